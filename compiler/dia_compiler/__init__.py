@@ -1,0 +1,1 @@
+"""YAML specs to frozen bundles."""

@@ -1,0 +1,1 @@
+"""Frozen bundles to replies, verdicts, metrics and scales."""

@@ -1,0 +1,223 @@
+"""The values of the language: exact numbers, text, bytes, lists, records and catalog entries.
+
+A value is None, bool, int, Fraction (an ExactDecimal where it is written in decimals), a symbolic sympy
+expression, str, bytes, a list of values, a Record or an Entry. There are no floats.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from dia_runtime.language.diagnostics import LanguageError
+
+Value: TypeAlias = Any
+SAFE_INTEGER = 2**53
+
+
+class ExactDecimal(Fraction):
+    """A rational that is written in decimals: 0.10 is ExactDecimal(1, 10) and prints as 0.1."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return decimal_text(self)
+
+
+class Record(dict[str, Value]):
+    """A value with named fields; `record.field` in the language is record["field"]."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a catalog with its values drawn."""
+
+    catalog: str
+    name: str
+    values: Record
+
+
+def is_symbolic(value: Value) -> bool:
+    """Whether the value is a sympy object (asked without importing sympy)."""
+    sympy = sys.modules.get("sympy")
+    return sympy is not None and isinstance(value, (sympy.Basic, sympy.MatrixBase))
+
+
+def normal(value: Value) -> Value:
+    """The value in its one normal form: a whole Fraction is an int, sympy's numbers are Python's.
+
+    Raises LanguageError for infinities and for what is not a number, which no answer may be.
+    """
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else value
+    if is_symbolic(value):
+        return _normal_symbolic(value)
+    return value
+
+
+def _normal_symbolic(value: Value) -> Value:
+    import sympy
+
+    if value is sympy.true or value is sympy.false:
+        return bool(value)
+    if value.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
+        raise LanguageError("no finite answer: the result is infinite or undefined", code="E504")
+    if isinstance(value, sympy.Integer):
+        return int(value)
+    if isinstance(value, sympy.Rational):
+        return Fraction(int(value.p), int(value.q))
+    if isinstance(value, sympy.Float):
+        raise LanguageError("a function gave a rounded binary number; exact values are required")
+    return value
+
+
+def decimal(value: Fraction | int) -> Value:
+    """The exact rational as a number that prints in decimals; an int where it is whole."""
+    if isinstance(value, int) or value.denominator == 1:
+        return int(value)
+    return ExactDecimal(value)
+
+
+def has_finite_decimals(value: Fraction) -> bool:
+    """Whether the decimal expansion of the rational ends."""
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    return rest == 1
+
+
+def decimal_text(value: Fraction) -> str:
+    """The rational's whole decimal expansion, for a denominator of twos and fives only.
+
+    >>> decimal_text(Fraction(-5, 4))
+    '-1.25'
+    """
+    places, scaled = 0, Fraction(value)
+    while scaled.denominator != 1:
+        scaled *= 10
+        places += 1
+        if places > 100_000:
+            raise LanguageError("the decimal expansion does not end")
+    digits = str(abs(scaled.numerator)).rjust(places + 1, "0")
+    sign = "-" if scaled < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+
+def plain(value: Value) -> str:
+    """The value as prompts and f-strings print it."""
+    kind = type(value)
+    if kind is str:
+        return str(value)
+    if kind is int:
+        return str(value)
+    if isinstance(value, bool) or value is None:
+        return {True: "True", False: "False", None: "none"}[value]
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, bytes):
+        raise LanguageError("bytes do not print", "say how with `hex`, `to_base64` or `text_of`")
+    if isinstance(value, list):
+        return "[" + ", ".join(_inside(item) for item in value) + "]"
+    if isinstance(value, Record):
+        return "{" + ", ".join(f"{name}: {_inside(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, Entry):
+        raise LanguageError(f"the entry `{value.name}` does not print", "call one of its faces")
+    if is_symbolic(value):
+        import sympy
+
+        return str(sympy.sstr(value))
+    raise LanguageError(f"a {kind_of(value)} does not print")
+
+
+def _inside(value: Value) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else plain(value)
+
+
+def kind_of(value: Value) -> str:
+    """The word that messages use for the value's kind."""
+    for kind, word in KINDS:
+        if isinstance(value, kind):
+            return word
+    if value is None:
+        return "none"
+    return "symbolic expression" if is_symbolic(value) else type(value).__name__
+
+
+KINDS: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"),
+    (int, "integer"),
+    (ExactDecimal, "decimal"),
+    (Fraction, "rational"),
+    (str, "text"),
+    (bytes, "bytes"),
+    (list, "list"),
+    (Record, "record"),
+    (Entry, "entry"),
+)
+
+
+def encode(value: Value) -> Any:
+    """The value as JSON that holds only text, integers below 2**53, lists and objects.
+
+    What JSON cannot say plainly is an object of one key that names its type:
+    `{"integer": "9007199254740993"}`, `{"rational": "3/4"}`, `{"decimal": "0.75"}`, `{"bytes": "00ff"}` (hex),
+    `{"record": {...}}`, `{"entry": {...}}`, `{"expression": "sqrt(2)"}`.
+    """
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return value if -SAFE_INTEGER < value < SAFE_INTEGER else {"integer": str(value)}
+    if isinstance(value, ExactDecimal):
+        return {"decimal": decimal_text(value)}
+    if isinstance(value, Fraction):
+        return {"rational": f"{value.numerator}/{value.denominator}"}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, list):
+        return [encode(item) for item in value]
+    if isinstance(value, Record):
+        return {"record": {name: encode(item) for name, item in value.items()}}
+    if isinstance(value, Entry):
+        held = {name: encode(item) for name, item in value.values.items()}
+        return {"entry": {"catalog": value.catalog, "name": value.name, "values": held}}
+    if is_symbolic(value):
+        return {"expression": plain(value)}
+    raise LanguageError(f"a {kind_of(value)} cannot be stored")
+
+
+def decode(stored: Any) -> Value:
+    """The value that `encode` stored; a symbolic expression comes back as its text.
+
+    Raises ValueError for JSON that `encode` does not write.
+    """
+    if stored is None or isinstance(stored, (bool, int, str)):
+        return stored
+    if isinstance(stored, list):
+        return [decode(item) for item in stored]
+    if isinstance(stored, Mapping) and len(stored) == 1:
+        (kind, held), *_ = stored.items()
+        if kind in DECODERS:
+            return DECODERS[kind](held)
+    raise ValueError("not a stored value")
+
+
+def _decode_record(held: Mapping[str, Any]) -> Record:
+    return Record((name, decode(item)) for name, item in held.items())
+
+
+DECODERS: dict[str, Any] = {
+    "integer": int,
+    "rational": Fraction,
+    "decimal": ExactDecimal,
+    "bytes": bytes.fromhex,
+    "record": _decode_record,
+    "entry": lambda held: Entry(held["catalog"], held["name"], _decode_record(held["values"])),
+    "expression": str,
+}
