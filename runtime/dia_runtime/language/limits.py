@@ -1,0 +1,10 @@
+"""The sizes that no value of the language may exceed; judged before a result is computed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+INTEGER_BITS: Final = 1_000_000
+TEXT_LENGTH: Final = 1_000_000
+LIST_LENGTH: Final = 1_000_000
+PRIME_BITS: Final = 8_192
