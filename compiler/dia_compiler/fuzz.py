@@ -1,0 +1,289 @@
+"""Local task fuzzing: the instance at a position, systematic, distinct by construction, and the same for ever.
+
+Instance i depends on (language, benchmark, template, seed, i) alone. Every draw goes through `Choose`, which records the
+options and the choice at each point; position p permutes those choices digit by digit in a mixed radix, so two positions
+differ in a permuted choice or in the stream of a vast one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from math import isqrt
+from typing import Generic, TypeVar
+
+VAST = 1 << 128
+TABLE_SIZE = 256
+ATTEMPTS = 1000
+DRY_POSITIONS = 200_000
+ROUNDS = 6
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+def derived(key: bytes, *parts: str | int) -> bytes:
+    """H(key, parts): SHA-256 of the key and of every part as text, each after its length in bytes and a colon."""
+    digest = sha256(key)
+    for part in parts:
+        text = str(part).encode()
+        digest.update(b"%d:%b" % (len(text), text))
+    return digest.digest()
+
+
+def template_key(language: int, benchmark: str, template: str, seed: str) -> bytes:
+    """The key from which all instances of a template flow."""
+    return derived(b"", "dia", language, benchmark, template, seed)
+
+
+class Stream:
+    """Unbiased integers from SHA-256 in counter mode: block n is SHA-256(key, n as 8 bytes), least bit first."""
+
+    __slots__ = ("block", "key", "left", "pool")
+
+    def __init__(self, key: bytes) -> None:
+        self.key, self.block, self.pool, self.left = key, 0, 0, 0
+
+    def bits(self, count: int) -> int:
+        """The next `count` bits."""
+        if self.left < count:
+            self._fill(count)
+        value = self.pool & ((1 << count) - 1)
+        self.pool >>= count
+        self.left -= count
+        return value
+
+    def _fill(self, count: int) -> None:
+        blocks = -(-(count - self.left) // 256)
+        start = self.block
+        raw = b"".join(sha256(self.key + number.to_bytes(8, "big")).digest() for number in range(start, start + blocks))
+        self.pool |= int.from_bytes(raw, "little") << self.left
+        self.block += blocks
+        self.left += 256 * blocks
+
+    def below(self, options: int) -> int:
+        """A number from 0 to options - 1, by rejection."""
+        size = (options - 1).bit_length()
+        value = self.bits(size)
+        while value >= options:
+            value = self.bits(size)
+        return value
+
+
+@lru_cache(maxsize=4096)
+def shuffled(key: bytes, size: int) -> tuple[int, ...]:
+    """A Fisher-Yates shuffle of 0..size-1 under the key."""
+    stream, items = Stream(derived(key, "table")), list(range(size))
+    for last in range(size - 1, 0, -1):
+        other = stream.below(last + 1)
+        items[last], items[other] = items[other], items[last]
+    return tuple(items)
+
+
+def feistel(key: bytes, size: int, value: int) -> int:
+    """The value's image under a keyed permutation of 0..size-1.
+
+    A generalised Feistel network over a x b >= size with cycle walking (Black and Rogaway, 2002); 64 spare bits keep
+    the bias of a round below 2**-64.
+    """
+    a = isqrt(size - 1) + 1
+    b = -(-size // a)
+    length = (max(a, b).bit_length() + 7) // 8 + 8
+    while True:
+        left, right = value % a, value // a
+        for number in range(ROUNDS):
+            raw = sha256(key + bytes((number,)) + right.to_bytes(17, "big")).digest()
+            step = int.from_bytes(raw[:length], "big")
+            left, right = right, (left + step) % (a if number % 2 == 0 else b)
+        value = left + right * a
+        if value < size:
+            return value
+
+
+@lru_cache(maxsize=4096)
+def _first_image(key: bytes, size: int) -> int:
+    return feistel(key, size, 0)
+
+
+def permuted(key: bytes, size: int, place: int, first: int) -> int:
+    """The place's image under a keyed permutation of 0..size-1 that sends 0 to `first`."""
+    if size <= TABLE_SIZE:
+        row = shuffled(key, size)
+        return (row[place] - row[0] + first) % size
+    return (feistel(key, size, place) - _first_image(key, size) + first) % size
+
+
+class Rejected(Exception):
+    """A draw that cannot go on; `is_forced` when replayed choices alone are to blame."""
+
+    def __init__(self, is_forced: bool) -> None:
+        self.is_forced = is_forced
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A choice that was made: how many options (0 for vast), which one, and the weights with the ticket drawn."""
+
+    options: int
+    choice: int
+    weights: tuple[int, ...] | None = None
+    ticket: int | None = None
+
+
+class Choose:
+    """Replays forced choices, then draws; records the trail of choices up to the first vast one.
+
+    Nothing behind a vast choice is ever permuted, so it is drawn from the stream without a record.
+    """
+
+    __slots__ = ("forced", "is_vast", "stream", "trail")
+
+    def __init__(self, forced: tuple[int, ...], stream: Stream) -> None:
+        self.forced, self.stream, self.is_vast = forced, stream, False
+        self.trail: list[Point] = []
+
+    def below(self, options: int) -> int:
+        """One of 0..options-1; more than 2**128 options are a vast choice."""
+        if self.is_vast:
+            if options < 1:
+                raise Rejected(False)
+            return self.stream.below(options)
+        place = len(self.trail)
+        if options < 1:
+            raise Rejected(place < len(self.forced))
+        if options > VAST:
+            self.vast()
+            return self.stream.below(options)
+        choice = self.forced[place] if place < len(self.forced) else self.stream.below(options)
+        self.trail.append(Point(options, choice))
+        return choice
+
+    def weighted(self, weights: tuple[int, ...]) -> int:
+        """A place of the weights, each as likely as its weight."""
+        place, total = len(self.trail), sum(weights)
+        if not self.is_vast and place < len(self.forced):
+            self.trail.append(Point(total, self.forced[place], weights))
+            return self.forced[place]
+        ticket = self.stream.below(total)
+        item, edge = 0, 0
+        while ticket >= edge + weights[item]:
+            edge += weights[item]
+            item += 1
+        if not self.is_vast:
+            self.trail.append(Point(total, item, weights, ticket))
+        return item
+
+    def vast(self) -> None:
+        """Marks the point from which the stream decides everything."""
+        if not self.is_vast:
+            self.trail.append(Point(0, 0))
+            self.is_vast = True
+
+    def check(self, holds: bool) -> None:
+        """A condition on all that was drawn so far; raises Rejected when it fails."""
+        if not holds:
+            raise Rejected(not self.is_vast and len(self.trail) <= len(self.forced))
+
+    def where(self, draw: Callable[[Choose], V], holds: Callable[[V], bool], tries: int = ATTEMPTS) -> V:
+        """The first draw that holds, made again in place; raises Rejected when a replayed one fails."""
+        place, was_vast = len(self.trail), self.is_vast
+        for _ in range(tries):
+            value = draw(self)
+            if holds(value):
+                return value
+            if not was_vast and place < len(self.forced):
+                raise Rejected(len(self.trail) <= len(self.forced))
+            del self.trail[place:]
+            self.is_vast = was_vast
+        raise Rejected(False)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion(Generic[T]):
+    """A node of the tree of choices: the trail of its first acceptable draw, and the value, None if all failed."""
+
+    trail: tuple[Point, ...]
+    value: T | None
+
+
+class Walker(Generic[T]):
+    """The instances of one template by position; `draw` makes a value through Choose or raises Rejected."""
+
+    def __init__(self, key: bytes, draw: Callable[[Choose], T], attempts: int = ATTEMPTS) -> None:
+        self.key, self.draw, self.attempts = key, draw, attempts
+        self.nodes: dict[bytes, tuple[tuple[int, ...], Completion[T]]] = {}
+        self.drawn = self.rejected = 0
+
+    def at(self, position: int) -> T | None:
+        """The value at a position, or None where the position is a hole."""
+        key, path, left = self.key, (), position
+        node = self._complete(key, path)
+        while left:
+            place = len(path)
+            if place == len(node.trail):
+                return None
+            point = node.trail[place]
+            if point.options == 0:
+                return self._complete(derived(key, place, "vast", left), path, keep=False).value
+            choice, left = self._chosen(derived(key, place, point.options), point, left)
+            path = (*path, choice)
+            if choice != point.choice:
+                key = derived(key, place, choice)
+                node = self._complete(key, path, keep=left > 0)
+        return node.value
+
+    @staticmethod
+    def _chosen(key: bytes, point: Point, left: int) -> tuple[int, int]:
+        """The choice that the position's next digit picks, and what is left of the position."""
+        left, digit = divmod(left, point.options)
+        if point.weights is None:
+            return permuted(key, point.options, digit, point.choice), left
+        first = sum(point.weights[: point.choice]) if point.ticket is None else point.ticket
+        ticket = permuted(key, point.options, digit, first)
+        item, edge = 0, 0
+        while ticket >= edge + point.weights[item]:
+            edge += point.weights[item]
+            item += 1
+        weight = point.weights[item]
+        # the tickets of one item carry on as a sub-index, so that it keeps its share and never repeats
+        inner = (ticket - first) % weight if item == point.choice else ticket - edge
+        return item, left * weight + inner
+
+    def _complete(self, key: bytes, path: tuple[int, ...], keep: bool = True) -> Completion[T]:
+        held = self.nodes.get(key)
+        if held is not None and held[0] == path:
+            return held[1]
+        node = self._drawn(key, path)
+        if keep:
+            if len(self.nodes) >= 20_000:
+                self.nodes.clear()
+            self.nodes[key] = (path, node)
+        return node
+
+    def _drawn(self, key: bytes, path: tuple[int, ...]) -> Completion[T]:
+        first: Completion[T] | None = None
+        for attempt in range(self.attempts):
+            choose = Choose(path, Stream(derived(key, attempt)))
+            self.drawn += 1
+            try:
+                value = self.draw(choose)
+                return Completion(tuple(choose.trail), value)
+            except Rejected as rejection:
+                self.rejected += 1
+                first = first or Completion(tuple(choose.trail), None)
+                if rejection.is_forced:
+                    break
+        assert first is not None
+        return first
+
+    def positions(self) -> Iterator[tuple[int, T]]:
+        """Position and value of every instance in order; ends after 200,000 positions without one."""
+        position = dry = 0
+        while dry < DRY_POSITIONS:
+            value = self.at(position)
+            dry = dry + 1 if value is None else 0
+            if value is not None:
+                yield position, value
+            position += 1

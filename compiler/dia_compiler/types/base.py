@@ -1,0 +1,166 @@
+"""What a parameter type is: options in, a domain out; a domain draws, counts, tells its edges and knows its members."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from dia_runtime.language.values import Value
+
+VAST = 1 << 128
+T = TypeVar("T")
+
+
+class Choose(Protocol):
+    """The only source of randomness that a type sees; different choices give different values."""
+
+    def below(self, options: int) -> int:
+        """One of 0..options-1."""
+        ...
+
+    def weighted(self, weights: tuple[int, ...]) -> int:
+        """One place of the weights, in proportion to them."""
+        ...
+
+    def vast(self) -> None:
+        """Says that what follows has more than 2**128 or uncountably many outcomes."""
+        ...
+
+    def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 1000) -> T:
+        """The first draw that holds."""
+        ...
+
+
+class OptionFault(Exception):
+    """An option of a type that cannot be: its name, what is wrong, the mend."""
+
+    def __init__(self, option: str | None, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.option, self.message, self.help = option, message, help
+
+
+class Domain(ABC):
+    """The values that a parameter can take once its options are known."""
+
+    @abstractmethod
+    def draw(self, choose: Choose) -> Value:
+        """A value; all randomness comes from `choose`."""
+
+    @abstractmethod
+    def contains(self, value: Value) -> bool:
+        """Whether the value can be drawn."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """How many values there are; an upper bound where `is_counted` is false."""
+
+    is_counted: bool = True
+
+    def boundary(self) -> list[Value]:
+        """Values at the edges of the domain, without repeats; empty where it has none."""
+        return []
+
+
+class Enumerable(Domain):
+    """A domain whose values are numbered from 0 to count - 1 in ascending or written order."""
+
+    @abstractmethod
+    def at(self, index: int) -> Value:
+        """The value of that number."""
+
+    def draw(self, choose: Choose) -> Value:
+        """A value; one choice among all."""
+        return self.at(choose.below(self.count))
+
+    def boundary(self) -> list[Value]:
+        """The first, second, last but one and last value."""
+        places = {0, 1, self.count - 2, self.count - 1}
+        return [self.at(place) for place in sorted(places) if 0 <= place < self.count]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionKind:
+    """How an option reads: as plain data, or as nested types."""
+
+    reads: str
+    words: str
+    required: bool = False
+
+
+def option(reads: str, words: str, required: bool = False) -> OptionKind:
+    """An option of a type: reads is data, type, types, fields or catalog."""
+    return OptionKind(reads, words, required)
+
+
+class ParameterType(ABC):
+    """A type of parameters: its name, its options, and the domain that they make."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    options: ClassVar[Mapping[str, OptionKind]]
+    revision: ClassVar[int] = 1
+
+    @abstractmethod
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        """The domain for evaluated options (nested types are Domains). Raises OptionFault."""
+
+
+def integer_option(options: Mapping[str, Any], name: str, default: int | None = None) -> int | None:
+    """The option as an integer, or the default. Raises OptionFault for anything else."""
+    value = options.get(name, default)
+    if value is not None and type(value) is not int:
+        raise OptionFault(name, f"`{name}` must be an integer")
+    return value
+
+
+def flag_option(options: Mapping[str, Any], name: str) -> bool:
+    """The option as true or false; false when it is absent."""
+    value = options.get(name, False)
+    if type(value) is not bool:
+        raise OptionFault(name, f"`{name}` must be true or false")
+    return value
+
+
+def length_option(options: Mapping[str, Any], limit: int = 100_000, name: str = "length") -> tuple[int, int]:
+    """The bounds of a length written as a number or as {min, max}."""
+    value = options.get(name)
+    low, high = (value, value) if type(value) is int else _bounds(value, name)
+    if type(low) is not int or type(high) is not int:
+        raise OptionFault(name, f"`{name}` must be an integer or have integers as min and max")
+    if low < 0 or high > limit:
+        raise OptionFault(name, f"`{name}` must lie between 0 and {limit}")
+    if low > high:
+        raise OptionFault(name, f"min {low} is above max {high}")
+    return low, high
+
+
+def _bounds(value: Any, name: str) -> tuple[Any, Any]:
+    if not isinstance(value, Mapping) or set(value) != {"min", "max"}:
+        raise OptionFault(name, f"`{name}` is an integer or {{min: ..., max: ...}}")
+    return value["min"], value["max"]
+
+
+def weights_option(options: Mapping[str, Any], size: int) -> tuple[int, ...] | None:
+    """Whole weights of at least 1, one for each of `size` items, or None."""
+    value = options.get("weights")
+    if value is None:
+        return None
+    if not isinstance(value, list) or any(type(weight) is not int or weight < 1 for weight in value):
+        raise OptionFault("weights", "`weights` must be a list of integers of at least 1")
+    if len(value) != size:
+        raise OptionFault("weights", f"{len(value)} weights for {size} items")
+    return tuple(value)
+
+
+def key_of(value: Value) -> Any:
+    """A hashable stand-in for a value: equal for equal values of one kind, different for different kinds."""
+    if isinstance(value, list):
+        return ("list", *map(key_of, value))
+    if isinstance(value, Mapping):
+        return ("record", *((name, key_of(held)) for name, held in value.items()))
+    if hasattr(value, "values") and hasattr(value, "catalog"):
+        return ("entry", value.catalog, value.name, key_of(value.values))
+    return (type(value) is bool, isinstance(value, str), value)

@@ -1,0 +1,253 @@
+"""Parameter types made of others in order: list, permutation, matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import comb, factorial
+from typing import Any
+
+from dia_runtime.language.values import Value
+
+from dia_compiler.types.base import (
+    VAST,
+    Choose,
+    Domain,
+    Enumerable,
+    OptionFault,
+    ParameterType,
+    flag_option,
+    integer_option,
+    key_of,
+    length_option,
+    option,
+)
+from dia_compiler.types.texts import items_option
+
+
+class Lists(Domain):
+    """Lists of values of one domain, each element a choice of its own; `unique` redraws a repeated one."""
+
+    __slots__ = ("high", "is_unique", "low", "of")
+
+    def __init__(self, of: Domain, low: int, high: int, is_unique: bool) -> None:
+        self.of, self.low, self.high, self.is_unique = of, low, high, is_unique
+
+    def draw(self, choose: Choose) -> Value:
+        length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        if not self.is_unique:
+            draw = self.of.draw
+            return [draw(choose) for _ in range(length)]
+        items: list[Value] = []
+        seen: set[Any] = set()
+        for _ in range(length):
+            items.append(choose.where(self.of.draw, lambda item: key_of(item) not in seen, tries=100_000))
+            seen.add(key_of(items[-1]))
+        return items
+
+    def contains(self, value: Value) -> bool:
+        if not isinstance(value, list) or not self.low <= len(value) <= self.high:
+            return False
+        if self.is_unique and len({key_of(item) for item in value}) != len(value):
+            return False
+        return all(self.of.contains(item) for item in value)
+
+    @property
+    def count(self) -> int:
+        size = self.of.count
+        lengths = range(self.low, self.high + 1)
+        if self.is_unique:
+            return sum(factorial(length) * comb(size, length) if length <= size else 0 for length in lengths)
+        return sum(capped_power(size, length) for length in lengths)
+
+    @property
+    def is_counted(self) -> bool:  # type: ignore[override]
+        return self.of.is_counted
+
+    def boundary(self) -> list[Value]:
+        if self.is_unique:
+            return []
+        return [[edge] * length for length in sorted({self.low, self.high}) for edge in self.of.boundary()[:1]]
+
+
+class SortedLists(Domain):
+    """Ascending lists: a set (`unique`) or multiset of a numbered domain, drawn by its rank.
+
+    Where there are more than 2**128 of them, elements are drawn freely and sorted: two instances then clash with a
+    chance below that of two random streams.
+    """
+
+    __slots__ = ("is_unique", "length", "of")
+
+    def __init__(self, of: Enumerable, length: int, is_unique: bool) -> None:
+        self.of, self.length, self.is_unique = of, length, is_unique
+
+    @property
+    def count(self) -> int:
+        size = self.of.count
+        return comb(size, self.length) if self.is_unique else comb(size + self.length - 1, self.length)
+
+    def draw(self, choose: Choose) -> Value:
+        if self.count > VAST:
+            choose.vast()
+            return [self.of.at(index) for index in sorted(self._indices(choose))]
+        return [self.of.at(index) for index in self._unranked(choose.below(self.count))]
+
+    def _indices(self, choose: Choose) -> list[int]:
+        found: list[int] = []
+        seen: set[int] = set()
+        while len(found) < self.length:
+            index = choose.below(self.of.count)
+            if not (self.is_unique and index in seen):
+                found.append(index)
+                seen.add(index)
+        return found
+
+    def _unranked(self, rank: int) -> list[int]:
+        """The ascending indices of that rank in the combinatorial number system."""
+        found: list[int] = []
+        top = self.of.count + (0 if self.is_unique else self.length - 1)
+        for left in range(self.length, 0, -1):
+            low, high = left - 1, top
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (middle, high) if comb(middle, left) <= rank else (low, middle)
+            rank -= comb(low, left)
+            found.append(low if self.is_unique else low - left + 1)
+            top = low
+        return found[::-1]
+
+    def contains(self, value: Value) -> bool:
+        if not isinstance(value, list) or len(value) != self.length or not all(map(self.of.contains, value)):
+            return False
+        pairs = zip(value, value[1:], strict=False)
+        return all(a < b or (a == b and not self.is_unique) for a, b in pairs)
+
+
+class ListType(ParameterType):
+    """A list of values of one type."""
+
+    name = "list"
+    summary = "a list of values of one type"
+    options = {
+        "of": option("type", "the type of its elements", required=True),
+        "length": option("data", "number of elements, or {min, max}", required=True),
+        "unique": option("data", "true: no two elements alike"),
+        "sorted": option("data", "true: in ascending order"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        of: Domain = options["of"]
+        low, high = length_option(options)
+        is_unique = flag_option(options, "unique")
+        if is_unique and of.is_counted and of.count < high:
+            raise OptionFault("length", f"{high} elements that differ, of only {of.count} values")
+        if not flag_option(options, "sorted"):
+            return Lists(of, low, high, is_unique)
+        if low != high or not isinstance(of, Enumerable):
+            raise OptionFault("sorted", "`sorted` needs a fixed length and integer, real, boolean or choice elements")
+        return SortedLists(of, low, is_unique)
+
+
+class Permutations(Domain):
+    """All orders of a list of items that differ; one choice by rank up to 34 items, shuffled above."""
+
+    __slots__ = ("items", "keys")
+
+    def __init__(self, items: list[Value]) -> None:
+        self.items = items
+        self.keys = {key_of(item) for item in items}
+
+    @property
+    def count(self) -> int:
+        return factorial(len(self.items))
+
+    def draw(self, choose: Choose) -> Value:
+        rest = list(self.items)
+        if len(rest) > 34:
+            choose.vast()
+            for last in range(len(rest) - 1, 0, -1):
+                other = choose.below(last + 1)
+                rest[last], rest[other] = rest[other], rest[last]
+            return rest
+        rank, places = choose.below(self.count), []
+        for size in range(1, len(rest) + 1):
+            rank, place = divmod(rank, size)
+            places.append(place)
+        return [rest.pop(place) for place in reversed(places)]
+
+    def contains(self, value: Value) -> bool:
+        return isinstance(value, list) and len(value) == len(self.items) and {key_of(v) for v in value} == self.keys
+
+
+class PermutationType(ParameterType):
+    """The items of a list in random order."""
+
+    name = "permutation"
+    summary = "the items of a list in random order"
+    options = {"of": option("data", "the items, all different", required=True)}
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        return Permutations(items_option(options))
+
+
+class Matrices(Domain):
+    """Matrices as lists of rows, every entry a choice of its own in reading order."""
+
+    __slots__ = ("columns", "of", "rows")
+
+    def __init__(self, of: Domain, rows: int, columns: int) -> None:
+        self.of, self.rows, self.columns = of, rows, columns
+
+    def draw(self, choose: Choose) -> Value:
+        return [[self.of.draw(choose) for _ in range(self.columns)] for _ in range(self.rows)]
+
+    def contains(self, value: Value) -> bool:
+        return (
+            isinstance(value, list)
+            and len(value) == self.rows
+            and all(isinstance(row, list) and len(row) == self.columns for row in value)
+            and all(self.of.contains(entry) for row in value for entry in row)
+        )
+
+    @property
+    def count(self) -> int:
+        return capped_power(self.of.count, self.rows * self.columns)
+
+    @property
+    def is_counted(self) -> bool:  # type: ignore[override]
+        return self.of.is_counted
+
+    def boundary(self) -> list[Value]:
+        return [[[edge] * self.columns for _ in range(self.rows)] for edge in self.of.boundary()]
+
+
+class MatrixType(ParameterType):
+    """A matrix, as a list of rows."""
+
+    name = "matrix"
+    summary = "a matrix, as a list of rows"
+    options = {
+        "rows": option("data", "number of rows", required=True),
+        "columns": option("data", "number of columns", required=True),
+        "of": option("type", "the type of its entries", required=True),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        rows, columns = (self._size(options, name) for name in ("rows", "columns"))
+        return Matrices(options["of"], rows, columns)
+
+    def _size(self, options: Mapping[str, Any], name: str) -> int:
+        size = integer_option(options, name)
+        if size is None or not 1 <= size <= 1000:
+            raise OptionFault(name, f"`{name}` must lie between 1 and 1000")
+        return size
+
+
+COUNT_CAP = 1 << 4096
+
+
+def capped_power(base: int, exponent: int) -> int:
+    """base**exponent, but no more than 2**4096: beyond that a count says nothing more than vast."""
+    if base > 1 and base.bit_length() * exponent > 4096:
+        return COUNT_CAP if base ** min(exponent, 4096) >= COUNT_CAP else base**exponent
+    return int(base**exponent)

@@ -1,0 +1,263 @@
+"""Parameter types of numbers: integer, real, boolean, prime."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from math import ceil, floor, gcd, prod
+from typing import Any
+
+from dia_runtime.language.values import Value, decimal
+
+from dia_compiler.types.base import (
+    Choose,
+    Domain,
+    Enumerable,
+    OptionFault,
+    ParameterType,
+    flag_option,
+    integer_option,
+    option,
+)
+
+MAXIMUM_BITS = 1 << 16
+
+
+class Integers(Enumerable):
+    """Every `step`-th integer from `low`, `size` of them, without the excluded ones."""
+
+    __slots__ = ("count_", "holes", "low", "step")
+
+    def __init__(self, low: int, step: int, size: int, excluded: list[int]) -> None:
+        self.low, self.step = low, step
+        inside = sorted({(value - low) // step for value in excluded if (value - low) % step == 0})
+        places = [place for place in inside if 0 <= place < size]
+        # hole number h sits above place - h kept values, so a kept index skips the holes at or below it
+        self.holes = [place - number for number, place in enumerate(places)]
+        self.count_ = size - len(places)
+
+    @property
+    def count(self) -> int:
+        return self.count_
+
+    def at(self, index: int) -> Value:
+        if self.holes:
+            index += bisect_right(self.holes, index)
+        return self.low + self.step * index
+
+    def contains(self, value: Value) -> bool:
+        if type(value) is not int or value < self.low or (value - self.low) % self.step:
+            return False
+        index = (value - self.low) // self.step
+        kept = index - sum(1 for number, hole in enumerate(self.holes) if hole + number < index)
+        return 0 <= kept < self.count_ and self.at(kept) == value
+
+
+def integer_bounds(options: Mapping[str, Any]) -> tuple[int, int]:
+    """Lowest and highest value by min and max, or by bits (top bit set). Raises OptionFault."""
+    bits = integer_option(options, "bits")
+    low, high = integer_option(options, "min"), integer_option(options, "max")
+    if bits is not None:
+        if low is not None or high is not None:
+            raise OptionFault("bits", "`bits` stands beside `min` or `max`", "give the one or the other")
+        if not 1 <= bits <= MAXIMUM_BITS:
+            raise OptionFault("bits", f"`bits` must lie between 1 and {MAXIMUM_BITS}")
+        return (1 << (bits - 1)) if bits > 1 else 0, (1 << bits) - 1
+    if low is None or high is None:
+        raise OptionFault(None, "`min` and `max`, or `bits`, are needed")
+    if low > high:
+        raise OptionFault("max", f"min {low} is above max {high}")
+    return low, high
+
+
+class IntegerType(ParameterType):
+    """Integers of any size between bounds."""
+
+    name = "integer"
+    summary = "an integer of any size"
+    options = {
+        "min": option("data", "lowest value"),
+        "max": option("data", "highest value"),
+        "step": option("data", "distance between values, counted from min (default 1)"),
+        "bits": option("data", "number of bits, the top one set; instead of min and max"),
+        "parity": option("data", "even or odd"),
+        "exclude": option("data", "list of values left out"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        low, high = integer_bounds(options)
+        step = integer_option(options, "step", 1) or 0
+        if step < 1:
+            raise OptionFault("step", "`step` must be at least 1")
+        low, step = _with_parity(low, step, options.get("parity"))
+        excluded = options.get("exclude", [])
+        if not isinstance(excluded, list) or any(type(value) is not int for value in excluded):
+            raise OptionFault("exclude", "`exclude` must be a list of integers")
+        found = Integers(low, step, max(0, (high - low) // step + 1), excluded)
+        if found.count < 1:
+            raise OptionFault("max", f"no integer between {low} and {high} is left")
+        return found
+
+
+def _with_parity(low: int, step: int, parity: Any) -> tuple[int, int]:
+    if parity is None:
+        return low, step
+    if parity not in ("even", "odd"):
+        raise OptionFault("parity", "`parity` must be even or odd")
+    wanted = int(parity == "odd")
+    if step % 2 == 0:
+        if low % 2 != wanted:
+            raise OptionFault("parity", f"no value from {low} in steps of {step} is {parity}")
+        return low, step
+    return (low if low % 2 == wanted else low + step), 2 * step
+
+
+class Reals(Enumerable):
+    """Decimals with a fixed number of places."""
+
+    __slots__ = ("high", "low", "scale")
+
+    def __init__(self, low: int, high: int, scale: int) -> None:
+        self.low, self.high, self.scale = low, high, scale
+
+    @property
+    def count(self) -> int:
+        return self.high - self.low + 1
+
+    def at(self, index: int) -> Value:
+        return decimal(Fraction(self.low + index, self.scale))
+
+    def contains(self, value: Value) -> bool:
+        if type(value) is bool or not isinstance(value, (int, Fraction)):
+            return False
+        scaled = value * self.scale
+        return scaled == floor(scaled) and self.low <= scaled <= self.high
+
+
+class RealType(ParameterType):
+    """Exact decimals between bounds."""
+
+    name = "real"
+    summary = "an exact decimal number"
+    options = {
+        "min": option("data", "lowest value", required=True),
+        "max": option("data", "highest value", required=True),
+        "decimals": option("data", "number of decimal places", required=True),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        places = integer_option(options, "decimals")
+        if places is None or not 0 <= places <= 1000:
+            raise OptionFault("decimals", "`decimals` must lie between 0 and 1000")
+        for name in ("min", "max"):
+            if type(options[name]) is bool or not isinstance(options[name], (int, Fraction)):
+                raise OptionFault(name, f"`{name}` must be a number")
+        low, high = Fraction(options["min"]), Fraction(options["max"])
+        if low > high:
+            raise OptionFault("max", f"min {options['min']} is above max {options['max']}")
+        found = Reals(ceil(low * 10**places), floor(high * 10**places), 10**places)
+        if found.count < 1:
+            raise OptionFault("decimals", f"no number of {places} decimals lies between the bounds")
+        return found
+
+
+class Booleans(Enumerable):
+    """False and true."""
+
+    count = 2  # type: ignore[assignment]
+
+    def at(self, index: int) -> Value:
+        return bool(index)
+
+    def contains(self, value: Value) -> bool:
+        return type(value) is bool
+
+
+class BooleanType(ParameterType):
+    """True or false."""
+
+    name = "boolean"
+    summary = "true or false"
+    options: Mapping[str, Any] = {}
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        return Booleans()
+
+
+@cache
+def _small_primes_product() -> int:
+    sieve = bytearray([1]) * 2000
+    for number in range(2, 45):
+        sieve[number * number :: number] = bytes(len(sieve[number * number :: number]))
+    return prod(number for number in range(3, 2000) if sieve[number])
+
+
+def _is_prime(number: int) -> bool:
+    if number > 4_000_000 and gcd(number, _small_primes_product()) != 1:
+        return False
+    from dia_runtime.language.functions import library
+
+    return bool(library()["is_prime"].raw(number))
+
+
+class Primes(Domain):
+    """The primes between two bounds with a wanted residue, safe where (p - 1) / 2 is prime too.
+
+    They are found by drawing odd numbers until one fits, so that each is as likely as any other.
+    """
+
+    __slots__ = ("is_safe", "low", "modulus", "numbers", "residue")
+
+    def __init__(self, low: int, high: int, residue: int, modulus: int, is_safe: bool) -> None:
+        self.low, self.residue, self.modulus, self.is_safe = low, residue, modulus, is_safe
+        low = max(low, 2)
+        step, start = (2, low | 1) if low > 2 else (1, low)
+        self.numbers = Integers(start, step, max(0, (high - start) // step + 1), [])
+
+    def _fits(self, number: int) -> bool:
+        if number % self.modulus != self.residue or (self.is_safe and number % 4 != 3 and number != 5):
+            return False
+        return _is_prime(number) and (not self.is_safe or _is_prime((number - 1) // 2))
+
+    def draw(self, choose: Choose) -> Value:
+        return choose.where(self.numbers.draw, self._fits, tries=1_000_000)
+
+    def contains(self, value: Value) -> bool:
+        return self.numbers.contains(value) and self._fits(value)
+
+    @property
+    def is_counted(self) -> bool:  # type: ignore[override]
+        return self.numbers.count <= 100_000
+
+    @property
+    def count(self) -> int:
+        size = self.numbers.count
+        return sum(self._fits(self.numbers.at(index)) for index in range(size)) if self.is_counted else size
+
+
+class PrimeType(ParameterType):
+    """Primes by size."""
+
+    name = "prime"
+    summary = "a prime number"
+    options = {
+        "min": option("data", "lowest value"),
+        "max": option("data", "highest value"),
+        "bits": option("data", "number of bits, the top one set; instead of min and max"),
+        "residue": option("data", "[r, m]: the prime leaves r when divided by m"),
+        "safe": option("data", "true: (p - 1) / 2 is prime too"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        low, high = integer_bounds(options)
+        residue = options.get("residue", [0, 1])
+        if not (isinstance(residue, list) and len(residue) == 2 and all(type(part) is int for part in residue)):
+            raise OptionFault("residue", "`residue` must be a list of two integers, [r, m]")
+        if not 0 <= residue[0] < residue[1]:
+            raise OptionFault("residue", "`residue` [r, m] needs 0 <= r < m")
+        found = Primes(low, high, residue[0], residue[1], flag_option(options, "safe"))
+        if found.numbers.count < 1 or (found.is_counted and found.count < 1):
+            raise OptionFault("max", f"no such prime between {low} and {high}")
+        return found

@@ -1,0 +1,152 @@
+"""Parameter types that put other types together: record, one_of, entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from dia_runtime.language.values import Entry, Record, Value
+
+from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, option, weights_option
+
+
+class Records(Domain):
+    """Records whose fields are drawn in their written order."""
+
+    __slots__ = ("fields",)
+
+    def __init__(self, fields: Mapping[str, Domain]) -> None:
+        self.fields = fields
+
+    def draw(self, choose: Choose) -> Value:
+        return Record((name, domain.draw(choose)) for name, domain in self.fields.items())
+
+    def contains(self, value: Value) -> bool:
+        return (
+            isinstance(value, Mapping)
+            and set(value) == set(self.fields)
+            and all(domain.contains(value[name]) for name, domain in self.fields.items())
+        )
+
+    @property
+    def count(self) -> int:
+        return prod(domain.count for domain in self.fields.values())
+
+    @property
+    def is_counted(self) -> bool:  # type: ignore[override]
+        return all(domain.is_counted for domain in self.fields.values())
+
+    def boundary(self) -> list[Value]:
+        edges = {name: domain.boundary() for name, domain in self.fields.items()}
+        if not all(edges.values()):
+            return []
+        return [Record((name, held[place]) for name, held in edges.items()) for place in (0, -1)]
+
+
+class RecordType(ParameterType):
+    """A record of fields, each of its own type."""
+
+    name = "record"
+    summary = "named fields, each of its own type"
+    options = {"fields": option("fields", "name and type of each field", required=True)}
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        if not options["fields"]:
+            raise OptionFault("fields", "`fields` is empty")
+        return Records(options["fields"])
+
+
+class Alternatives(Domain):
+    """A value of one of several domains; which one is the first choice."""
+
+    __slots__ = ("of", "weights")
+
+    def __init__(self, of: list[Domain], weights: tuple[int, ...] | None) -> None:
+        self.of, self.weights = of, weights
+
+    def draw(self, choose: Choose) -> Value:
+        place = choose.below(len(self.of)) if self.weights is None else choose.weighted(self.weights)
+        return self.of[place].draw(choose)
+
+    def contains(self, value: Value) -> bool:
+        return any(domain.contains(value) for domain in self.of)
+
+    @property
+    def count(self) -> int:
+        return sum(domain.count for domain in self.of)
+
+    @property
+    def is_counted(self) -> bool:  # type: ignore[override]
+        return all(domain.is_counted for domain in self.of)
+
+    def boundary(self) -> list[Value]:
+        return [value for domain in self.of for value in domain.boundary()]
+
+
+class OneOfType(ParameterType):
+    """A value of one of several types, which should have no value in common."""
+
+    name = "one_of"
+    summary = "a value of one of several types"
+    options = {
+        "of": option("types", "the types", required=True),
+        "weights": option("data", "whole weights, one a type"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        if not options["of"]:
+            raise OptionFault("of", "`of` is empty")
+        return Alternatives(options["of"], weights_option(options, len(options["of"])))
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogDomain:
+    """A catalog as the entry type sees it: for each entry a maker of the domains of its parameters."""
+
+    name: str
+    entries: Mapping[str, Callable[[], Mapping[str, Domain]]]
+
+
+class Entries(Domain):
+    """The entries of a catalog, each with its own parameters drawn."""
+
+    __slots__ = ("catalog", "names", "weights")
+
+    def __init__(self, catalog: CatalogDomain, weights: tuple[int, ...] | None) -> None:
+        self.catalog, self.weights = catalog, weights
+        self.names = list(catalog.entries)
+
+    def draw(self, choose: Choose) -> Value:
+        place = choose.below(len(self.names)) if self.weights is None else choose.weighted(self.weights)
+        name = self.names[place]
+        values = Record((key, domain.draw(choose)) for key, domain in self.catalog.entries[name]().items())
+        return Entry(self.catalog.name, name, values)
+
+    def contains(self, value: Value) -> bool:
+        if not isinstance(value, Entry) or value.catalog != self.catalog.name or value.name not in self.names:
+            return False
+        domains = self.catalog.entries[value.name]()
+        return set(domains) == set(value.values) and all(
+            domain.contains(value.values[name]) for name, domain in domains.items()
+        )
+
+    @property
+    def count(self) -> int:
+        return sum(prod(domain.count for domain in make().values()) for make in self.catalog.entries.values())
+
+
+class EntryType(ParameterType):
+    """An entry of a catalog with its parameters drawn."""
+
+    name = "entry"
+    summary = "an entry of a catalog, with its values drawn"
+    options = {
+        "of": option("catalog", "the catalog's name", required=True),
+        "weights": option("data", "whole weights, one an entry"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        catalog: CatalogDomain = options["of"]
+        return Entries(catalog, weights_option(options, len(catalog.entries)))

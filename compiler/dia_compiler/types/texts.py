@@ -1,0 +1,139 @@
+"""Parameter types of choices and texts: choice, string."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dia_runtime.language.values import Value
+
+from dia_compiler.types.base import (
+    Choose,
+    Domain,
+    Enumerable,
+    OptionFault,
+    ParameterType,
+    key_of,
+    length_option,
+    option,
+    weights_option,
+)
+
+
+class Items(Enumerable):
+    """The items of a list, as they stand, with weights or without."""
+
+    __slots__ = ("items", "keys", "weights")
+
+    def __init__(self, items: list[Value], weights: tuple[int, ...] | None) -> None:
+        self.items, self.weights = items, weights
+        self.keys = {key_of(item) for item in items}
+
+    @property
+    def count(self) -> int:
+        return len(self.items)
+
+    def at(self, index: int) -> Value:
+        return self.items[index]
+
+    def draw(self, choose: Choose) -> Value:
+        if self.weights is not None:
+            return self.items[choose.weighted(self.weights)]
+        return self.items[choose.below(len(self.items))]
+
+    def contains(self, value: Value) -> bool:
+        return key_of(value) in self.keys
+
+
+def items_option(options: Mapping[str, Any]) -> list[Value]:
+    """The option `of` as a list of items that differ; a text stands for its characters. Raises OptionFault."""
+    items = options["of"]
+    if isinstance(items, str):
+        items = list(items)
+    if not isinstance(items, list):
+        raise OptionFault("of", "`of` must be a list", "write [a, b], {from: list} or an expression after `= `")
+    if not items:
+        raise OptionFault("of", "`of` is empty")
+    keys = [key_of(item) for item in items]
+    if len(set(keys)) != len(keys):
+        twice = next(item for at, item in enumerate(items) if keys[at] in keys[:at])
+        raise OptionFault("of", f"`{twice}` stands twice in `of`", "use `weights` to make an item more likely")
+    return items
+
+
+class ChoiceType(ParameterType):
+    """One item of a list."""
+
+    name = "choice"
+    summary = "an item of a list"
+    options = {
+        "of": option("data", "the items: a list, {from: list} or an expression", required=True),
+        "weights": option("data", "whole weights, one an item"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        items = items_option(options)
+        return Items(items, weights_option(options, len(items)))
+
+
+class Strings(Domain):
+    """Texts over an alphabet, with lengths between bounds."""
+
+    __slots__ = ("alphabet", "high", "low")
+
+    def __init__(self, alphabet: str, low: int, high: int) -> None:
+        self.alphabet, self.low, self.high = alphabet, low, high
+
+    def draw(self, choose: Choose) -> Value:
+        length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        return spelled(choose.below(len(self.alphabet) ** length), self.alphabet, length)
+
+    def contains(self, value: Value) -> bool:
+        return isinstance(value, str) and self.low <= len(value) <= self.high and set(value) <= set(self.alphabet)
+
+    @property
+    def count(self) -> int:
+        size = len(self.alphabet)
+        if size == 1:
+            return self.high - self.low + 1
+        return int((size ** (self.high + 1) - size**self.low) // (size - 1))
+
+    def boundary(self) -> list[Value]:
+        first, last = self.alphabet[0], self.alphabet[-1]
+        return list(dict.fromkeys(char * length for length in (self.low, self.high) for char in (first, last)))
+
+
+CHUNK = 8
+
+
+def spelled(number: int, alphabet: str, length: int) -> str:
+    """The number as a word of that length over the alphabet, least digit first; halved, since long division is slow."""
+    if length <= CHUNK:
+        size, letters = len(alphabet), []
+        for _ in range(length):
+            number, digit = divmod(number, size)
+            letters.append(alphabet[digit])
+        return "".join(letters)
+    half = length // 2
+    high, low = divmod(number, len(alphabet) ** half)
+    return spelled(low, alphabet, half) + spelled(high, alphabet, length - half)
+
+
+class StringType(ParameterType):
+    """Random text over an alphabet."""
+
+    name = "string"
+    summary = "a text over an alphabet"
+    options = {
+        "alphabet": option("data", "the characters, for instance `= letters + digits`", required=True),
+        "length": option("data", "number of characters, or {min, max}", required=True),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        alphabet = options["alphabet"]
+        if not isinstance(alphabet, str) or not alphabet:
+            mend = "a name needs `= ` before it, as in `alphabet: = lower_letters`"
+            raise OptionFault("alphabet", "`alphabet` must be a text of at least one character", mend)
+        if len(set(alphabet)) != len(alphabet):
+            raise OptionFault("alphabet", "a character stands twice in `alphabet`")
+        return Strings(alphabet, *length_option(options))

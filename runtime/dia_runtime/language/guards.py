@@ -1,0 +1,376 @@
+"""The operators of the language: Python's, made exact, bounded and told in plain words.
+
+Every function takes and returns values of the language and raises LanguageError; sizes are judged before the work is
+done, so that `2**10**9` is refused and not attempted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+from dia_runtime.language.budgets import charge
+from dia_runtime.language.diagnostics import LanguageError, did_you_mean
+from dia_runtime.language.limits import INTEGER_BITS, LIST_LENGTH, TEXT_LENGTH
+from dia_runtime.language.values import (
+    ExactDecimal,
+    Record,
+    Value,
+    decimal,
+    has_finite_decimals,
+    is_symbolic,
+    kind_of,
+    normal,
+    plain,
+)
+
+SYMBOLIC_EXPONENT = 10_000
+
+
+def add(a: Value, b: Value) -> Value:
+    """The sum of two numbers, or two texts, lists or bytes joined."""
+    kind = type(a)
+    if kind is int and type(b) is int:
+        return a + b
+    if kind is type(b) and kind in (str, list, bytes):
+        return _bounded(a + b)
+    return _arithmetic("add", a, b, lambda x, y: x + y)
+
+
+def subtract(a: Value, b: Value) -> Value:
+    """The difference of two numbers."""
+    if type(a) is int and type(b) is int:
+        return a - b
+    return _arithmetic("subtract", a, b, lambda x, y: x - y)
+
+
+def multiply(a: Value, b: Value) -> Value:
+    """The product of two numbers, or a text or list repeated."""
+    kind, other = type(a), type(b)
+    if kind is int and other is int:
+        if a.bit_length() + b.bit_length() > INTEGER_BITS:
+            raise _too_large()
+        return a * b
+    if kind in (str, list, bytes) and other is int:
+        return _repeated(a, b)
+    if other in (str, list, bytes) and kind is int:
+        return _repeated(b, a)
+    return _arithmetic("multiply", a, b, lambda x, y: x * y)
+
+
+def divide(a: Value, b: Value) -> Value:
+    """The exact quotient: an integer where it is whole, else a rational (a decimal among decimals)."""
+    if type(a) is int and type(b) is int:
+        return normal(Fraction(a, b)) if b else _no_division()
+    if is_number(b) and not is_symbolic(b) and b == 0:
+        _no_division()
+    return _arithmetic("divide", a, b, _quotient)
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    return Fraction(a) / b if isinstance(a, (int, Fraction)) and isinstance(b, (int, Fraction)) else a / b
+
+
+def floor_divide(a: Value, b: Value) -> Value:
+    """The quotient rounded down."""
+    if _are_rational(a, b):
+        return a // b if b else _no_division()
+    raise _unfit("divide", a, b)
+
+
+def modulo(a: Value, b: Value) -> Value:
+    """The remainder of rounding the quotient down; it has the sign of `b`."""
+    if _are_rational(a, b):
+        return _kept(a % b, a, b) if b else _no_division()
+    raise _unfit("take the remainder of", a, b)
+
+
+def power(a: Value, b: Value) -> Value:
+    """The exact power; a root that is not rational stays a symbol."""
+    if not (is_number(a) and is_number(b)):
+        raise _unfit("raise", a, b)
+    if isinstance(a, (int, Fraction)) and type(b) is int:
+        if _bits(a) * abs(b) > INTEGER_BITS:
+            raise LanguageError("exponent too large", f"a result has at most {INTEGER_BITS} bits", "E502")
+        if b < 0 and not a:
+            _no_division()
+        return _kept(Fraction(a) ** b if b < 0 else a**b, a, b)
+    if isinstance(b, (int, Fraction)) and abs(b) > SYMBOLIC_EXPONENT:
+        raise LanguageError("exponent too large", f"symbolic powers go up to {SYMBOLIC_EXPONENT}", "E502")
+    return normal(symbolic(a) ** symbolic(b))
+
+
+def _bits(a: int | Fraction) -> int:
+    if a in (-1, 0, 1):
+        return 0
+    return max(a.numerator.bit_length(), a.denominator.bit_length())
+
+
+def negate(a: Value) -> Value:
+    """The number with its sign turned."""
+    if isinstance(a, ExactDecimal):
+        return ExactDecimal(-a)
+    if not is_number(a):
+        raise LanguageError(f"a {kind_of(a)} has no sign")
+    return -a
+
+
+def identity(a: Value) -> Value:
+    """The number itself (a leading plus)."""
+    if not is_number(a):
+        raise LanguageError(f"a {kind_of(a)} has no sign")
+    return a
+
+
+def _bitwise(word: str, operate: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
+    def operator(a: Value, b: Value) -> Value:
+        if type(a) is bool and type(b) is bool and word not in SHIFTS:
+            return bool(operate(a, b))
+        if type(a) is int and type(b) is int:
+            if word in SHIFTS and (b < 0 or (word == "shift left" and a.bit_length() + b > INTEGER_BITS)):
+                raise _too_large()
+            return operate(a, b)
+        raise _unfit(word, a, b)
+
+    return operator
+
+
+SHIFTS = ("shift left", "shift right")
+bit_and = _bitwise("combine", lambda a, b: a & b)
+bit_or = _bitwise("combine", lambda a, b: a | b)
+bit_xor = _bitwise("combine", lambda a, b: a ^ b)
+shift_left = _bitwise("shift left", lambda a, b: a << b)
+shift_right = _bitwise("shift right", lambda a, b: a >> b)
+
+
+def bit_not(a: Value) -> Value:
+    """The integer with every bit turned (two's complement)."""
+    if type(a) is not int:
+        raise LanguageError(f"`~` needs an integer; this is {kind_of(a)}")
+    return ~a
+
+
+def equal(a: Value, b: Value) -> bool:
+    """Whether two values are the same; symbolic numbers are compared exactly.
+
+    Text and a number are never compared silently, since the answer would always be no.
+    """
+    kind, other = type(a), type(b)
+    if kind is other and kind is not list:
+        return bool(a == b) if not is_symbolic(a) else _same_symbolic(a, b)
+    if kind is list and other is list:
+        return len(a) == len(b) and all(map(_equal_inside, a, b))
+    if {kind, other} & {str, bytes} and (is_number(a) or is_number(b) or {kind, other} == {str, bytes}):
+        raise LanguageError(f"{kind_of(a)} is compared with {kind_of(b)}, which is never equal", _convert(kind, other))
+    if is_symbolic(a) or is_symbolic(b):
+        return is_number(a) and is_number(b) and _same_symbolic(a, b)
+    return bool(a == b)
+
+
+def _convert(kind: type, other: type) -> str:
+    return "use `utf8` or `text_of`" if bytes in (kind, other) else "use `text`, f-strings or an integer"
+
+
+def _equal_inside(a: Value, b: Value) -> bool:
+    if type(a) is list or is_symbolic(a) or is_symbolic(b):
+        return (type(b) is list or type(a) is not list) and equal(a, b)
+    return bool(a == b)
+
+
+def unequal(a: Value, b: Value) -> bool:
+    """Whether two values differ."""
+    return not equal(a, b)
+
+
+def _same_symbolic(a: Value, b: Value) -> bool:
+    if a == b:
+        return True
+    found = (symbolic(a) - symbolic(b)).equals(0)
+    if found is None:
+        raise LanguageError("whether two expressions are equal cannot be decided")
+    return bool(found)
+
+
+def _ordered(word: str, compare: Callable[[Any, Any], bool]) -> Callable[[Value, Value], bool]:
+    def operator(a: Value, b: Value) -> bool:
+        kind, other = type(a), type(b)
+        if kind is other and kind in ORDERED:
+            return compare(a, b)
+        if is_number(a) and is_number(b):
+            if is_symbolic(a) or is_symbolic(b):
+                return compare(_sign(a, b), 0)
+            return compare(a, b)
+        raise LanguageError(f"{kind_of(a)} and {kind_of(b)} have no order ({word})")
+
+    return operator
+
+
+ORDERED = frozenset({int, str, bytes, bool, list})
+less = _ordered("<", lambda a, b: bool(a < b))
+less_equal = _ordered("<=", lambda a, b: bool(a <= b))
+greater = _ordered(">", lambda a, b: bool(a > b))
+greater_equal = _ordered(">=", lambda a, b: bool(a >= b))
+
+
+def _sign(a: Value, b: Value) -> int:
+    """The sign of a - b for real symbolic numbers, certain or an error."""
+    difference = symbolic(a) - symbolic(b)
+    if not difference.is_number or difference.is_real is False:
+        raise LanguageError("an expression with free symbols or a complex number has no order")
+    if _same_symbolic(a, b):
+        return 0
+    digits = difference.evalf(60)
+    if not digits.is_real or abs(digits) < 10**-50:
+        raise LanguageError("two expressions are too near to each other to be ordered")
+    return 1 if digits > 0 else -1
+
+
+def contains(item: Value, whole: Value) -> bool:
+    """Whether a list holds the item, a text the piece, a record the name."""
+    if isinstance(whole, str):
+        if not isinstance(item, str):
+            raise LanguageError(f"a text holds no {kind_of(item)}", "use `text` or an f-string")
+        return item in whole
+    if isinstance(whole, (list, Record)):
+        return any(_equal_inside(item, held) for held in whole) if is_symbolic(item) else item in whole
+    if isinstance(whole, bytes) and isinstance(item, (bytes, int)):
+        return item in whole
+    raise LanguageError(f"`in` needs a list, text or record; this is {kind_of(whole)}")
+
+
+def lacks(item: Value, whole: Value) -> bool:
+    """Whether the item is not in the list, text or record."""
+    return not contains(item, whole)
+
+
+def item_of(whole: Value, place: Value) -> Value:
+    """The element at a place of a list or text, or the field of a record."""
+    if isinstance(whole, Record):
+        return field(whole, place)
+    if type(place) is not int:
+        raise LanguageError(f"a place in a {kind_of(whole)} is an integer; this is {kind_of(place)}")
+    if not isinstance(whole, (list, str, bytes)):
+        raise LanguageError(f"a {kind_of(whole)} has no places")
+    try:
+        return whole[place]
+    except IndexError:
+        raise LanguageError(f"place {place} is outside a {kind_of(whole)} of length {len(whole)}") from None
+
+
+def slice_of(whole: Value, start: Value, stop: Value, step: Value) -> Value:
+    """A part of a list, text or bytes."""
+    if not isinstance(whole, (list, str, bytes)):
+        raise LanguageError(f"a {kind_of(whole)} has no parts")
+    if any(part is not None and type(part) is not int for part in (start, stop, step)) or step == 0:
+        raise LanguageError("the bounds of a part are integers, and its step is not 0")
+    return whole[start:stop:step]
+
+
+def field(whole: Value, name: Value) -> Value:
+    """The named field of a record."""
+    if not isinstance(whole, Record):
+        raise LanguageError(f"a {kind_of(whole)} has no fields", "only records have; there are no methods")
+    if name not in whole:
+        raise LanguageError(f"the record has no field `{name}`", did_you_mean(str(name), whole))
+    return whole[name]
+
+
+def record(names: Iterable[str], values: Iterable[Value]) -> Record:
+    """A record of the names and values."""
+    return Record(zip(names, values, strict=True))
+
+
+def joined(*parts: Value) -> str:
+    """The parts of an f-string as one text."""
+    return str(_bounded("".join(part if type(part) is str else plain(part) for part in parts)))
+
+
+def steps(items: Value) -> Any:
+    """The items to loop over, charged to the budget of the evaluation."""
+    if not isinstance(items, (list, str, bytes, Record)):
+        raise LanguageError(f"a {kind_of(items)} cannot be looped over")
+    charge(len(items) + 1)
+    return items
+
+
+def every(values: Iterable[Value]) -> bool:
+    """Whether all values are true; each must be a boolean."""
+    return all(truth(value) for value in values)
+
+
+def some(values: Iterable[Value]) -> bool:
+    """Whether a value is true; each must be a boolean."""
+    return any(truth(value) for value in values)
+
+
+def truth(value: Value) -> bool:
+    """The boolean itself; what is not a boolean is an error."""
+    if value is True or value is False:
+        return bool(value)
+    raise LanguageError(f"true or false is needed here; this is {kind_of(value)}", "compare it with something")
+
+
+def is_number(value: Value) -> bool:
+    """Whether the value is an exact number (booleans are not)."""
+    return type(value) is int or isinstance(value, Fraction) or (type(value) is not bool and is_symbolic(value))
+
+
+def symbolic(value: Value) -> Any:
+    """The number as sympy's."""
+    import sympy
+
+    if isinstance(value, int):
+        return sympy.Integer(value)
+    if isinstance(value, Fraction):
+        return sympy.Rational(value.numerator, value.denominator)
+    return value
+
+
+def _arithmetic(word: str, a: Value, b: Value, operate: Callable[[Any, Any], Any]) -> Value:
+    a, b = (int(x) if type(x) is bool else x for x in (a, b))
+    if not (is_number(a) and is_number(b)):
+        raise _unfit(word, a, b)
+    if is_symbolic(a) or is_symbolic(b):
+        return normal(operate(symbolic(a), symbolic(b)))
+    if _bits(a) + _bits(b) > INTEGER_BITS:
+        raise _too_large()
+    return _kept(operate(a, b), a, b)
+
+
+def _kept(result: Any, a: Value, b: Value) -> Value:
+    """The result as a decimal where an operand was one and its expansion ends."""
+    if type(result) is Fraction and (isinstance(a, ExactDecimal) or isinstance(b, ExactDecimal)):
+        return decimal(result) if has_finite_decimals(result) else result
+    return normal(result)
+
+
+def _are_rational(a: Value, b: Value) -> bool:
+    return isinstance(a, (int, Fraction)) and isinstance(b, (int, Fraction))
+
+
+def _repeated(whole: Any, times: int) -> Any:
+    limit = LIST_LENGTH if isinstance(whole, list) else TEXT_LENGTH
+    if len(whole) * max(times, 0) > limit:
+        raise LanguageError(f"a {kind_of(whole)} longer than {limit}", code="E502")
+    return whole * times
+
+
+def _bounded(whole: Any) -> Any:
+    limit = LIST_LENGTH if isinstance(whole, list) else TEXT_LENGTH
+    if len(whole) > limit:
+        raise LanguageError(f"a {kind_of(whole)} longer than {limit}", code="E502")
+    return whole
+
+
+def _too_large() -> LanguageError:
+    return LanguageError("a number too large", f"integers have at most {INTEGER_BITS} bits", "E502")
+
+
+def _no_division() -> Any:
+    raise LanguageError("division by zero: no finite answer", code="E504")
+
+
+def _unfit(word: str, a: Value, b: Value) -> LanguageError:
+    mend = "use an f-string to put numbers into text" if str in (type(a), type(b)) else None
+    return LanguageError(f"cannot {word} {kind_of(a)} and {kind_of(b)}", mend)
