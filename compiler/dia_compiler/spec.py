@@ -1,0 +1,489 @@
+"""Benchmark, template, parameter and answer as the other stages see them, and how they are built from nodes.
+
+Building is tolerant: a part whose shape is wrong is left out, since the schema has already said so, and the rest is
+still there to be checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field
+from typing import Any
+
+from dia_runtime.language.diagnostics import Faults, Position
+from dia_runtime.language.values import Record, Value
+
+from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
+from dia_compiler.types import TYPES
+
+SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
+EXPRESSION_MARK = "= "
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A piece of an expression or template with its origin; `shift` characters of the scalar come before it."""
+
+    text: str
+    origin: Scalar
+    shift: int = 0
+
+    def place(self, offset: int) -> Position:
+        """Where the character stands in its file."""
+        return self.origin.place(offset + self.shift)
+
+    @property
+    def position(self) -> Position:
+        """Where the piece begins."""
+        return self.place(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """A datum as YAML says it; texts inside that begin with `= ` are expressions."""
+
+    node: Node
+
+    @property
+    def position(self) -> Position:
+        """Where it stands."""
+        return self.node.position
+
+
+@dataclass(frozen=True, slots=True)
+class TypeUse:
+    """A use of a parameter type: named types are already resolved to the built-in under them."""
+
+    kind: str
+    options: Map[str, Option]
+    where: tuple[Snippet, ...]
+    position: Position
+
+
+Option = Datum | TypeUse | tuple[TypeUse, ...] | dict[str, TypeUse] | Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A named, typed, mutable value of a template."""
+
+    name: str
+    type: TypeUse
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFunction:
+    """A function or macro of a spec; the body is an expression or a template."""
+
+    name: str
+    arguments: tuple[str, ...]
+    body: Snippet
+    is_template: bool
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What every entry of a catalog can do: a function whose last argument is the entry."""
+
+    name: str
+    arguments: tuple[str, ...]
+    is_template: bool
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """An entry: its own parameters and one body for each face."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    bodies: Map[str, Snippet]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """A set of entries with several faces."""
+
+    name: str
+    faces: tuple[Face, ...]
+    entries: tuple[CatalogEntry, ...]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What benchmarks and templates may both declare."""
+
+    types: Map[str, Mapping]
+    lists: Map[str, Datum]
+    functions: tuple[OwnFunction, ...]
+    catalogs: tuple[Catalog, ...]
+    positions: Map[str, Position]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How the truth is computed, read and compared."""
+
+    value: Snippet
+    comparison: Map[str, Any]
+    accept: tuple[Datum, ...]
+    accept_if: Snippet | None
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A worked example: fixed parameters and what must come of them."""
+
+    params: Map[str, Datum]
+    answer: Datum | None
+    accepts: tuple[Datum, ...]
+    rejects: tuple[Datum, ...]
+    replies: Map[str, tuple[Scalar, ...]]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One question family."""
+
+    name: str
+    file: str
+    facts: Map[str, Value]
+    skills: Datum | None
+    shared: Shared
+    parameters: tuple[Parameter, ...]
+    let: Map[str, Snippet]
+    where: tuple[Snippet, ...]
+    balance: Scalar | None
+    answer: Answer | None
+    checks: tuple[Snippet, ...]
+    mistakes: Map[str, Snippet]
+    prompt: Snippet | None
+    explanation: Snippet | None
+    examples: tuple[Example, ...]
+    requires: tuple[tuple[str, str], ...]
+    allow: Map[str, Scalar]
+    limits: Map[str, Value]
+    node: Mapping
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """What all templates of a benchmark share, and the templates."""
+
+    name: str
+    folder: str
+    file: str
+    facts: Map[str, Value]
+    prompt: Snippet | None
+    shared: Shared
+    templates: tuple[Template, ...] = field(default=())
+
+
+def snippet(node: Node | None, is_template: bool = False) -> Snippet | None:
+    """The scalar as a piece of text; of a template one last newline is dropped."""
+    if not isinstance(node, Scalar):
+        return None
+    text = node.text
+    return Snippet(text.removesuffix("\n") if is_template else text, node)
+
+
+def marked(node: Scalar) -> Snippet | None:
+    """The expression behind `= ` in a datum, or None where it is plain text."""
+    if isinstance(node.value, str) and node.text.startswith(EXPRESSION_MARK):
+        return Snippet(node.text[len(EXPRESSION_MARK) :], node, len(EXPRESSION_MARK))
+    return None
+
+
+def snippets(node: Node | None) -> tuple[Snippet, ...]:
+    """One expression or a list of them."""
+    found = node.items if isinstance(node, Sequence) else (node,) if node is not None else ()
+    return tuple(piece for item in found if (piece := snippet(item)) is not None)
+
+
+def pairs(node: Node | None) -> tuple[tuple[Scalar, Node], ...]:
+    """Key and value of a mapping; nothing for another node."""
+    return node.pairs if isinstance(node, Mapping) else ()
+
+
+def mapping_of_snippets(node: Node | None) -> dict[str, Snippet]:
+    """Name -> expression."""
+    return {key.text: piece for key, value in pairs(node) if (piece := snippet(value)) is not None}
+
+
+def own_functions(node: Node | None, is_template: bool) -> tuple[OwnFunction, ...]:
+    """The functions or macros of a mapping from signature to body."""
+    found = []
+    for key, value in pairs(node):
+        signature, body = SIGNATURE.match(key.text), snippet(value, is_template)
+        if signature and body:
+            found.append(OwnFunction(signature[1], _arguments(signature[2]), body, is_template, key.position))
+    return tuple(found)
+
+
+def _arguments(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",")) if text else ()
+
+
+class Builder:
+    """Builds the parts of one file; named types are looked up here."""
+
+    def __init__(self, faults: Faults, types: Map[str, Mapping], catalog_files: Map[str, Mapping]) -> None:
+        self.faults, self.types, self.catalog_files = faults, dict(types), catalog_files
+
+    def shared(self, root: Mapping) -> Shared:
+        """The declarations of a benchmark or template."""
+        declared = {key.text: value for key, value in pairs(root.get("types")) if isinstance(value, Mapping)}
+        self.types |= declared
+        lists = {key.text: Datum(value) for key, value in pairs(root.get("lists"))}
+        functions = own_functions(root.get("functions"), False) + own_functions(root.get("macros"), True)
+        catalogs = tuple(
+            built for key, value in pairs(root.get("catalogs")) if (built := self.catalog(key, value)) is not None
+        )
+        positions: dict[str, Position] = {}
+        for kind in ("types", "lists"):
+            positions |= {key.text: key.position for key, _ in pairs(root.get(kind))}
+        return Shared(declared, lists, functions, catalogs, positions)
+
+    def catalog(self, key: Scalar, node: Node) -> Catalog | None:
+        """A catalog written in place or in a file of its own."""
+        if not isinstance(node, Mapping):
+            return None
+        source = node.get("from")
+        if isinstance(source, Scalar):
+            return self._catalog_file(key, source)
+        return self._catalog_body(key.text, node, key.position)
+
+    def _catalog_file(self, key: Scalar, source: Scalar) -> Catalog | None:
+        root = self.catalog_files.get(source.text)
+        if root is None:
+            self.faults.error("E101", f"no catalog file `{source.text}` in the benchmark's folder", source.position)
+            return None
+        return self._catalog_body(key.text, root, key.position)
+
+    def _catalog_body(self, name: str, node: Mapping, position: Position) -> Catalog:
+        faces = tuple(self._face(key, value) for key, value in pairs(node.get("faces")))
+        entries = []
+        for key, value in pairs(node.get("entries")):
+            if isinstance(value, Mapping):
+                entries.append(self._entry(key, value, faces))
+        return Catalog(name, faces, tuple(entries), position)
+
+    def _face(self, key: Scalar, value: Node) -> Face:
+        signature = SIGNATURE.match(key.text)
+        name, arguments = (signature[1], _arguments(signature[2])) if signature else (key.text, ())
+        return Face(name, arguments, isinstance(value, Scalar) and value.text == "template", key.position)
+
+    def _entry(self, key: Scalar, node: Mapping, faces: tuple[Face, ...]) -> CatalogEntry:
+        known = {face.name: face for face in faces}
+        bodies = {}
+        for inner, value in node.pairs:
+            if inner.text in ("params", "group", "examples"):
+                continue
+            if inner.text not in known:
+                from dia_runtime.language.diagnostics import did_you_mean
+
+                mend = did_you_mean(inner.text, [*known, "params"]) or f"the faces are {', '.join(sorted(known))}"
+                self.faults.error("E201", f"`{inner.text}` is no face of this catalog", inner.position, mend)
+            elif (body := snippet(value, known[inner.text].is_template)) is not None:
+                bodies[inner.text] = body
+        for name in known:
+            if node.get(name) is None:
+                self.faults.error("E202", f"the entry `{key.text}` lacks the face `{name}`", key.position)
+        return CatalogEntry(key.text, self.parameters(node.get("params")), bodies, key.position)
+
+    def parameters(self, node: Node | None) -> tuple[Parameter, ...]:
+        """The parameters of a mapping from name to type."""
+        found = []
+        for key, value in pairs(node):
+            if isinstance(value, Mapping) and (use := self.type_use(value)) is not None:
+                found.append(Parameter(key.text, use, key.position))
+        return tuple(found)
+
+    def type_use(self, node: Mapping, inside: tuple[str, ...] = ()) -> TypeUse | None:
+        """The use of a type with a named type's options under its own. Tells unknown types and options."""
+        kind = node.get("type")
+        if not isinstance(kind, Scalar):
+            return None
+        merged: dict[str, tuple[Scalar, Node]] = {key.text: (key, value) for key, value in node.pairs}
+        name = kind.text
+        while name in self.types:
+            if name in inside:
+                self.faults.error("E307", f"the type `{name}` is made of itself", kind.position)
+                return None
+            inside = (*inside, name)
+            base = self.types[name]
+            merged = {key.text: (key, value) for key, value in base.pairs} | merged | {}
+            under = base.get("type")
+            name = under.text if isinstance(under, Scalar) else ""
+        if name not in TYPES:
+            self._unknown_type(kind, name)
+            return None
+        return self._resolved(name, merged, node, inside)
+
+    def _unknown_type(self, kind: Scalar, name: str) -> None:
+        from dia_runtime.language.diagnostics import did_you_mean
+
+        if name in PLANNED_TYPES:
+            message, mend = f"the type `{name}` is not in this version of dia", f"it has {', '.join(sorted(TYPES))}"
+        else:
+            message, mend = f"unknown type `{name}`", did_you_mean(name, [*TYPES, *self.types])
+        self.faults.error("E401", message, kind.position, mend)
+
+    def _resolved(
+        self, name: str, merged: Map[str, tuple[Scalar, Node]], node: Mapping, inside: tuple[str, ...]
+    ) -> TypeUse:
+        from dia_runtime.language.diagnostics import did_you_mean
+
+        known = TYPES[name].options
+        options: dict[str, Option] = {}
+        for key, (scalar, value) in merged.items():
+            if key in ("type", "where"):
+                continue
+            if key not in known:
+                mend = did_you_mean(key, [*known, "where"]) or f"`{name}` takes {', '.join([*known, 'where'])}"
+                self.faults.error("E402", f"`{key}` is no option of the type `{name}`", scalar.position, mend)
+                continue
+            found = self._option(known[key].reads, value, inside)
+            if found is not None:
+                options[key] = found
+        for key, kind in known.items():
+            if kind.required and key not in merged:
+                self.faults.error("E202", f"the type `{name}` needs the option `{key}`", node.position)
+        where = snippets(merged["where"][1]) if "where" in merged else ()
+        return TypeUse(name, options, where, node.position)
+
+    def _option(self, reads: str, value: Node, inside: tuple[str, ...]) -> Option | None:
+        if reads == "data":
+            return Datum(value)
+        if reads == "type" and isinstance(value, Mapping):
+            return self.type_use(value, inside)
+        if reads == "types" and isinstance(value, Sequence):
+            uses = [self.type_use(item, inside) for item in value.items if isinstance(item, Mapping)]
+            return tuple(use for use in uses if use is not None)
+        if reads == "fields" and isinstance(value, Mapping):
+            return {parameter.name: parameter.type for parameter in self.parameters(value)}
+        if reads == "catalog" and isinstance(value, Scalar):
+            return value
+        wanted = {"type": "a type such as {type: integer, min: 1, max: 6}", "types": "a list of types",
+                  "fields": "a mapping from name to type", "catalog": "the name of a catalog"}[reads]  # fmt: skip
+        self.faults.error("E203", f"this option is {wanted}", value.position)
+        return None
+
+
+PLANNED_TYPES = frozenset(
+    "rational bytes primitive_root curve_point rsa_key words sentence paragraph name username email ip_address domain "
+    "url user_agent uuid timestamp date set tuple subset vector polynomial formula graph row rows".split()
+)
+PLANNED_KEYS = frozenset(
+    "each instances fuzz slots variants choices sessions decisions ranking grade figures assets deliver".split()
+)
+
+FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes", "format", "points")
+
+
+def build_template(root: Mapping, file: str, builder: Builder) -> Template:
+    """The template of a file."""
+    name = root.get("template")
+    return Template(
+        name=name.text if isinstance(name, Scalar) else "",
+        file=file,
+        facts={key: data(value) for key in FACTS if (value := root.get(key)) is not None},
+        skills=Datum(skills) if (skills := root.get("skills")) is not None else None,
+        shared=builder.shared(root),
+        parameters=builder.parameters(root.get("params")),
+        let=mapping_of_snippets(root.get("let")),
+        where=snippets(root.get("where")),
+        balance=balance if isinstance(balance := root.get("balance"), Scalar) else None,
+        answer=build_answer(root.get("answer")),
+        checks=snippets(root.get("checks")),
+        mistakes=mapping_of_snippets(root.get("mistakes")),
+        prompt=snippet(root.get("prompt"), True),
+        explanation=snippet(root.get("explanation"), True),
+        examples=build_examples(root.get("examples")),
+        requires=build_requires(root.get("requires")),
+        allow={key.text: value for key, value in pairs(root.get("allow")) if isinstance(value, Scalar)},
+        limits=data(limits) if isinstance(limits := root.get("limits"), Mapping) else {},
+        node=root,
+        position=name.position if name is not None else root.position,
+    )
+
+
+def build_answer(node: Node | None) -> Answer | None:
+    """The answer's solver and how replies are compared with it."""
+    value = snippet(node.get("value")) if isinstance(node, Mapping) else None
+    if not isinstance(node, Mapping) or value is None:
+        return None
+    comparison = {
+        key.text: data(held) for key, held in node.pairs if key.text not in ("value", "accept", "accept_if")
+    }
+    decimals = comparison.pop("decimals", None)
+    if type(decimals) is int:
+        from fractions import Fraction
+
+        comparison["tolerance"] = Record({"absolute": Fraction(1, 2 * 10**decimals)})
+    accept = node.get("accept")
+    return Answer(
+        value=value,
+        comparison=_nested_comparison(comparison),
+        accept=tuple(map(Datum, accept.items)) if isinstance(accept, Sequence) else (),
+        accept_if=snippet(node.get("accept_if")),
+        position=node.position,
+    )
+
+
+def _nested_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
+    """`of: integer` stands for `of: {type: integer}`; rounding and tolerance of a list belong to its elements."""
+    of = comparison.get("of")
+    if of is None:
+        return comparison
+    inherited = {key: comparison.pop(key) for key in ("round", "tolerance") if key in comparison}
+    comparison["of"] = [_element(item, inherited) for item in of] if isinstance(of, list) else _element(of, inherited)
+    return comparison
+
+
+def _element(of: Any, inherited: Map[str, Any]) -> dict[str, Any]:
+    element = dict(of) if isinstance(of, Map) else {"type": of}
+    takes = element.get("type") == "real" or "of" in element
+    return _nested_comparison({**(inherited if takes else {}), **element})
+
+
+def build_examples(node: Node | None) -> tuple[Example, ...]:
+    """The worked examples."""
+    found = []
+    for item in node.items if isinstance(node, Sequence) else ():
+        if isinstance(item, Mapping):
+            answer = item.get("answer")
+            found.append(
+                Example(
+                    params={key.text: Datum(value) for key, value in pairs(item.get("params"))},
+                    answer=Datum(answer) if answer is not None else None,
+                    accepts=_data_items(item.get("accepts")),
+                    rejects=_data_items(item.get("rejects")),
+                    replies={key.text: _scalars(value) for key, value in pairs(item.get("replies"))},
+                    position=item.position,
+                )
+            )
+    return tuple(found)
+
+
+def _data_items(node: Node | None) -> tuple[Datum, ...]:
+    return tuple(map(Datum, node.items)) if isinstance(node, Sequence) else ()
+
+
+def _scalars(node: Node) -> tuple[Scalar, ...]:
+    found = node.items if isinstance(node, Sequence) else (node,)
+    return tuple(item for item in found if isinstance(item, Scalar))
+
+
+def build_requires(node: Node | None) -> tuple[tuple[str, str], ...]:
+    """Pairs of kind (extra, file or tool) and name."""
+    parts = node.items if isinstance(node, Sequence) else (node,) if node is not None else ()
+    return tuple((key.text, value.text) for part in parts for key, value in pairs(part) if isinstance(value, Scalar))
