@@ -1,1 +1,51 @@
-"""Frozen bundles to replies, verdicts, metrics and scales."""
+"""Frozen bundles to replies, verdicts, metrics and scales.
+
+Four names are public: `open_bundle`, `run`, `grade` and `score`. They are loaded when first used.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dia_runtime.bundle.open import open_bundle as open_bundle
+    from dia_runtime.grade import grade as grade
+    from dia_runtime.run import run as run
+    from dia_runtime.score import score as score
+
+PUBLIC = {
+    "open_bundle": "dia_runtime.bundle.open",
+    "run": "dia_runtime.run",
+    "grade": "dia_runtime.grade",
+    "score": "dia_runtime.score",
+}
+__all__ = ["grade", "open_bundle", "run", "score"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module `dia_runtime` has no attribute `{name}`")
+    return getattr(import_module(PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *PUBLIC})
+
+
+class _Package(ModuleType):
+    """The package, in which a public function wins over the module that carries its name.
+
+    Python binds a submodule in its package when it is first imported: without this `dia_runtime.run`
+    would be the function at one time and the module at another.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and PUBLIC.get(name) == value.__name__:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

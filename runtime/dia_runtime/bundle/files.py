@@ -1,0 +1,90 @@
+"""Files of a bundle's folder, reached without leaving it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic
+
+BLOCK = 1 << 20
+LONGEST_UNEXPECTED_READ = 1 << 28  # a file of the wrong size is hashed only below this
+OPENING = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a file really is: its size, and its SHA-256 where it was read."""
+
+    size: int
+    sha256: str | None
+
+    def __str__(self) -> str:
+        return f"sha256 {self.sha256 or 'not computed'} ({self.size} bytes)"
+
+
+def integrity(code: str, message: str, help: str | None = None) -> DiaError:
+    """The error for damaged, foreign or unverifiable bytes: exit code 3."""
+    return DiaError(Diagnostic(code, message, None, help), 3)
+
+
+def refused_path(name: str) -> str | None:
+    """Why a path of a manifest is refused, or None when it stays inside the folder.
+
+    >>> refused_path("../x"), refused_path("specs/a.yaml")
+    ('it leaves the folder', None)
+    """
+    if not name or len(name) > 1024 or not name.isprintable():
+        return "it is empty, too long or holds control characters"
+    if "\\" in name or ":" in name:
+        return "it holds a backslash or a colon"
+    if name.startswith("/"):
+        return "it is absolute"
+    if ".." in name.split("/"):
+        return "it leaves the folder"
+    return "it has an empty part" if {"", "."} & set(name.split("/")) else None
+
+
+def open_inside(root: Path, name: str) -> BinaryIO:
+    """The regular file of that relative path, opened for reading.
+
+    Raises FileNotFoundError where there is none, and DiaError (exit 3) for a link or anything but a file.
+    """
+    place = root
+    for part in name.split("/"):
+        place = place / part
+        if stat.S_ISLNK(place.lstat().st_mode):
+            raise integrity("E706", f"`{name}` is a link, or lies behind one")
+    if not stat.S_ISREG(place.lstat().st_mode):
+        raise integrity("E706", f"`{name}` is not a regular file")
+    return os.fdopen(os.open(place, OPENING), "rb")
+
+
+def measure(root: Path, name: str, expected_size: int) -> Measured:
+    """Size and digest of a file; a huge file whose size is wrong anyway is not read."""
+    with open_inside(root, name) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size != expected_size and size > LONGEST_UNEXPECTED_READ:
+            return Measured(size, None)
+        digest, size = hashlib.sha256(), 0
+        while block := file.read(BLOCK):
+            digest.update(block)
+            size += len(block)
+    return Measured(size, digest.hexdigest())
+
+
+def walk(root: Path, below: str = "") -> Iterator[tuple[str, bool]]:
+    """Every file of the folder: its path, and whether it is a regular file; links are not followed."""
+    with os.scandir(root / below) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        name = f"{below}/{entry.name}" if below else entry.name
+        if entry.is_dir(follow_symlinks=False):
+            yield from walk(root, name)
+        else:
+            yield name, entry.is_file(follow_symlinks=False)

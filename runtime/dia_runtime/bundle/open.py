@@ -1,0 +1,171 @@
+"""An opened bundle: its manifest, and its records one at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dia_runtime.bundle import manifest as manifests
+from dia_runtime.bundle.canonical import bundle_id
+from dia_runtime.bundle.files import Measured, integrity, measure, open_inside
+from dia_runtime.bundle.parse import parse
+from dia_runtime.bundle.records import ANSWER, QUESTION, TEMPLATE, Shape, misshapen
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+LONGEST_LINE = 1 << 25
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A frozen bundle. Its files are read when asked for, line by line, and checked while they are read.
+
+    An iteration that reaches the end of a file has compared the file with the manifest: a file that differs
+    raises DiaError (exit 3) with the digest expected and the digest found.
+    """
+
+    path: Path
+    manifest: dict[str, Any]
+    id: str
+
+    @property
+    def questions_root(self) -> str:
+        """The name of the questions, which a run, a seal and a pack share."""
+        return str(self.manifest["questions_root"])
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether the answers lie in the bundle (they may be withheld or sealed)."""
+        return bool(self.names("answers"))
+
+    def questions(self) -> Iterator[dict[str, Any]]:
+        """The questions in file order."""
+        return self._records("questions", QUESTION)
+
+    def answers(self) -> Iterator[dict[str, Any]]:
+        """The answers, in the order of the questions."""
+        return self._records("answers", ANSWER)
+
+    def templates(self) -> Iterator[dict[str, Any]]:
+        """The templates' records."""
+        return self._records("templates", TEMPLATE)
+
+    def names(self, kind: str) -> list[str]:
+        """The files of a kind of record: `questions.jsonl`, or the shards `questions-00000.jsonl` and on."""
+        pattern = re.compile(rf"{kind}(-[0-9]{{5,}})?\.jsonl")
+        found = [name for name in self.manifest["files"] if pattern.fullmatch(name)]
+        return sorted(found, key=lambda name: (len(name), name))
+
+    def _records(self, kind: str, shape: Shape) -> Iterator[dict[str, Any]]:
+        for name in self.names(kind):
+            yield from self._file(name, shape)
+
+    def _file(self, name: str, shape: Shape) -> Iterator[dict[str, Any]]:
+        fault: str | None = None
+        with self._opened(name) as file:
+            reading = _Lines(file)
+            for number, raw in enumerate(reading, 1):
+                # After a fault the rest is only hashed: a changed file is told by its digests.
+                if fault is None:
+                    record, why = _record(raw, shape)
+                    if why is None:
+                        yield record
+                    else:
+                        fault = f"line {number} of `{name}` is no record: {why}"
+        found = reading.measured()
+        if not self.agrees(name, found):
+            raise self.differs(name, found)
+        if fault:
+            raise integrity("E707", visible(fault))
+
+    def _opened(self, name: str) -> BinaryIO:
+        try:
+            file = open_inside(self.path, name)
+        except FileNotFoundError:
+            raise integrity("E704", f"`{name}` is missing from `{self.path}`") from None
+        if os.fstat(file.fileno()).st_size != self.manifest["files"][name]["size"]:
+            file.close()
+            raise self.differs(name, measure(self.path, name, self.manifest["files"][name]["size"]))
+        return file
+
+    def agrees(self, name: str, found: Measured) -> bool:
+        """Whether a file is the one that the manifest lists."""
+        return found == self.expected(name)
+
+    def differs(self, name: str, found: Measured) -> DiaError:
+        """The error for a file that is not the one listed."""
+        expected = self.expected(name)
+        return integrity("E703", f"`{name}` differs from the manifest: expected {expected}, found {found}")
+
+    def expected(self, name: str) -> Measured:
+        """Size and digest of a file as the manifest lists them."""
+        entry = self.manifest["files"][name]
+        return Measured(entry["size"], entry["sha256"])
+
+
+class _Lines:
+    """The lines of a file, hashed as they pass."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.digest, self.size = file, hashlib.sha256(), 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        while raw := self.file.readline(LONGEST_LINE):
+            self.digest.update(raw)
+            self.size += len(raw)
+            yield raw
+
+    def measured(self) -> Measured:
+        return Measured(self.size, self.digest.hexdigest())
+
+
+def _record(raw: bytes, shape: Shape) -> tuple[dict[str, Any], str | None]:
+    if not raw.endswith(b"\n"):
+        return {}, "it is too long or cut short"
+    try:
+        record = parse(raw)
+    except ValueError as error:
+        return {}, str(error)
+    return record, misshapen(record, shape)
+
+
+def open_bundle(path: str | os.PathLike[str]) -> Bundle:
+    """The bundle in a folder: its manifest has been checked, its files are checked as they are read.
+
+    Raises DiaError: exit 2 where there is no bundle, exit 3 where its manifest is damaged or foreign.
+    """
+    folder = Path(path)
+    encoded = manifest_file(folder)
+    manifest, faults = manifests.read_manifest(encoded)
+    if manifest is None or faults:
+        message = f"`{manifests.NAME}` of `{folder}` is damaged or foreign: {faults[0]}"
+        raise integrity("E702", visible(message), "get the bundle again, or compile it again from its specs")
+    return Bundle(folder, manifest, bundle_id(encoded))
+
+
+def manifest_file(folder: Path) -> bytes:
+    """The bytes of a folder's manifest; DiaError where the folder, or the manifest, is none."""
+    try:
+        with open_inside(folder, manifests.NAME) as file:
+            encoded = file.read(manifests.LARGEST + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise _no_bundle(folder) from None
+    except PermissionError as error:
+        raise DiaError(Diagnostic("E701", f"`{folder}` cannot be read: {error.strerror}")) from None
+    if len(encoded) > manifests.LARGEST:
+        raise integrity("E702", f"`{manifests.NAME}` of `{folder}` is larger than {manifests.LARGEST} bytes")
+    return encoded
+
+
+def _no_bundle(folder: Path) -> DiaError:
+    help = "give the folder that `dia compile` wrote: it holds `manifest.json`"
+    if not folder.is_dir():
+        what = "is not a folder" if folder.exists() else "does not exist"
+        return DiaError(Diagnostic("E701", f"`{folder}` {what}", None, help))
+    if any(folder.glob("questions*.jsonl")) or any(folder.glob("answers*.jsonl")):
+        return integrity("E704", f"`{manifests.NAME}` is missing from `{folder}`")
+    return DiaError(Diagnostic("E701", f"`{folder}` holds no bundle", None, help))

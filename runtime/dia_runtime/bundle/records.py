@@ -1,0 +1,74 @@
+"""The records of a bundle: what each must hold, and what the questions' root covers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.merkle import leaf_hash
+
+Record = Mapping[str, Any]
+Shape = Mapping[str, tuple[type, ...]]
+
+TEXT, WHOLE, NOTHING = (str,), (int,), (type(None),)
+TEXT_OR_NOTHING = TEXT + NOTHING
+
+QUESTION: Shape = {
+    "id": TEXT,
+    "template": TEXT,
+    "item": TEXT,
+    "instance": WHOLE,
+    "variant": TEXT_OR_NOTHING,
+    "format": (dict,),
+    "points": (dict,),
+}
+ANSWER: Shape = {
+    "id": TEXT,
+    "template": TEXT,
+    "text": TEXT,
+    "comparison": (dict,),
+    "mistakes": (dict,),
+}
+TEMPLATE: Shape = {"template": TEXT}
+
+
+def question_core(question: Record) -> dict[str, Any]:
+    """The part of a question that `questions_root` covers: what is asked, in which form, for which points."""
+    asked = "sessions" if "sessions" in question else "messages"
+    return {
+        "id": question["id"],
+        asked: question[asked],
+        "assets": [_asset_hash(asset) for asset in question.get("assets", ())],
+        "format": question["format"],
+        "points": question["points"],
+    }
+
+
+def leaf(question: Record) -> bytes:
+    """The question's leaf in the tree whose root is `questions_root`."""
+    return leaf_hash(line(question_core(question)))
+
+
+def question_id(benchmark: str, question: Record) -> str:
+    """The id that the question's facts give: `benchmark/item/instance`, and `/variant` where it has one."""
+    base = f"{benchmark}/{question['item']}/{question['instance']}"
+    return f"{base}/{question['variant']}" if question["variant"] is not None else base
+
+
+def misshapen(record: Any, keys: Shape) -> str | None:
+    """What is wrong with the shape of a record, or None."""
+    if not isinstance(record, dict):
+        return "it is not an object"
+    for name, kinds in keys.items():
+        if name not in record:
+            return f"it has no `{name}`"
+        if type(record[name]) not in kinds:
+            return f"its `{name}` is of another type"
+    if keys is QUESTION and not isinstance(record.get("sessions", record.get("messages")), (list, dict)):
+        return "it has neither `messages` nor `sessions`"
+    return None
+
+
+def _asset_hash(asset: Any) -> str:
+    return str(asset["sha256"]) if isinstance(asset, Mapping) else str(asset)

@@ -1,0 +1,203 @@
+"""What differs between a bundle's folder and its manifest, and between its records and its root."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.bundle import manifest as manifests
+from dia_runtime.bundle.canonical import bundle_id
+from dia_runtime.bundle.files import integrity, measure, walk
+from dia_runtime.bundle.merkle import MerkleTree
+from dia_runtime.bundle.open import Bundle, manifest_file
+from dia_runtime.bundle.records import leaf, question_id
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+INCOMPLETE = frozenset(["missing", "added", "renamed"])
+CODES = {
+    "manifest": "E702",
+    "changed": "E703",
+    "missing": "E704",
+    "added": "E705",
+    "renamed": "E705",
+    "link": "E706",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One difference: its kind, the file that it is in, what was expected and what was found."""
+
+    kind: str
+    path: str
+    message: str
+    expected: str | None = None
+    found: str | None = None
+
+    def as_diagnostic(self) -> Diagnostic:
+        """The problem as commands tell it."""
+        return Diagnostic(CODES.get(self.kind, "E708"), visible(f"`{self.path}` {self.message}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What is known of a bundle after every byte of it was read."""
+
+    path: Path
+    id: str
+    manifest: dict[str, Any] | None
+    problems: tuple[Problem, ...]
+    not_covered: tuple[str, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every listed file is there under its name, and no other."""
+        return self.manifest is not None and not any(entry.kind in INCOMPLETE for entry in self.problems)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether all that is there is what the manifest says."""
+        return self.manifest is not None and all(entry.kind in INCOMPLETE for entry in self.problems)
+
+
+def verify(path: str | os.PathLike[str]) -> list[Problem]:
+    """Every difference between a bundle and its manifest; none for a bundle that is complete and valid."""
+    return list(examine(path).problems)
+
+
+def examine(path: str | os.PathLike[str]) -> Verification:
+    """The bundle's id, its manifest and every problem. Raises DiaError (exit 2) where there is no bundle."""
+    folder = Path(path)
+    encoded = manifest_file(folder)
+    manifest, faults = manifests.read_manifest(encoded)
+    name = bundle_id(encoded)
+    problems = [Problem("manifest", manifests.NAME, f"is damaged or foreign: {fault}") for fault in faults]
+    if manifest is None:
+        return Verification(folder, name, None, tuple(problems), _outside(folder))
+    bundle = Bundle(folder, manifest, name)
+    try:
+        problems += file_problems(bundle)
+        problems += record_problems(bundle, {entry.path for entry in problems})
+    except OSError as error:
+        raise integrity("E701", f"`{folder}` cannot be verified: {error.strerror}") from None
+    return Verification(folder, name, manifest, tuple(problems), _outside(folder))
+
+
+def _outside(folder: Path) -> tuple[str, ...]:
+    """The files that are there and that the bundle's digest does not cover."""
+    return tuple(name for name in (manifests.PROVENANCE, manifests.SIGNATURE) if (folder / name).exists())
+
+
+def file_problems(bundle: Bundle, already_read: Collection[str] = ()) -> list[Problem]:
+    """The files that are missing, added, renamed, changed or links; `already_read` are not hashed."""
+    listed = bundle.manifest["files"]
+    present = dict(walk(bundle.path))
+    links = [name for name, is_regular in present.items() if not is_regular]
+    missing = [name for name in listed if name not in present]
+    added = [name for name in present if name not in listed and name not in manifests.OUTSIDE | set(links)]
+    problems = [Problem("link", name, "is a link or no regular file") for name in links]
+    problems += _moved(bundle, missing, added)
+    changed = (name for name in listed if present.get(name) and name not in already_read)
+    return problems + [problem for name in changed if (problem := _changed(bundle, name))]
+
+
+def _changed(bundle: Bundle, name: str) -> Problem | None:
+    found, expected = measure(bundle.path, name, bundle.expected(name).size), bundle.expected(name)
+    if found == expected:
+        return None
+    message = f"differs from the manifest: expected {expected}, found {found}"
+    return Problem("changed", name, message, expected.sha256, found.sha256)
+
+
+def _moved(bundle: Bundle, missing: list[str], added: list[str]) -> Iterator[Problem]:
+    """What is missing and what is added, a missing file that lies under another name told as renamed."""
+    wanted = {bundle.expected(name): name for name in reversed(missing)}
+    renamed = set()
+    for name in added:
+        origin = _origin(bundle, name, wanted)
+        if origin and origin not in renamed:
+            renamed.add(origin)
+            yield Problem("renamed", name, f"is `{origin}` under another name", origin, name)
+        else:
+            yield Problem("added", name, "is not listed in the manifest")
+    for name in missing:
+        if name not in renamed:
+            yield Problem("missing", name, "is missing", bundle.expected(name).sha256)
+
+
+def _origin(bundle: Bundle, name: str, wanted: dict[Any, str]) -> str | None:
+    size = (bundle.path / name).lstat().st_size
+    if not any(entry.size == size for entry in wanted):
+        return None
+    return wanted.get(measure(bundle.path, name, size))
+
+
+def record_problems(bundle: Bundle, faulty: Collection[str] = ()) -> list[Problem]:
+    """Where the records contradict the manifest: root, ids, order, counts; `faulty` files are left out."""
+    problems: list[Problem] = []
+    asked, answered = bundle.names("questions"), bundle.names("answers")
+    try:
+        if not set(asked) & set(faulty):
+            ids: list[str] = []
+            problems += _question_problems(bundle, ids)
+            if answered and not set(answered) & set(faulty):
+                problems += _answer_problems(bundle, ids)
+        if not set(bundle.names("templates")) & set(faulty):
+            problems += _count_problems(bundle, "templates", sum(1 for _ in bundle.templates()))
+    except DiaError as error:
+        problems += [_told(entry, [*asked, *answered]) for entry in error.diagnostics]
+    return problems
+
+
+def _told(entry: Diagnostic, names: Iterable[str]) -> Problem:
+    name = next((name for name in names if f"`{name}`" in entry.message), "templates.jsonl")
+    return Problem("record", name, f"cannot be used: {entry.message}")
+
+
+def _question_problems(bundle: Bundle, ids: list[str]) -> Iterator[Problem]:
+    place = ", ".join(bundle.names("questions")) or "questions.jsonl"
+    tree, items, benchmark = MerkleTree(), set(), bundle.manifest["benchmark"]
+    for question in bundle.questions():
+        tree.add(_leaf(question))
+        items.add(question["item"])
+        ids.append(question["id"])
+        if question["id"] != question_id(benchmark, question):
+            yield Problem("record", place, f"has the id `{question['id']}`, which its other facts contradict")
+    if len(set(ids)) != len(ids):
+        yield Problem("record", place, "has two questions with one id")
+    yield from _count_problems(bundle, "questions", len(ids), place)
+    yield from _count_problems(bundle, "items", len(items), place)
+    if tree.root() != bundle.questions_root:
+        message = f"give the questions' root {tree.root()}, the manifest says {bundle.questions_root}"
+        yield Problem("root", place, message, bundle.questions_root, tree.root())
+
+
+def _leaf(question: dict[str, Any]) -> bytes:
+    try:
+        return leaf(question)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return bytes(32)  # no canonical form: the root comes out different and is told
+
+
+def _answer_problems(bundle: Bundle, ids: list[str]) -> Iterator[Problem]:
+    place, count = ", ".join(bundle.names("answers")), 0
+    for count, answer in enumerate(bundle.answers(), 1):
+        if count <= len(ids) and answer["id"] != ids[count - 1]:
+            message = f"answers `{answer['id']}` at line {count}, where the question is `{ids[count - 1]}`"
+            yield Problem("answers", place, message, ids[count - 1], answer["id"])
+            return
+    if count != len(ids):
+        message = f"holds {count} answers for {len(ids)} questions"
+        yield Problem("answers", place, message, str(len(ids)), str(count))
+
+
+def _count_problems(
+    bundle: Bundle, name: str, found: int, place: str = "templates.jsonl"
+) -> Iterator[Problem]:
+    expected = bundle.manifest["counts"][name]
+    if found != expected:
+        message = f"gives {found} {name}, the manifest says {expected}"
+        yield Problem("counts", place, message, str(expected), str(found))

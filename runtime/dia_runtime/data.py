@@ -1,0 +1,12 @@
+"""Where the files lie that come with the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def data_folder() -> Path:
+    """Folder that holds schemas/ and specs/: inside the installed package, or the root of a checkout."""
+    package = Path(__file__).resolve().parent
+    installed = package / "_data"
+    return installed if installed.is_dir() else package.parent.parent

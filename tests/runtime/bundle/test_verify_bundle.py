@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dia_runtime.bundle.open import open_bundle
+from dia_runtime.bundle.verify import examine, verify
+from dia_runtime.language.diagnostics import DiaError
+
+Make = Callable[..., Path]
+
+
+def named(path: Path) -> set[tuple[str, str]]:
+    return {(problem.kind, problem.path) for problem in verify(path)}
+
+
+def test_an_untouched_bundle_is_complete_and_valid(tiny: Make) -> None:
+    found = examine(path := tiny())
+    assert verify(path) == [] and found.is_complete and found.is_valid
+    assert found.id == open_bundle(path).id
+    assert found.not_covered == ("provenance.json",)
+
+
+def test_every_flipped_byte_is_found_and_its_file_named(tiny: Make) -> None:
+    path = tiny(templates=1, k=1)
+    for file in sorted(path.rglob("*")):
+        if not file.is_file() or file.name == "provenance.json":
+            continue
+        held = file.read_bytes()
+        name = file.relative_to(path).as_posix()
+        for at in range(len(held)):
+            file.write_bytes(held[:at] + bytes([held[at] ^ (1 << at % 8)]) + held[at + 1 :])
+            problems = verify(path)
+            assert name in {problem.path for problem in problems}, (name, at)
+        file.write_bytes(held)
+    assert verify(path) == []
+
+
+def test_provenance_is_outside_and_said_to_be(tiny: Make) -> None:
+    path = tiny()
+    (path / "provenance.json").write_text("anything")
+    assert verify(path) == [] and "provenance.json" in examine(path).not_covered
+    (path / "provenance.json").unlink()
+    assert verify(path) == [] and examine(path).not_covered == ()
+
+
+def test_a_signature_may_lie_beside(tiny: Make) -> None:
+    path = tiny()
+    (path / "signature.json").write_text("{}")
+    assert verify(path) == [] and "signature.json" in examine(path).not_covered
+
+
+def test_missing_added_and_renamed_are_told_apart(tiny: Make) -> None:
+    path = tiny()
+    (path / "specs" / "benchmark.yaml").rename(path / "specs" / "other.yaml")
+    (path / "answers.jsonl").unlink()
+    (path / "specs" / ".hidden").write_bytes(b"")
+    found = examine(path)
+    assert named(path) == {
+        ("renamed", "specs/other.yaml"),
+        ("missing", "answers.jsonl"),
+        ("added", "specs/.hidden"),
+    }
+    assert not found.is_complete and found.is_valid
+
+
+def test_changed_is_not_incomplete(tiny: Make) -> None:
+    path = tiny()
+    with (path / "answers.jsonl").open("ab") as file:
+        file.write(b"\n")
+    found = examine(path)
+    assert {problem.path for problem in found.problems} == {"answers.jsonl"}
+    assert found.is_complete and not found.is_valid
+    assert found.problems[0].expected != found.problems[0].found
+
+
+def test_a_copy_under_another_name_is_added_not_renamed(tiny: Make) -> None:
+    path = tiny()
+    shutil.copy(path / "questions.jsonl", path / "copy.jsonl")
+    assert named(path) == {("added", "copy.jsonl")}
+
+
+def test_links_and_pipes_are_refused(tiny: Make, tmp_path: Path) -> None:
+    path = tiny()
+    (path / "templates.jsonl").rename(tmp_path / "away")
+    (path / "templates.jsonl").symlink_to(tmp_path / "away")
+    (path / "folder").symlink_to("/etc")
+    os.mkfifo(path / "pipe")
+    kinds = named(path)
+    assert {("link", "templates.jsonl"), ("link", "folder"), ("link", "pipe")} <= kinds
+
+
+def test_a_bundle_may_be_reached_by_a_link(tiny: Make, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tiny())
+    assert verify(tmp_path / "link") == []
+
+
+def rehashed(path: Path, writer: Callable[..., Path]) -> None:
+    """Makes manifest and files agree again, as a forger would."""
+    facts = json.loads((path / "manifest.json").read_bytes())
+    writer(path, {name: value for name, value in facts.items() if name != "files"})
+
+
+def test_answers_of_one_bundle_with_questions_of_another(tiny: Make, manifest_writer: Make) -> None:
+    path, other = tiny("a", templates=1), tiny("b", templates=2)
+    shutil.copy(other / "answers.jsonl", path / "answers.jsonl")
+    assert ("changed", "answers.jsonl") in named(path)
+    rehashed(path, manifest_writer)
+    assert named(path) == {("answers", "answers.jsonl")}
+
+
+def test_answers_in_another_order(tiny: Make, manifest_writer: Make) -> None:
+    path = tiny()
+    lines = (path / "answers.jsonl").read_bytes().splitlines(keepends=True)
+    (path / "answers.jsonl").write_bytes(b"".join(lines[::-1]))
+    rehashed(path, manifest_writer)
+    (problem,) = verify(path)
+    assert problem.kind == "answers" and problem.expected == "tiny/sum_0/0"
+
+
+def test_questions_that_give_another_root(tiny: Make, manifest_writer: Make) -> None:
+    path = tiny()
+    held = (path / "questions.jsonl").read_text()
+    (path / "questions.jsonl").write_text(held.replace("What is 7 + 1", "What is 7 + 2"))
+    rehashed(path, manifest_writer)
+    assert {kind for kind, _ in named(path)} == {"root"}
+
+
+@pytest.mark.parametrize("name", ["templates", "items", "questions"])
+def test_counts_must_agree(tiny: Make, name: str) -> None:
+    counts = {"templates": 2, "items": 2, "questions": 6, name: 7}
+    assert {kind for kind, _ in named(tiny(counts=counts))} == {"counts"}
+
+
+def test_ids_must_say_what_the_question_says(tiny: Make, bundle_writer: Make, tmp_path: Path) -> None:
+    made = open_bundle(tiny(templates=1, k=2))
+    questions, answers = list(made.questions()), list(made.answers())
+    questions[1]["id"] = answers[1]["id"] = questions[0]["id"]
+    path = bundle_writer(tmp_path / "twice", questions, answers, 2)
+    assert {problem.message for problem in verify(path)} == {
+        "has the id `tiny/sum_0/0`, which its other facts contradict",
+        "has two questions with one id",
+    }
+
+
+def test_big_integers_in_a_question_are_a_problem_not_a_crash(tiny: Make, manifest_writer: Make) -> None:
+    path = tiny()
+    held = (path / "questions.jsonl").read_text()
+    (path / "questions.jsonl").write_text(held.replace('"correct":1', f'"correct":{2**60}'))
+    rehashed(path, manifest_writer)
+    assert "root" in {kind for kind, _ in named(path)}
+
+
+def test_a_sealed_bundle_verifies(tiny: Make) -> None:
+    assert verify(tiny(sealed=True)) == []
+
+
+def test_what_is_no_bundle(tmp_path: Path) -> None:
+    with pytest.raises(DiaError) as caught:
+        verify(tmp_path)
+    assert caught.value.exit_code == 2
+
+
+def test_an_unreadable_manifest_names_itself(tiny: Make) -> None:
+    path = tiny()
+    (path / "manifest.json").write_bytes(b'{"k":NaN}')
+    found = examine(path)
+    assert [problem.path for problem in found.problems] == ["manifest.json"]
+    assert not found.is_complete and not found.is_valid
