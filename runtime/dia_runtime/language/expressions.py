@@ -17,10 +17,10 @@ from types import CodeType, TracebackType
 from typing import Any, Protocol
 
 from dia_runtime.language import guards
-from dia_runtime.language.budgets import reset
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
 from dia_runtime.language.functions import library
 from dia_runtime.language.values import Entry, Value, decimal
+from dia_runtime.language.watch import begin
 
 TEXT_LIMIT = 20_000
 RESERVED = frozenset({"answer", "reply", "it", "index", "true", "false", "none", "True", "False", "None"})
@@ -366,10 +366,11 @@ class Compiled:
 
     parsed: Parsed
     call: Callable[..., Value]
+    number: int
 
     def __call__(self, scope: Mapping[str, Value], *arguments: Value) -> Value:
         """The expression's value. Raises DiaError with the position of the failing part."""
-        reset()
+        begin(self.number)
         try:
             return self.call(scope, *arguments)
         except DiaError:
@@ -386,30 +387,31 @@ def compile_expression(
     parsed: Parsed,
     namespace: Namespace,
     arguments: tuple[str, ...] = (),
-    entry: frozenset[str] = frozenset(),
+    entry: frozenset[str] | None = None,
     values: frozenset[str] | None = None,
 ) -> Compiled:
-    """The parsed expression as a Python function of scope (and entry values, when there are any) and arguments.
+    """The parsed expression as a Python function of scope, entry values (unless `entry` is None) and arguments.
 
     `values` are the names that the scope may hold; with None every free name is looked up there.
     Raises DiaError for names and functions that are not known.
     """
-    lowered = _Lowering(parsed, namespace, frozenset(arguments), entry, values).lower(parsed.tree)
-    parameters = ["_s", *(["_e"] if entry else []), *arguments]
+    lowered = _Lowering(parsed, namespace, frozenset(arguments), entry or frozenset(), values).lower(parsed.tree)
+    parameters = ["_s", *([] if entry is None else ["_e"]), *arguments]
     function = ast.Lambda(
         args=ast.arguments(
             posonlyargs=[], args=[ast.arg(arg=name) for name in parameters], kwonlyargs=[], kw_defaults=[], defaults=[]
         ),
         body=lowered,
     )
-    name = f"<expression {next(NUMBERS)}>"
+    number = next(NUMBERS)
+    name = f"<expression {number}>"
     SOURCES[name] = parsed
     tree = ast.fix_missing_locations(ast.Expression(ast.copy_location(function, parsed.tree)))
     try:
         code: CodeType = compile(tree, name, "eval")
     except (RecursionError, MemoryError):
         raise fault(parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
-    return Compiled(parsed, eval(code, namespace.globals))  # our own lowered tree, with no builtins
+    return Compiled(parsed, eval(code, namespace.globals), number)  # our own lowered tree, with no builtins
 
 
 class _Lowering:
@@ -551,7 +553,7 @@ class _Lowering:
         known = library().get(name)
         if known is None:
             raise self.unknown_function(node, name)
-        self.check_count(node, name, known.minimum, known.maximum, known.signature)
+        check_arity(self.parsed.source, self.use(node, name), known.minimum, known.maximum, known.signature)
         if name in ("all", "any") and isinstance(node.args[0], ast.GeneratorExp):
             generators, element = self.loops(node.args[0])
             lazy = ast.copy_location(ast.GeneratorExp(element, generators), node.args[0])
@@ -559,9 +561,12 @@ class _Lowering:
         arguments = [self.argument(at, argument, known.function_arguments) for at, argument in enumerate(node.args)]
         return ast.Call(func=ast.Name(self.namespace.reference(name), ast.Load()), args=arguments, keywords=[])
 
+    def use(self, node: ast.Call, name: str) -> Use:
+        return Use(name, self.parsed.offset(node), len(node.args))
+
     def own_call(self, node: ast.Call, name: str) -> ast.expr:
         arity = self.namespace.own[name]
-        self.check_count(node, name, arity, arity, name)
+        check_arity(self.parsed.source, self.use(node, name), arity, arity, name)
         arguments = [ast.Name("_s", ast.Load()), *(self.lower(argument) for argument in node.args)]
         return ast.Call(func=ast.Name(f"_o_{name}", ast.Load()), args=arguments, keywords=[])
 
@@ -591,13 +596,14 @@ class _Lowering:
             mend = f"`{name}` is a value; drop the brackets"
         return fault(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", mend)
 
-    def check_count(self, node: ast.Call, name: str, least: int, most: int | None, signature: str) -> None:
-        given = len(node.args)
-        if given < least or (most is not None and given > most):
-            wanted = f"{least}" if least == most else f"{least} to {most}" if most is not None else f"at least {least}"
-            message = f"`{name}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {given}"
-            mend = f"write {signature}" if "(" in signature else None
-            raise fault(self.parsed.source, self.parsed.offset(node), "E305", message, mend)
+
+def check_arity(source: Located, use: Use, least: int, most: int | None, signature: str) -> None:
+    """Raises DiaError where a function is called with too few or too many arguments."""
+    if use.arguments < least or (most is not None and use.arguments > most):
+        wanted = f"{least}" if least == most else f"{least} to {most}" if most is not None else f"at least {least}"
+        message = f"`{use.name}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {use.arguments}"
+        mend = f"write {signature}" if "(" in signature else None
+        raise fault(source, use.offset, "E305", message, mend)
 
 
 EXACT_ANSWER = "exact(answer)"

@@ -20,6 +20,7 @@ from dia_runtime.language.values import (
     decimal,
     has_finite_decimals,
     is_symbolic,
+    described,
     kind_of,
     normal,
     plain,
@@ -112,14 +113,14 @@ def negate(a: Value) -> Value:
     if isinstance(a, ExactDecimal):
         return ExactDecimal(-a)
     if not is_number(a):
-        raise LanguageError(f"a {kind_of(a)} has no sign")
+        raise LanguageError(f"{described(a)} has no sign")
     return -a
 
 
 def identity(a: Value) -> Value:
     """The number itself (a leading plus)."""
     if not is_number(a):
-        raise LanguageError(f"a {kind_of(a)} has no sign")
+        raise LanguageError(f"{described(a)} has no sign")
     return a
 
 
@@ -147,7 +148,7 @@ shift_right = _bitwise("shift right", lambda a, b: a >> b)
 def bit_not(a: Value) -> Value:
     """The integer with every bit turned (two's complement)."""
     if type(a) is not int:
-        raise LanguageError(f"`~` needs an integer; this is {kind_of(a)}")
+        raise LanguageError(f"`~` needs an integer; this is {described(a)}")
     return ~a
 
 
@@ -236,7 +237,7 @@ def contains(item: Value, whole: Value) -> bool:
         return any(_equal_inside(item, held) for held in whole) if is_symbolic(item) else item in whole
     if isinstance(whole, bytes) and isinstance(item, (bytes, int)):
         return item in whole
-    raise LanguageError(f"`in` needs a list, text or record; this is {kind_of(whole)}")
+    raise LanguageError(f"`in` needs a list, text or record; this is {described(whole)}")
 
 
 def lacks(item: Value, whole: Value) -> bool:
@@ -249,19 +250,19 @@ def item_of(whole: Value, place: Value) -> Value:
     if isinstance(whole, Record):
         return field(whole, place)
     if type(place) is not int:
-        raise LanguageError(f"a place in a {kind_of(whole)} is an integer; this is {kind_of(place)}")
+        raise LanguageError(f"a place in {described(whole)} is an integer; this is {described(place)}")
     if not isinstance(whole, (list, str, bytes)):
-        raise LanguageError(f"a {kind_of(whole)} has no places")
+        raise LanguageError(f"{described(whole)} has no places")
     try:
         return whole[place]
     except IndexError:
-        raise LanguageError(f"place {place} is outside a {kind_of(whole)} of length {len(whole)}") from None
+        raise LanguageError(f"place {place} is outside {described(whole)} of length {len(whole)}") from None
 
 
 def slice_of(whole: Value, start: Value, stop: Value, step: Value) -> Value:
     """A part of a list, text or bytes."""
     if not isinstance(whole, (list, str, bytes)):
-        raise LanguageError(f"a {kind_of(whole)} has no parts")
+        raise LanguageError(f"{described(whole)} has no parts")
     if any(part is not None and type(part) is not int for part in (start, stop, step)) or step == 0:
         raise LanguageError("the bounds of a part are integers, and its step is not 0")
     return whole[start:stop:step]
@@ -270,7 +271,7 @@ def slice_of(whole: Value, start: Value, stop: Value, step: Value) -> Value:
 def field(whole: Value, name: Value) -> Value:
     """The named field of a record."""
     if not isinstance(whole, Record):
-        raise LanguageError(f"a {kind_of(whole)} has no fields", "only records have; there are no methods")
+        raise LanguageError(f"{described(whole)} has no fields", "only records have; there are no methods")
     if name not in whole:
         raise LanguageError(f"the record has no field `{name}`", did_you_mean(str(name), whole))
     return whole[name]
@@ -289,7 +290,7 @@ def joined(*parts: Value) -> str:
 def steps(items: Value) -> Any:
     """The items to loop over, charged to the budget of the evaluation."""
     if not isinstance(items, (list, str, bytes, Record)):
-        raise LanguageError(f"a {kind_of(items)} cannot be looped over")
+        raise LanguageError(f"{described(items)} cannot be looped over")
     charge(len(items) + 1)
     return items
 
@@ -308,7 +309,7 @@ def truth(value: Value) -> bool:
     """The boolean itself; what is not a boolean is an error."""
     if value is True or value is False:
         return bool(value)
-    raise LanguageError(f"true or false is needed here; this is {kind_of(value)}", "compare it with something")
+    raise LanguageError(f"true or false is needed here; this is {described(value)}", "compare it with something")
 
 
 def is_number(value: Value) -> bool:
@@ -352,14 +353,14 @@ def _are_rational(a: Value, b: Value) -> bool:
 def _repeated(whole: Any, times: int) -> Any:
     limit = LIST_LENGTH if isinstance(whole, list) else TEXT_LENGTH
     if len(whole) * max(times, 0) > limit:
-        raise LanguageError(f"a {kind_of(whole)} longer than {limit}", code="E502")
+        raise LanguageError(f"{described(whole)} longer than {limit}", code="E502")
     return whole * times
 
 
 def _bounded(whole: Any) -> Any:
     limit = LIST_LENGTH if isinstance(whole, list) else TEXT_LENGTH
     if len(whole) > limit:
-        raise LanguageError(f"a {kind_of(whole)} longer than {limit}", code="E502")
+        raise LanguageError(f"{described(whole)} longer than {limit}", code="E502")
     return whole
 
 

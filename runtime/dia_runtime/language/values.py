@@ -150,6 +150,14 @@ def kind_of(value: Value) -> str:
     return "symbolic expression" if is_symbolic(value) else type(value).__name__
 
 
+def described(value: Value) -> str:
+    """The value's kind with its article: `an integer`, `a list`, `text`."""
+    word = kind_of(value)
+    if word in ("text", "bytes", "none"):
+        return word
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
+
+
 KINDS: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),
     (int, "integer"),

@@ -1,0 +1,194 @@
+"""From the use of a type in a spec to its domain: options are evaluated, nested types built, conditions attached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
+from dia_runtime.language.expressions import Compiled, Namespace, Use, compile_expression, parse
+from dia_runtime.language.guards import truth
+from dia_runtime.language.values import Record, Value
+
+from dia_compiler.read import Mapping as MappingNode
+from dia_compiler.read import Node, Scalar, Sequence
+from dia_compiler.spec import Datum, Option, Snippet, TypeUse, marked
+from dia_compiler.types import TYPES
+from dia_compiler.types.base import Choose, Domain, OptionFault
+from dia_compiler.types.structures import CatalogDomain
+
+Scope = dict[str, Value]
+Evaluated = Callable[[Scope], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class DatumCode:
+    """A datum ready to be evaluated; `uses` are the names in its expressions."""
+
+    evaluate: Evaluated
+    uses: tuple[tuple[Snippet, Use], ...]
+    calls: tuple[Use, ...]
+    is_constant: bool
+
+
+def compile_datum(node: Node, namespace: Namespace, values: frozenset[str]) -> DatumCode:
+    """The datum as a function of the scope; texts marked by `= ` are expressions."""
+    if isinstance(node, Scalar):
+        piece = marked(node)
+        if piece is None:
+            return DatumCode(lambda scope, value=node.value: value, (), (), True)  # type: ignore[misc]
+        compiled = compile_expression(parse(piece), namespace, values=values)
+        uses = tuple((piece, use) for use in compiled.parsed.names)
+        calls = tuple(compiled.parsed.calls + compiled.parsed.function_names)
+        return DatumCode(compiled, uses, calls, not uses and not calls)
+    if isinstance(node, Sequence):
+        items = [compile_datum(item, namespace, values) for item in node.items]
+        return _gathered(items, lambda scope: [item.evaluate(scope) for item in items])
+    listed = _list_name(node)
+    if listed is not None:
+        return _named_list(listed, values)
+    pairs = [(key.text, compile_datum(value, namespace, values)) for key, value in node.pairs]
+    return _gathered([code for _, code in pairs], lambda scope: Record((name, c.evaluate(scope)) for name, c in pairs))
+
+
+def _gathered(parts: list[DatumCode], evaluate: Evaluated) -> DatumCode:
+    uses = tuple(use for part in parts for use in part.uses)
+    calls = tuple(call for part in parts for call in part.calls)
+    if all(part.is_constant for part in parts) and not uses:
+        held: list[Value] = []
+
+        def once(scope: Scope) -> Value:
+            if not held:
+                held.append(evaluate(scope))
+            return held[0]
+
+        return DatumCode(once, uses, calls, True)
+    return DatumCode(evaluate, uses, calls, False)
+
+
+def _list_name(node: MappingNode) -> Scalar | None:
+    source = node.get("from")
+    return source if len(node.pairs) == 1 and isinstance(source, Scalar) else None
+
+
+def _named_list(name: Scalar, values: frozenset[str]) -> DatumCode:
+    if name.text not in values:
+        from dia_runtime.language.diagnostics import did_you_mean
+
+        message = f"no list is named `{name.text}`"
+        raise DiaError(Diagnostic("E303", message, name.position, did_you_mean(name.text, values)))
+    text = name.text
+    return DatumCode(lambda scope: scope[text], ((Snippet(text, name), Use(text, 0)),), (), False)
+
+
+class Filtered(Domain):
+    """A domain under conditions: a value that fails one is drawn again in place."""
+
+    __slots__ = ("base", "holds")
+    is_counted = False
+
+    def __init__(self, base: Domain, holds: Callable[[Value], bool]) -> None:
+        self.base, self.holds = base, holds
+
+    def draw(self, choose: Choose) -> Value:
+        return choose.where(self.base.draw, self.holds)
+
+    def contains(self, value: Value) -> bool:
+        return self.base.contains(value) and self.holds(value)
+
+    @property
+    def count(self) -> int:
+        return self.base.count
+
+    def boundary(self) -> list[Value]:
+        return [value for value in self.base.boundary() if self.holds(value)]
+
+
+class Maker:
+    """Makes the domain of one use of a type; a constant one is made once."""
+
+    def __init__(self, use: TypeUse, namespace: Namespace, values: frozenset[str], catalogs: Mapping[str, Any],
+                 name: str = "") -> None:  # fmt: skip
+        self.use, self.type, self.name = use, TYPES[use.kind], name
+        self.catalogs = catalogs
+        self.uses: list[tuple[Snippet, Use]] = []
+        self.calls: list[Use] = []
+        self.nested: list[Maker] = []
+        self.parts = {key: self._part(key, held, namespace, values) for key, held in use.options.items()}
+        bound = values | {"it", name} if name else values | {"it"}
+        self.where = [self._condition(piece, namespace, bound) for piece in use.where]
+        self.is_fixed = not self.uses and not self.calls
+        self.held: Domain | None = None
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the domain is the same for every instance."""
+        return self.is_fixed and not self.where and all(maker.is_constant for maker in self.nested)
+
+    def _condition(self, piece: Snippet, namespace: Namespace, values: frozenset[str]) -> Compiled:
+        compiled = compile_expression(parse(piece), namespace, values=values)
+        self.uses += [(piece, use) for use in compiled.parsed.names if use.name not in ("it", self.name)]
+        self.calls += compiled.parsed.calls + compiled.parsed.function_names
+        return compiled
+
+    def _part(self, key: str, held: Option, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
+        if isinstance(held, Datum):
+            code = compile_datum(held.node, namespace, values)
+            self.uses += code.uses
+            self.calls += code.calls
+            return code.evaluate
+        if isinstance(held, TypeUse):
+            return self._nested(held, namespace, values).make
+        if isinstance(held, tuple):
+            makers = [self._nested(use, namespace, values) for use in held]
+            return lambda scope: [maker.make(scope) for maker in makers]
+        if isinstance(held, dict):
+            fields = {name: self._nested(use, namespace, values) for name, use in held.items()}
+            return lambda scope: {name: maker.make(scope) for name, maker in fields.items()}
+        return self._catalog(held, namespace)
+
+    def _nested(self, use: TypeUse, namespace: Namespace, values: frozenset[str]) -> Maker:
+        maker = Maker(use, namespace, values, self.catalogs)
+        self.nested.append(maker)
+        self.uses += maker.uses
+        self.calls += maker.calls
+        return maker
+
+    def _catalog(self, name: Scalar, namespace: Namespace) -> Callable[[Scope], Any]:
+        entries = self.catalogs.get(name.text)
+        if entries is None:
+            from dia_runtime.language.diagnostics import did_you_mean
+
+            message = f"no catalog is named `{name.text}`"
+            raise DiaError(Diagnostic("E303", message, name.position, did_you_mean(name.text, self.catalogs)))
+        domain = CatalogDomain(name.text, entries)
+        return lambda scope: domain
+
+    def make(self, scope: Scope) -> Domain:
+        """The domain under the scope. Raises DiaError at the option that cannot be."""
+        if self.held is not None:
+            return self.held
+        domain = self._made(scope)
+        if self.is_constant:
+            self.held = domain
+        return Filtered(domain, self._holds(scope)) if self.where else domain
+
+    def _made(self, scope: Scope) -> Domain:
+        try:
+            return self.type.domain({key: part(scope) for key, part in self.parts.items()})
+        except OptionFault as found:
+            raise DiaError(Diagnostic("E403", found.message, self._position(found.option), found.help)) from None
+
+    def _holds(self, scope: Scope) -> Callable[[Value], bool]:
+        def holds(value: Value) -> bool:
+            scope["it"] = value
+            if self.name:
+                scope[self.name] = value
+            return all(truth(condition(scope)) for condition in self.where)
+
+        return holds
+
+    def _position(self, option: str | None) -> Position:
+        held = self.use.options.get(option or "")
+        return held.position if isinstance(held, (Datum, TypeUse, Scalar)) else self.use.position

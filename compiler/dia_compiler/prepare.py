@@ -1,0 +1,635 @@
+"""Spec -> prepared template: names resolved, order of evaluation found, everything compiled, nothing evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dia_runtime.language.diagnostics import DiaError, Faults, Position, did_you_mean
+from dia_runtime.language.expressions import (
+    RESERVED,
+    Compiled,
+    Namespace,
+    Use,
+    compile_expression,
+    face,
+    parse,
+)
+from dia_runtime.language.functions import library
+from dia_runtime.language.values import Value
+
+from dia_compiler.domains import DatumCode, Domain, Maker, compile_datum
+from dia_compiler.render import CompiledTemplate, ParsedTemplate, compile_template, parse_template
+from dia_compiler.spec import Benchmark, Catalog, CatalogEntry, OwnFunction, Shared, Snippet, Template
+
+WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
+PROMPT_NAMES = frozenset({"rounding_rule"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a draw: a parameter, a let value, a condition, or the point behind a balanced parameter."""
+
+    kind: str
+    name: str = ""
+    maker: Maker | None = None
+    code: Compiled | None = None
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A template in which everything is compiled and ordered."""
+
+    benchmark: Benchmark
+    template: Template
+    namespace: Namespace
+    lists: dict[str, DatumCode] = field(default_factory=dict)
+    makers: dict[str, Maker] = field(default_factory=dict)
+    plan: list[Step] = field(default_factory=list)
+    rest: list[tuple[str, Compiled]] = field(default_factory=list)
+    after: list[tuple[str, Compiled]] = field(default_factory=list)
+    answer: Compiled | None = None
+    accept: list[DatumCode] = field(default_factory=list)
+    accept_if: Compiled | None = None
+    checks: list[Compiled] = field(default_factory=list)
+    mistakes: dict[str, Compiled] = field(default_factory=dict)
+    prompt: CompiledTemplate | None = None
+    wrapper: CompiledTemplate | None = None
+    explanation: CompiledTemplate | None = None
+    skills: DatumCode | None = None
+    entry_makers: dict[tuple[str, str], dict[str, Maker]] = field(default_factory=dict)
+    used_functions: set[str] = field(default_factory=set)
+    places: dict[int, Position | None] = field(default_factory=dict)
+    uses: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+def prepare(template: Template, benchmark: Benchmark, faults: Faults, lists: Mapping[str, list[str]]) -> Prepared:
+    """The prepared template; whatever is wrong with it is added to the faults. `lists` are those read from files."""
+    return _Preparation(template, benchmark, faults, lists).run()
+
+
+
+class _Preparation:
+    """The work of `prepare`, one method a part; a part that fails is told and left out."""
+
+    def __init__(
+        self, template: Template, benchmark: Benchmark, faults: Faults, lists: Mapping[str, list[str]]
+    ) -> None:
+        self.template, self.benchmark, self.faults, self.files = template, benchmark, faults, lists
+        self.namespace = Namespace()
+        self.result = Prepared(benchmark, template, self.namespace)
+        self.sources: tuple[Shared, ...] = (benchmark.shared, template.shared)
+        self.declared: dict[str, tuple[str, Position]] = {}
+        self.functions: dict[str, _Function] = {}
+        self.reach: dict[str, frozenset[str]] = {}
+        self.catalogs: dict[str, dict[str, Callable[[], dict[str, Domain]]]] = {}
+        self.list_names: frozenset[str] = frozenset()
+
+    def run(self) -> Prepared:
+        """The prepared template."""
+        self.declare()
+        self.check_names()
+        self.prepare_lists()
+        self.own_functions()
+        self.prepare_catalogs()
+        self.prepare_parameters()
+        lets = self.prepare_lets()
+        wheres = self.prepare_wheres()
+        self.plan(lets, wheres)
+        self.prepare_answer(lets)
+        self.prepare_texts(lets)
+        self.note_unused()
+        return self.result
+
+    # names
+
+    def declare(self) -> None:
+        """Gathers every name of the benchmark and the template, and what own functions there are."""
+        for shared in self.sources:
+            for name, place in shared.positions.items():
+                self.add_name(name, "list or type", place)
+            for function in shared.functions:
+                self.add_name(function.name, "function", function.position)
+                self.functions.setdefault(function.name, _Function.of(function))
+            for catalog in shared.catalogs:
+                self.add_name(catalog.name, "catalog", catalog.position)
+                self.declare_faces(catalog)
+        for parameter in self.template.parameters:
+            self.add_name(parameter.name, "parameter", parameter.position)
+        for name, piece in self.template.let.items():
+            self.add_name(name, "let", piece.position)
+        listed = {name for shared in self.sources for name in shared.lists}
+        self.list_names = frozenset(listed)
+        self.parameter_names = frozenset(parameter.name for parameter in self.template.parameters)
+        self.let_names = frozenset(self.template.let)
+        self.values = self.list_names | self.parameter_names | self.let_names
+
+    def declare_faces(self, catalog: Catalog) -> None:
+        """Two catalogs may share a face of the same arguments; the entry decides."""
+        for item in catalog.faces:
+            known = self.functions.get(item.name)
+            if known is not None and known.is_face and known.arguments == item.arguments:
+                known.catalogs.append(catalog)
+                continue
+            self.add_name(item.name, "face", item.position)
+            self.functions.setdefault(
+                item.name, _Function(item.name, item.arguments, None, item.is_template, item.position, [catalog])
+            )
+
+    def add_name(self, name: str, kind: str, place: Position) -> None:
+        if name in RESERVED:
+            self.faults.error("E309", f"`{name}` is reserved", place, "choose another name")
+        known = self.declared.get(name)
+        if known is not None:
+            first = known[1]
+            where = f"line {first.line}" if first.file == place.file else f"{first}"
+            message = f"`{name}` is already the name of a {known[0]} ({where})"
+            self.faults.error("E310", message, place, "choose another name")
+        self.declared.setdefault(name, (kind, place))
+
+    def check_names(self) -> None:
+        """Warns where a name hides one of the library."""
+        for name, function in self.functions.items():
+            if name in library():
+                self.warn("shadowed-function", f"`{name}` hides a library function", function.position)
+
+    def warn(self, name: str, message: str, place: Position | None, help: str | None = None) -> None:
+        """Adds a health warning, unless the template allows it."""
+        if name not in self.template.allow:
+            self.faults.warn(name, message, place, help or f"mend it, or allow it: `allow: {{{name}: reason}}`")
+
+    # pieces of code
+
+    def code(
+        self,
+        piece: Snippet,
+        values: frozenset[str],
+        arguments: tuple[str, ...] = (),
+        entry: frozenset[str] | None = None,
+    ) -> Compiled | None:
+        """The piece compiled as an expression, or None after telling why not."""
+        try:
+            compiled = compile_expression(parse(piece), self.namespace, arguments, entry, values)
+        except DiaError as error:
+            self.faults.entries.extend(_eaten(piece, error))
+            return None
+        self.note(compiled.number, piece, compiled.parsed.calls + compiled.parsed.function_names)
+        return compiled
+
+    def template_code(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
+        """The piece compiled as a template, or None after telling why not."""
+        parsed = self.parsed_template(piece)
+        return self.compiled_template(parsed, values) if parsed else None
+
+    def parsed_template(self, piece: Snippet) -> ParsedTemplate | None:
+        try:
+            return parse_template(piece)
+        except DiaError as error:
+            self.faults.entries.extend(error.diagnostics)
+            return None
+
+    def compiled_template(self, parsed: ParsedTemplate, values: frozenset[str]) -> CompiledTemplate | None:
+        try:
+            compiled = compile_template(parsed, self.namespace, values)
+        except DiaError as error:
+            self.faults.entries.extend(error.diagnostics)
+            return None
+        self.note(compiled.number, parsed.source, (*parsed.calls, *parsed.function_names))
+        return compiled
+
+    def note(self, number: int, piece: Any, calls: Iterable[Use]) -> None:
+        self.result.places[number] = piece.place(0)
+        self.result.used_functions |= {use.name for use in calls if use.name not in self.functions}
+
+    # lists, functions, catalogs
+
+    def prepare_lists(self) -> None:
+        for shared in self.sources:
+            for name, datum in shared.lists.items():
+                if name in self.files:
+                    held = list(self.files[name])
+                    self.result.lists[name] = DatumCode(lambda scope, held=held: held, (), (), True)  # type: ignore[misc]
+                    continue
+                try:
+                    self.result.lists[name] = compile_datum(datum.node, self.namespace, frozenset())
+                except DiaError as error:
+                    self.faults.entries.extend(error.diagnostics)
+
+    def own_functions(self) -> None:
+        """Compiles own functions, macros and faces, each after those that it calls."""
+        done: set[str] = set()
+        for name in self.functions:
+            self.own_function(name, done, ())
+
+    def own_function(self, name: str, done: set[str], inside: tuple[str, ...]) -> None:
+        function = self.functions[name]
+        if name in inside:
+            circle = " -> ".join([*inside[inside.index(name) :], name])
+            self.faults.error("E307", f"functions that call each other in a circle: {circle}", function.position)
+            done.add(name)
+            self.reach[name] = frozenset()
+            self.namespace.add(name, function.arity, _missing)
+            return
+        if name in done:
+            return
+        done.add(name)
+        parts = [self.parsed_part(body, function.is_template) for body in function.bodies()]
+        for _, _, calls in parts:
+            for use in calls:
+                if use.name in self.functions:
+                    self.own_function(use.name, done, (*inside, name))
+        self.reach[name] = frozenset().union(*(self.reached(names, calls) for _, names, calls in parts))
+        self.namespace.add(name, function.arity, self.compiled_function(function) or _missing)
+
+    def parsed_part(
+        self, body: tuple[Snippet, frozenset[str]], is_template: bool
+    ) -> tuple[Snippet, list[Use], list[Use]]:
+        """A body with the names that are not its own and the functions that it calls; faults are told later."""
+        piece, own = body
+        try:
+            if is_template:
+                found = parse_template(piece)
+                names, calls = list(found.names), [*found.calls, *found.function_names]
+            else:
+                parsed = parse(piece)
+                names, calls = parsed.names, [*parsed.calls, *parsed.function_names]
+        except DiaError:
+            return piece, [], []
+        return piece, [use for use in names if use.name not in own], calls
+
+    def compiled_function(self, function: _Function) -> Callable[..., Value] | None:
+        """The function as a callable of scope and arguments."""
+        values = self.values | {"answer"} if function.uses_answer else self.values
+        if function.body is not None:
+            if function.is_template:
+                return self.macro(function.body, function.arguments, values)
+            compiled = self.code(function.body, values, function.arguments)
+            return compiled.call if compiled else None
+        table = {}
+        for catalog in function.catalogs:
+            for entry in catalog.entries:
+                body = entry.bodies.get(function.name)
+                made = self.face_body(entry, body, function, values) if body else None
+                if made is not None:
+                    table[(catalog.name, entry.name)] = made
+        return face(function.name, table)
+
+    def macro(self, body: Snippet, arguments: tuple[str, ...], values: frozenset[str]) -> Callable[..., Value] | None:
+        compiled = self.template_code(body, values | frozenset(arguments))
+        if compiled is None:
+            return None
+        return lambda scope, *given: compiled.render({**scope, **dict(zip(arguments, given, strict=True))}, scope)
+
+    def face_body(
+        self, entry: CatalogEntry, body: Snippet, function: _Function, values: frozenset[str]
+    ) -> Callable[..., Value] | None:
+        own = frozenset(parameter.name for parameter in entry.parameters)
+        if not function.is_template:
+            compiled = self.code(body, values, function.arguments, own)
+            return compiled.call if compiled else None
+        template = self.template_code(body, values | own | frozenset(function.arguments))
+        if template is None:
+            return None
+        arguments = function.arguments
+
+        def rendered(scope: Mapping[str, Value], held: Mapping[str, Value], *given: Value) -> str:
+            return template.render({**scope, **held, **dict(zip(arguments, given, strict=True))}, scope)
+
+        return rendered
+
+    def prepare_catalogs(self) -> None:
+        """Makers of the parameters of every entry; they may use lists and earlier parameters of their entry."""
+        for shared in self.sources:
+            for catalog in shared.catalogs:
+                self.catalogs[catalog.name] = {
+                    entry.name: self.entry_domains(catalog, entry) for entry in catalog.entries
+                }
+
+    def entry_domains(self, catalog: Catalog, entry: CatalogEntry) -> Callable[[], dict[str, Domain]]:
+        makers: dict[str, Maker] = {}
+        for parameter in entry.parameters:
+            maker = self.maker(parameter.type, self.list_names, parameter.name)
+            if maker is not None:
+                makers[parameter.name] = maker
+        self.result.entry_makers[(catalog.name, entry.name)] = makers
+        scope: dict[str, Value] = {}
+
+        def domains() -> dict[str, Domain]:
+            if not scope:
+                scope.update({name: code.evaluate({}) for name, code in self.result.lists.items()})
+            return {name: maker.make(scope) for name, maker in makers.items()}
+
+        return domains
+
+    def maker(self, use: Any, values: frozenset[str], name: str) -> Maker | None:
+        try:
+            maker = Maker(use, self.namespace, values, self.catalogs, name)
+        except DiaError as error:
+            self.faults.entries.extend(error.diagnostics)
+            return None
+        self.result.used_functions |= {call.name for call in maker.calls if call.name not in self.functions}
+        return maker
+
+    # what depends on what
+
+    def reached(self, names: Iterable[Use], calls: Iterable[Use]) -> frozenset[str]:
+        """Every value that the names and the bodies of called functions use."""
+        found = {use.name for use in names}
+        for use in calls:
+            found |= self.reach.get(use.name, frozenset())
+        return frozenset(found)
+
+    def base(self, names: Iterable[str], inside: tuple[str, ...] = ()) -> frozenset[str]:
+        """The names with every let value among them followed to what it is made of."""
+        found: set[str] = set()
+        for name in names:
+            found.add(name)
+            if name in self.let_uses and name not in inside:
+                found |= self.base(self.let_uses[name], (*inside, name))
+        return frozenset(found)
+
+    def prepare_parameters(self) -> None:
+        for parameter in self.template.parameters:
+            maker = self.maker(parameter.type, self.values, parameter.name)
+            if maker is not None:
+                self.result.makers[parameter.name] = maker
+
+    def prepare_lets(self) -> dict[str, Compiled]:
+        """The let values compiled, and told where they are made of each other in a circle."""
+        lets: dict[str, Compiled] = {}
+        self.let_uses: dict[str, frozenset[str]] = {}
+        for name, piece in self.template.let.items():
+            compiled = self.code(piece, self.values | {"answer"})
+            if compiled is not None:
+                lets[name] = compiled
+                parsed = compiled.parsed
+                self.let_uses[name] = self.reached(parsed.names, parsed.calls + parsed.function_names)
+        for name in lets:
+            circle = self.circle(name)
+            if circle:
+                places = "; ".join(f"`{part}` on line {self.template.let[part].position.line}" for part in circle[:-1])
+                message = f"cycle: {' -> '.join(circle)} ({places})"
+                self.faults.error("E307", message, self.template.let[name].position)
+                for part in circle:
+                    self.let_uses[part] = frozenset()
+        return lets
+
+    def circle(self, name: str) -> list[str]:
+        """The way from a let value back to itself, or an empty list."""
+        stack = [[name]]
+        seen: set[str] = set()
+        while stack:
+            way = stack.pop()
+            for used in sorted(self.let_uses.get(way[-1], ())):
+                if used == name:
+                    return [*way, name]
+                if used in self.let_uses and used not in seen:
+                    seen.add(used)
+                    stack.append([*way, used])
+        return []
+
+    def prepare_wheres(self) -> list[tuple[Compiled, frozenset[str]]]:
+        found = []
+        for piece in self.template.where:
+            compiled = self.code(piece, self.values)
+            if compiled is not None:
+                parsed = compiled.parsed
+                uses = self.base(self.reached(parsed.names, parsed.calls + parsed.function_names))
+                if self.leaks(uses, piece, parsed.names, parsed.calls, "a condition on parameters"):
+                    continue
+                found.append((compiled, uses & self.parameter_names))
+        return found
+
+    def plan(self, lets: dict[str, Compiled], wheres: list[tuple[Compiled, frozenset[str]]]) -> None:
+        """Orders the draw: each parameter, then the conditions whose names are drawn, with the let values they need."""
+        drawn: set[str] = set()
+        computed: set[str] = set()
+        waiting = list(wheres)
+        plan = self.result.plan
+        self.place_wheres(waiting, drawn, computed, lets)
+        for parameter in self.template.parameters:
+            maker = self.result.makers.get(parameter.name)
+            if maker is None:
+                drawn.add(parameter.name)
+                continue
+            needed = self.reached((use for _, use in maker.uses), maker.calls)
+            if not self.check_order(parameter.name, maker, needed, drawn):
+                self.place_lets(needed, computed, lets)
+            plan.append(Step("draw", parameter.name, maker))
+            drawn.add(parameter.name)
+            self.place_wheres(waiting, drawn, computed, lets)
+            if self.template.balance is not None and self.template.balance.text == parameter.name:
+                plan.append(Step("balance"))
+        self.check_balance()
+        late = {name for name in lets if "answer" in self.base([name])}
+        self.result.rest = [(n, lets[n]) for n in self.sorted_lets(set(lets) - computed - late, computed)]
+        self.result.after = [(n, lets[n]) for n in self.sorted_lets(late, set(lets) - late)]
+
+    def check_balance(self) -> None:
+        scalar = self.template.balance
+        if scalar is not None and scalar.text not in self.parameter_names:
+            mend = did_you_mean(scalar.text, self.parameter_names)
+            self.faults.error("E303", f"`{scalar.text}` is not a parameter", scalar.position, mend)
+
+    def check_order(self, name: str, maker: Maker, needed: frozenset[str], drawn: set[str]) -> bool:
+        """Tells parameters that are used before they are drawn; whether there were any."""
+        bases = self.base(needed)
+        late = sorted((bases & self.parameter_names) - drawn - {name})
+        if name in bases:
+            late = [name]
+        if "answer" in bases:
+            late = ["answer"]
+        for other in late:
+            piece, use = next(
+                ((p, u) for p, u in maker.uses if u.name == other or other in self.base([u.name])), (None, None)
+            )
+            place = piece.place(use.offset) if piece and use else maker.use.position
+            message = f"`{name}` needs `{other}`, which is not drawn yet"
+            self.faults.error("E307", message, place, f"put `{other}` before `{name}`" if other != name else None)
+        return bool(late)
+
+    def place_wheres(
+        self,
+        waiting: list[tuple[Compiled, frozenset[str]]],
+        drawn: set[str],
+        computed: set[str],
+        lets: dict[str, Compiled],
+    ) -> None:
+        for entry in list(waiting):
+            compiled, needs = entry
+            if needs <= drawn:
+                waiting.remove(entry)
+                parsed = compiled.parsed
+                self.place_lets(self.reached(parsed.names, parsed.calls + parsed.function_names), computed, lets)
+                self.result.plan.append(Step("where", code=compiled))
+
+    def place_lets(self, names: Iterable[str], computed: set[str], lets: dict[str, Compiled]) -> None:
+        needed = self.base(names) & set(lets)
+        for name in self.sorted_lets(set(needed) - computed, computed):
+            self.result.plan.append(Step("let", name, code=lets[name]))
+            computed.add(name)
+
+    def sorted_lets(self, names: set[str], computed: set[str]) -> list[str]:
+        """The let values in an order in which each comes after those it uses; in the file's order where that is free."""
+        done: list[str] = []
+        seen = set(computed)
+
+        def place(name: str) -> None:
+            if name in seen or name not in names:
+                return
+            seen.add(name)
+            for used in sorted(self.let_uses.get(name, ())):
+                place(used)
+            done.append(name)
+
+        for name in self.template.let:
+            place(name)
+        return done
+
+    # answer and texts
+
+    def prepare_answer(self, lets: dict[str, Compiled]) -> None:
+        answer = self.template.answer
+        with_answer = self.values | {"answer"}
+        if answer is not None:
+            self.result.answer = self.code(answer.value, self.values)
+            for datum in answer.accept:
+                try:
+                    self.result.accept.append(compile_datum(datum.node, self.namespace, with_answer))
+                except DiaError as error:
+                    self.faults.entries.extend(error.diagnostics)
+            if answer.accept_if is not None:
+                self.result.accept_if = self.code(answer.accept_if, with_answer | {"reply"})
+            if self.result.answer is not None:
+                parsed = self.result.answer.parsed
+                uses = self.base(self.reached(parsed.names, parsed.calls + parsed.function_names))
+                self.leaks(uses, answer.value, parsed.names, parsed.calls, "the answer itself")
+                self.result.uses["answer"] = uses
+        for piece in self.template.checks:
+            compiled = self.code(piece, with_answer)
+            if compiled is not None:
+                self.result.checks.append(compiled)
+        for name, piece in self.template.mistakes.items():
+            compiled = self.code(piece, with_answer)
+            if compiled is not None:
+                self.result.mistakes[name] = compiled
+
+    def prepare_texts(self, lets: dict[str, Compiled]) -> None:
+        template = self.template
+        if template.prompt is not None:
+            self.result.prompt = self.shown_template(template.prompt, self.values | PROMPT_NAMES)
+        if template.explanation is not None:
+            values = self.values | PROMPT_NAMES | {"answer"}
+            self.result.explanation = self.template_code(template.explanation, values)
+        if self.benchmark.prompt is not None:
+            self.result.wrapper = self.template_code(self.benchmark.prompt, WRAPPER_NAMES | self.list_names)
+        if template.skills is not None:
+            try:
+                self.result.skills = compile_datum(template.skills.node, self.namespace, self.values)
+            except DiaError as error:
+                self.faults.entries.extend(error.diagnostics)
+
+    def shown_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
+        """A template that the model reads: nothing in it may depend on the answer."""
+        parsed = self.parsed_template(piece)
+        if parsed is None:
+            return None
+        uses = self.base(self.reached(parsed.names, (*parsed.calls, *parsed.function_names)))
+        self.result.uses["prompt"] = uses
+        calls = [*parsed.calls, *parsed.function_names]
+        if self.leaks(uses, piece, parsed.names, calls, "a prompt"):
+            return None
+        return self.compiled_template(parsed, values)
+
+    def leaks(
+        self, uses: frozenset[str], piece: Snippet, names: Iterable[Use], calls: Iterable[Use], what: str
+    ) -> bool:
+        """Tells a piece that depends on the answer although it must not; whether it does."""
+        if "answer" not in uses:
+            return False
+        for use in names:
+            if "answer" in self.base([use.name]):
+                message = f"`{use.name}` " + ("is" if use.name == "answer" else "depends on") + " the answer"
+                place = piece.place(use.offset)
+                self.faults.error("E308", f"{message} and cannot stand in {what}", place, "remove it from here")
+                return True
+        for use in calls:
+            if "answer" in self.base(self.reach.get(use.name, ())):
+                message = f"the function `{use.name}` uses the answer and cannot stand in {what}"
+                self.faults.error("E308", message, piece.place(use.offset), "remove it from here")
+                return True
+        return True
+
+    def note_unused(self) -> None:
+        """Warns of parameters that neither the prompt nor the answer uses."""
+        if self.faults.errors or self.result.prompt is None or self.result.answer is None:
+            return
+        used = set(self.result.uses.get("prompt", ())) | set(self.result.uses.get("answer", ()))
+        for maker in self.result.makers.values():
+            used |= self.base(self.reached((use for _, use in maker.uses), maker.calls))
+        for parameter in self.template.parameters:
+            if parameter.name not in used:
+                message = f"the parameter `{parameter.name}` is used by neither prompt nor answer"
+                self.warn("unused-parameter", message, parameter.position)
+
+
+def _missing(scope: Mapping[str, Value], *arguments: Value) -> Value:
+    raise AssertionError("a function that did not compile was called")
+
+
+@dataclass(slots=True)
+class _Function:
+    """An own function, a macro or a face under one name."""
+
+    name: str
+    arguments: tuple[str, ...]
+    body: Snippet | None
+    is_template: bool
+    position: Position
+    catalogs: list[Catalog]
+
+    @classmethod
+    def of(cls, function: OwnFunction) -> _Function:
+        """The function or macro of a spec."""
+        return cls(function.name, function.arguments, function.body, function.is_template, function.position, [])
+
+    @property
+    def is_face(self) -> bool:
+        """Whether entries decide what it does."""
+        return self.body is None
+
+    @property
+    def arity(self) -> int:
+        """How many arguments it takes, the entry included."""
+        return len(self.arguments) + int(self.is_face)
+
+    @property
+    def uses_answer(self) -> bool:
+        """Own functions may speak of the answer; where they do, they cannot stand in a prompt."""
+        return not self.is_template
+
+    def bodies(self) -> list[tuple[Snippet, frozenset[str]]]:
+        """Each body with the names that are its own."""
+        own = frozenset(self.arguments)
+        if self.body is not None:
+            return [(self.body, own)]
+        return [
+            (entry.bodies[self.name], own | {parameter.name for parameter in entry.parameters})
+            for catalog in self.catalogs
+            for entry in catalog.entries
+            if self.name in entry.bodies
+        ]
+
+
+def _eaten(piece: Snippet, error: DiaError) -> list[Any]:
+    """The diagnostics of an expression, with the mend where YAML has eaten a part of it."""
+    from dataclasses import replace
+
+    scalar, found = piece.origin, list(error.diagnostics)
+    if found[0].code not in ("E301", "E302"):
+        return found
+    if scalar.style == "" and scalar.rest_of_line.lstrip().startswith("#") and scalar.rest_of_line[:1] in " \t":
+        message = "YAML reads ` #` as the begin of a comment, which cuts the expression short"
+        return [replace(found[0], code="E306", message=message, help="put the whole expression in quotes")]
+    return found

@@ -1,0 +1,457 @@
+"""Jinja templates of the language: an allow-list over the syntax tree, names checked, calls to our functions only.
+
+Jinja's own arithmetic, tests, filters, globals, attributes and methods never run: the tree is rewritten so that filters
+and calls go to the function library, and indexing and comparison to the guards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, NoReturn
+
+from dia_runtime.language import guards
+from dia_runtime.language.budgets import charge
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean
+from dia_runtime.language.expressions import (
+    CONSTANTS,
+    LITERALS,
+    NUMBERS,
+    Located,
+    Namespace,
+    Use,
+    check_arity,
+    fault,
+    worded,
+)
+from dia_runtime.language.functions import library
+from dia_runtime.language.limits import TEXT_LENGTH
+from dia_runtime.language.values import Value, plain
+from dia_runtime.language.watch import begin
+from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+LOOP_FIELDS = frozenset({"index", "index0", "first", "last", "length", "revindex", "revindex0"})
+SOURCE_LIMIT = 200_000
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """The hardened sandbox; only what this module has put into a tree can be called."""
+
+    def call(__self, __context: Any, __function: Any, *arguments: Any, **named: Any) -> Any:  # noqa: N805
+        return __function(*arguments)  # named: only Jinja's own notes on its loops, since the tree holds no others
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if attribute in LOOP_FIELDS and type(obj).__name__ == "LoopContext":
+            return getattr(obj, attribute)
+        return guards.field(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        return guards.item_of(obj, argument)
+
+
+@cache
+def _environment() -> _Environment:
+    environment = _Environment(
+        undefined=StrictUndefined,
+        autoescape=False,
+        finalize=_written,
+        keep_trailing_newline=True,
+        optimized=False,
+        comment_start_string="\x00#",
+        comment_end_string="#\x00",
+        cache_size=0,
+    )
+    environment.globals.clear()
+    environment.filters.clear()
+    environment.tests.clear()
+    return environment
+
+
+def _written(value: Value) -> str:
+    return value if type(value) is str else plain(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTemplate:
+    """A template whose syntax is allowed, with the free names and the functions that it uses."""
+
+    source: Located
+    tree: nodes.Template
+    names: tuple[Use, ...]
+    calls: tuple[Use, ...]
+    function_names: tuple[Use, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTemplate:
+    """A template ready to be rendered."""
+
+    source: Located
+    number: int
+    template: Any
+
+    def __call__(self, values: Mapping[str, Value]) -> str:
+        """The rendered text. Raises DiaError with the position of the failing line."""
+        begin(self.number)
+        return self.render(values)
+
+    def render(self, values: Mapping[str, Value], scope: Mapping[str, Value] | None = None) -> str:
+        """The rendered text, as a part of an evaluation that has begun; own functions see `scope`, else the values."""
+        template = self.template
+        held = {**values, "_s": values if scope is None else scope}
+        try:
+            text = "".join(template.root_render_func(template.new_context(held, shared=False)))
+        except DiaError:
+            raise
+        except Exception as error:
+            raise self._located(error) from None
+        if len(text) > TEXT_LENGTH:
+            raise fault(self.source, 0, "E502", f"a text longer than {TEXT_LENGTH} characters")
+        return text
+
+    def _located(self, error: Exception) -> DiaError:
+        told, line, frame = worded(error), 1, error.__traceback__
+        while frame is not None:
+            if frame.tb_frame.f_globals is self.template.root_render_func.__globals__:
+                line = self.template.get_corresponding_lineno(frame.tb_lineno)
+            frame = frame.tb_next
+        place = self.source.place(_tag_offset(self.source.text, line))
+        return DiaError(Diagnostic(told.code, told.message, place, told.help))
+
+
+def parse_template(source: Located) -> ParsedTemplate:
+    """The parsed template. Raises DiaError with a position for anything the language does not have."""
+    text = source.text
+    if len(text) > SOURCE_LIMIT:
+        raise fault(source, 0, "E312", f"a template longer than {SOURCE_LIMIT} characters")
+    try:
+        tree = _environment().parse(without_block_lines(text))
+        reader = _Reader(source)
+        reader.visit(tree, frozenset())
+    except TemplateSyntaxError as error:
+        at = _tag_offset(text, error.lineno)
+        raise fault(source, at, "E311", f"not a template: {error.message}", _syntax_help(error)) from None
+    except RecursionError:
+        raise fault(source, 0, "E312", "a template that is nested too deep") from None
+    return ParsedTemplate(source, tree, tuple(reader.names), tuple(reader.calls), tuple(reader.function_names))
+
+
+def _syntax_help(error: TemplateSyntaxError) -> str | None:
+    if "end of" in str(error.message) or "expected token" in str(error.message):
+        return "write braces that are text as {{ '{{' }} or between {% raw %} and {% endraw %}"
+    return None
+
+
+BLOCK_TAG = re.compile(r"\{%(?:[^%\"']|%(?!\})|\"[^\"\n]*\"|'[^'\n]*')*%\}")
+RAW_BEGIN = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}")
+RAW_END = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
+
+
+def without_block_lines(text: str) -> str:
+    """The text in which a line that holds nothing but block tags leaves no line; line numbers stay as they are.
+
+    The line's newline moves into its last tag, where Jinja ignores it. Lines between raw tags are text.
+    """
+    if "{%" not in text:
+        return text
+    done, is_raw = [], False
+    for line in text.split("\n"):
+        was_raw = is_raw
+        is_raw = _raw_after(line, is_raw)
+        bare = line.strip(" \t")
+        rest = BLOCK_TAG.sub("", bare).strip(" \t")
+        if (was_raw and not RAW_END.fullmatch(bare)) or not bare.startswith("{%") or rest:
+            done.append(line + "\n")
+            continue
+        end = len(bare) - (3 if bare[-3] in "-+" else 2)
+        done.append(re.sub(r"(?<=%\})[ \t]+(?=\{%)", "", bare[:end] + " \n" + bare[end:]))
+    joined = "".join(done)
+    return joined[:-1] if joined.endswith("\n") else joined
+
+
+def _raw_after(line: str, is_raw: bool) -> bool:
+    at = 0
+    while True:
+        found = (RAW_END if is_raw else RAW_BEGIN).search(line, at)
+        if found is None:
+            return is_raw
+        is_raw, at = not is_raw, found.end()
+
+
+def _tag_offset(text: str, line: int) -> int:
+    """The first tag of a line of the template, else the line's begin, in characters."""
+    start = 0
+    for _ in range(line - 1):
+        start = text.find("\n", start) + 1
+        if not start:
+            return 0
+    end = text.find("\n", start)
+    found = re.search(r"\{[{%]", text[start : end if end >= 0 else len(text)])
+    return start + (found.start() if found else 0)
+
+
+REFUSED_NODES: dict[str, str] = {
+    "Test": "tests with `is` are not part of the language",
+    "Macro": "macros belong under `macros`", "CallBlock": "`call` is not part of the language",
+    "FilterBlock": "`filter` blocks are not part of the language", "Include": "`include` is not part of the language",
+    "Import": "`import` is not part of the language", "FromImport": "`import` is not part of the language",
+    "Extends": "`extends` is not part of the language", "Block": "`block` is not part of the language",
+    "Assign": "`set` is not part of the language", "AssignBlock": "`set` is not part of the language",
+    "With": "`with` is not part of the language", "Dict": "records belong in `let`",
+    "ScopedEvalContextModifier": "`autoescape` is not part of the language",
+}  # fmt: skip
+ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow", "Pos"})
+COMPARED = {
+    "eq": "equal", "ne": "unequal", "lt": "less", "lteq": "less_equal", "gt": "greater", "gteq": "greater_equal",
+    "in": "contains", "notin": "lacks",
+}  # fmt: skip
+
+
+class _Reader:
+    """Checks a tree and rewrites it in place so that only our functions are called."""
+
+    def __init__(self, source: Located) -> None:
+        self.source = source
+        self.names: list[Use] = []
+        self.calls: list[Use] = []
+        self.function_names: list[Use] = []
+
+    def offset(self, node: nodes.Node, word: str = "") -> int:
+        """The word's first place from the node's line on; the line's first tag where there is none."""
+        at = _tag_offset(self.source.text, node.lineno)
+        found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.source.text[at:]) if word else None
+        return at + found.start() if found else at
+
+    def refuse(self, node: nodes.Node, message: str, help: str | None = None, word: str = "") -> NoReturn:
+        raise fault(self.source, self.offset(node, word), "E312", message, help)
+
+    def visit(self, node: nodes.Node, bound: frozenset[str]) -> None:
+        for name, value in node.iter_fields():
+            if isinstance(value, list):
+                replaced = [self.rewritten(item, bound) if isinstance(item, nodes.Expr) else item for item in value]
+                setattr(node, name, replaced)
+                for item in replaced:
+                    if isinstance(item, nodes.Node) and not isinstance(item, nodes.Expr):
+                        self.statement(item, bound)
+            elif isinstance(value, nodes.Expr):
+                setattr(node, name, self.rewritten(value, bound))
+            elif isinstance(value, nodes.Node):
+                self.statement(value, bound)
+
+    def statement(self, node: nodes.Node, bound: frozenset[str]) -> None:
+        kind = type(node).__name__
+        if isinstance(node, nodes.For):
+            self.loop(node, bound)
+        elif isinstance(node, (nodes.If, nodes.Output)):
+            self.visit(node, bound)
+        else:
+            self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
+
+    def loop(self, node: nodes.For, bound: frozenset[str]) -> None:
+        if node.recursive:
+            self.refuse(node, "recursive loops are not part of the language")
+        targets = frozenset(name.name for name in node.target.find_all(nodes.Name)) | self.target_names(node.target)
+        for name in targets:
+            self.check_name(node, name)
+        size = sum(len(data.data) for data in node.find_all(nodes.TemplateData))
+        items = self.rewritten(node.iter, bound)
+        node.iter = call("looped", items, nodes.Const(size), lineno=node.lineno)
+        inner = bound | targets | {"loop"}
+        node.test = self.rewritten(node.test, inner) if node.test is not None else None
+        for part in node.body:
+            self.statement(part, inner)
+        for part in node.else_:
+            self.statement(part, bound)
+
+    @staticmethod
+    def target_names(target: nodes.Node) -> frozenset[str]:
+        return frozenset({target.name}) if isinstance(target, nodes.Name) else frozenset()
+
+    def check_name(self, node: nodes.Node, name: str) -> None:
+        if name.startswith("_"):
+            self.refuse(node, "names that start with _ are not allowed", word=name)
+
+    def rewritten(self, node: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
+        kind = type(node).__name__
+        method: Callable[..., nodes.Expr] | None = getattr(self, f"rewrite_{kind}", None)
+        if method is not None:
+            return method(node, bound)
+        if isinstance(node, (nodes.CondExpr, nodes.And, nodes.Or, nodes.Not, nodes.List, nodes.TemplateData)):
+            self.visit(node, bound)
+            return node
+        if kind in ARITHMETIC:
+            self.refuse(node, "arithmetic in a template", "compute it under `let`: Jinja's numbers are floats")
+        self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
+
+    def rewrite_Const(self, node: nodes.Const, bound: frozenset[str]) -> nodes.Expr:
+        if isinstance(node.value, float):
+            self.refuse(node, "a decimal literal in a template", "write it under `let`: Jinja's numbers are floats")
+        return node
+
+    def rewrite_Neg(self, node: nodes.Neg, bound: frozenset[str]) -> nodes.Expr:
+        if isinstance(node.node, nodes.Const) and type(node.node.value) is int:
+            return nodes.Const(-node.node.value, lineno=node.lineno)
+        self.refuse(node, "arithmetic in a template", "compute it under `let`: Jinja's numbers are floats")
+
+    def rewrite_Tuple(self, node: nodes.Tuple, bound: frozenset[str]) -> nodes.Expr:
+        return nodes.List([self.rewritten(item, bound) for item in node.items], lineno=node.lineno)
+
+    def rewrite_Name(self, node: nodes.Name, bound: frozenset[str]) -> nodes.Expr:
+        self.check_name(node, node.name)
+        if node.name not in bound:
+            self.names.append(Use(node.name, self.offset(node, node.name)))
+        return node
+
+    def rewrite_Concat(self, node: nodes.Concat, bound: frozenset[str]) -> nodes.Expr:
+        return call("joined", *(self.rewritten(part, bound) for part in node.nodes), lineno=node.lineno)
+
+    def rewrite_Compare(self, node: nodes.Compare, bound: frozenset[str]) -> nodes.Expr:
+        if len(node.ops) != 1:
+            self.refuse(node, "a chain of comparisons in a template", "join two comparisons with `and`")
+        left, right = self.rewritten(node.expr, bound), self.rewritten(node.ops[0].expr, bound)
+        return call(COMPARED[node.ops[0].op], left, right, lineno=node.lineno)
+
+    def rewrite_Getattr(self, node: nodes.Getattr, bound: frozenset[str]) -> nodes.Expr:
+        self.check_name(node, node.attr)
+        if isinstance(node.node, nodes.Name) and node.node.name == "loop" and "loop" in bound:
+            if node.attr not in LOOP_FIELDS:
+                mend = did_you_mean(node.attr, LOOP_FIELDS)
+                self.refuse(node, f"`loop` has no field `{node.attr}`", mend, node.attr)
+            return node
+        return call("field", self.rewritten(node.node, bound), nodes.Const(node.attr), lineno=node.lineno)
+
+    def rewrite_Getitem(self, node: nodes.Getitem, bound: frozenset[str]) -> nodes.Expr:
+        whole = self.rewritten(node.node, bound)
+        if isinstance(node.arg, nodes.Slice):
+            bounds = (node.arg.start, node.arg.stop, node.arg.step)
+            parts = [self.rewritten(part, bound) if part is not None else nodes.Const(None) for part in bounds]
+            return call("slice_of", whole, *parts, lineno=node.lineno)
+        return call("item_of", whole, self.rewritten(node.arg, bound), lineno=node.lineno)
+
+    def rewrite_Filter(self, node: nodes.Filter, bound: frozenset[str]) -> nodes.Expr:
+        if node.node is None:
+            self.refuse(node, "`filter` blocks are not part of the language")
+        return self.called(node, node.name, [node.node, *node.args], node.kwargs, bound)
+
+    def rewrite_Call(self, node: nodes.Call, bound: frozenset[str]) -> nodes.Expr:
+        if isinstance(node.node, nodes.Getattr):
+            mend = "there are no methods: write `f(x)` or `x | f`"
+            self.refuse(node, "method calls are not part of the language", mend, node.node.attr)
+        if not isinstance(node.node, nodes.Name):
+            self.refuse(node, "only functions can be called, by their names")
+        if node.dyn_args is not None or node.dyn_kwargs is not None:
+            self.refuse(node, "`*` before an argument is not part of the language")
+        return self.called(node, node.node.name, node.args, node.kwargs, bound)
+
+    def called(
+        self, node: nodes.Expr, name: str, arguments: list[nodes.Expr], named: list[Any], bound: frozenset[str]
+    ) -> nodes.Expr:
+        """A call as `_call` of the function's name, resolved when the template is compiled."""
+        self.check_name(node, name)
+        if named:
+            self.refuse(node, "arguments have no names here", "give them in order", name)
+        if name == "loop" or name in bound:
+            self.refuse(node, f"`{name}` is a value, not a function", word=name)
+        self.calls.append(Use(name, self.offset(node, name), len(arguments)))
+        known = library().get(name)
+        places = known.function_arguments if known else frozenset()
+        done: list[nodes.Expr] = [SCOPE]
+        for at, argument in enumerate(arguments):
+            if at in places and isinstance(argument, nodes.Name) and argument.name not in bound:
+                self.function_names.append(Use(argument.name, self.offset(argument, argument.name)))
+                done.append(call(f"bound_{argument.name}", SCOPE, lineno=node.lineno))
+            else:
+                done.append(self.rewritten(argument, bound))
+        return call(f"call_{name}", *done, lineno=node.lineno)
+
+
+SCOPE = nodes.Name("_s", "load", lineno=1)
+
+
+def call(name: str, *arguments: nodes.Expr, lineno: int) -> nodes.Expr:
+    """A call of one of the names that `compile_template` puts into a template's globals."""
+    function = nodes.Name(f"_{name}", "load", lineno=lineno)
+    return nodes.Call(function, list(arguments), [], None, None, lineno=lineno)
+
+
+def looped(items: Value, size: int) -> Any:
+    """The items of a loop, charged to the budget with the text that each round writes."""
+    found = guards.steps(items)
+    charge(len(found) * size // 64)
+    return found
+
+
+GUARDS: dict[str, Callable[..., Value]] = {
+    "_looped": looped,
+    "_joined": guards.joined,
+    "_field": guards.field,
+    "_item_of": guards.item_of,
+    "_slice_of": guards.slice_of,
+    **{f"_{name}": getattr(guards, name) for name in COMPARED.values()},
+}
+
+
+def compile_template(parsed: ParsedTemplate, namespace: Namespace, values: frozenset[str]) -> CompiledTemplate:
+    """The parsed template as a function from a scope to text; `values` are the names that the scope holds.
+
+    Raises DiaError for names and functions that are not known.
+    """
+    source, known = parsed.source, dict(GUARDS)
+    for use in parsed.names:
+        if use.name in LITERALS or use.name in values:
+            known |= {use.name: LITERALS[use.name]} if use.name in LITERALS else {}
+        elif use.name in CONSTANTS:
+            known[use.name] = namespace.globals[namespace.constant(use.name)]
+        else:
+            raise _unknown_name(source, use, namespace, values)
+    for use in parsed.calls:
+        known[f"_call_{use.name}"] = _callable(source, use, namespace)
+    for use in parsed.function_names:
+        known[f"_bound_{use.name}"] = _bound(source, use, namespace)
+    environment = _environment()
+    code = environment.compile(parsed.tree, "prompt", "<template>")
+    template = environment.template_class.from_code(environment, code, known)
+    number = next(NUMBERS)
+    return CompiledTemplate(source, number, template)
+
+
+def _unknown_name(source: Located, use: Use, namespace: Namespace, values: frozenset[str]) -> DiaError:
+    message, mend = f"unknown name `{use.name}`", did_you_mean(use.name, {*values, *CONSTANTS})
+    if use.name in library() or use.name in namespace.own:
+        message, mend = f"`{use.name}` is a function, not a value", f"call it: {use.name}(...)"
+    return fault(source, use.offset, "E303", message, mend)
+
+
+def _callable(source: Located, use: Use, namespace: Namespace) -> Callable[..., Value]:
+    """The function as templates call it: with the scope first, which the library does not want."""
+    if use.name in namespace.own:
+        check_arity(source, use, namespace.own[use.name], namespace.own[use.name], use.name)
+        return namespace.globals[f"_o_{use.name}"]  # type: ignore[no-any-return]
+    known = library().get(use.name)
+    if known is None:
+        raise _unknown_function(source, use, namespace)
+    check_arity(source, use, known.minimum, known.maximum, known.signature)
+    function = known.call
+    return lambda scope, *arguments: function(*arguments)
+
+
+def _bound(source: Located, use: Use, namespace: Namespace) -> Callable[..., Value]:
+    """The maker of a function that is passed on by name."""
+    if use.name in namespace.own:
+        return partial(partial, namespace.globals[f"_o_{use.name}"])
+    known = library().get(use.name)
+    if known is None:
+        raise _unknown_function(source, use, namespace)
+    function = known.call
+    return lambda scope: function
+
+
+def _unknown_function(source: Located, use: Use, namespace: Namespace) -> DiaError:
+    if use.name == "random":
+        mend = "use a parameter: it is drawn from the instance's own seed"
+        return fault(source, use.offset, "E304", "`random` is not available", mend)
+    mend = did_you_mean(use.name, {*library(), *namespace.own})
+    return fault(source, use.offset, "E304", f"unknown function `{use.name}`", mend)

@@ -1,0 +1,218 @@
+"""Worker processes that can be killed: evaluations of strangers' expressions run here, limited in memory and time.
+
+A task is a module-level generator function with its arguments; what it yields comes back as it is yielded. A worker that
+does not beat (watch.py) for the allowed seconds is killed, and the task fails; the others live on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from time import monotonic
+from typing import Any
+
+from dia_runtime.language import watch
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
+
+MEMORY_BYTES = 1 << 30
+SECONDS = 5.0
+POLL = 0.05
+INTEGER_DIGITS = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Work for a worker: a generator function, its arguments, the seconds that one evaluation may take."""
+
+    key: Any
+    function: Callable[..., Iterator[Any]]
+    arguments: tuple[Any, ...]
+    seconds: float = SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a task so far: an item that it yielded, or its end with the faults that ended it."""
+
+    key: Any
+    item: Any = None
+    is_end: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class WorkerBug(RuntimeError):
+    """An unexpected exception in a worker, with its traceback as text."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: Any
+    pipe: Connection
+    cell: Any
+    task: Task | None = None
+    beats: int = -1
+    since: float = 0.0
+    places: dict[int, Position | None] = field(default_factory=dict)
+
+
+def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the solver") -> Generator[Outcome, None, None]:
+    """The outcomes of all tasks as they come, with `jobs` workers; closing the generator kills them.
+
+    Raises WorkerBug for what is not a DiaError.
+    """
+    waiting = deque(tasks)
+    workers: list[_Worker] = []
+    try:
+        while waiting or any(worker.task for worker in workers):
+            _hand_out(waiting, workers, jobs)
+            yield from _collected(workers, label)
+    finally:
+        for worker in workers:
+            _stop(worker)
+
+
+def _hand_out(waiting: deque[Task], workers: list[_Worker], jobs: int) -> None:
+    for worker in workers:
+        if worker.task is None and waiting:
+            _give(worker, waiting.popleft())
+    while waiting and len(workers) < jobs:
+        workers.append(_started())
+        _give(workers[-1], waiting.popleft())
+
+
+def _give(worker: _Worker, task: Task) -> None:
+    worker.task, worker.since, worker.beats = task, monotonic(), -1
+    worker.pipe.send((task.function, task.arguments))
+
+
+def _started() -> _Worker:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    cell = context.RawArray("q", 2)
+    process = context.Process(target=_serve, args=(theirs, cell), daemon=True)
+    process.start()
+    theirs.close()
+    return _Worker(process, ours, cell)
+
+
+def _collected(workers: list[_Worker], label: str) -> Iterator[Outcome]:
+    busy = {worker.pipe: worker for worker in workers if worker.task}
+    for pipe in wait(list(busy), timeout=POLL):
+        worker = busy[pipe]  # type: ignore[index]
+        yield from _received(worker, workers, label)
+    now = monotonic()
+    for worker in list(workers):
+        if worker.task is not None and _is_stuck(worker, now):
+            yield _killed(worker, workers, label)
+
+
+def _received(worker: _Worker, workers: list[_Worker], label: str) -> Iterator[Outcome]:
+    assert worker.task is not None
+    key = worker.task.key
+    try:
+        kind, content = worker.pipe.recv()
+    except (EOFError, OSError):
+        place = worker.places.get(worker.cell[1])
+        _stop(worker)
+        workers.remove(worker)
+        message = f"{label} ran out of memory or died"
+        yield Outcome(key, is_end=True, diagnostics=(Diagnostic("E502", message, place, LIMITS_HELP),))
+        return
+    worker.since = monotonic()
+    if kind == "places":
+        worker.places |= content
+    elif kind == "item":
+        yield Outcome(key, item=content)
+    elif kind == "bug":
+        raise WorkerBug(content)
+    else:
+        worker.task = None
+        yield Outcome(key, is_end=True, diagnostics=content)
+
+
+LIMITS_HELP = "make the work smaller, or raise `limits` of the template"
+
+
+def _is_stuck(worker: _Worker, now: float) -> bool:
+    assert worker.task is not None
+    beats = worker.cell[0]
+    if beats != worker.beats or worker.cell[1] == 0:
+        worker.beats = beats
+        if worker.cell[1] != 0 or now - worker.since < 60:
+            worker.since = now if worker.cell[1] != 0 else worker.since
+            return False
+    return now - worker.since > worker.task.seconds
+
+
+def _killed(worker: _Worker, workers: list[_Worker], label: str) -> Outcome:
+    assert worker.task is not None
+    place = worker.places.get(worker.cell[1])
+    message = f"{label} ran longer than {worker.task.seconds:g} s"
+    _stop(worker)
+    workers.remove(worker)
+    return Outcome(worker.task.key, is_end=True, diagnostics=(Diagnostic("E502", message, place, LIMITS_HELP),))
+
+
+def _stop(worker: _Worker) -> None:
+    with contextlib.suppress(OSError):
+        worker.pipe.close()
+    worker.process.kill()
+    worker.process.join()
+
+
+def _serve(pipe: Connection, cell: Any) -> None:
+    _confine()
+    watch.attach(cell)
+    while True:
+        try:
+            function, arguments = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            for item in function(*arguments):
+                watch.rest()
+                pipe.send(item if isinstance(item, Places) else ("item", item))
+            pipe.send(("end", ()))
+        except DiaError as error:
+            pipe.send(("end", error.diagnostics))
+        except BrokenPipeError:
+            return
+        except MemoryError:
+            pipe.send(("end", (Diagnostic("E502", "out of memory", None, LIMITS_HELP),)))
+        except Exception:
+            pipe.send(("bug", traceback.format_exc()))
+        watch.rest()
+
+
+class Places(tuple[str, dict[int, Position | None]]):
+    """What a task yields first: where its numbered expressions stand, for the message when one is killed."""
+
+    def __new__(cls, places: dict[int, Position | None]) -> Places:
+        """The message of that content."""
+        return super().__new__(cls, ("places", places))
+
+
+def _confine() -> None:
+    """Bounds memory, drops core files, ignores Ctrl-C (the parent decides) and dies with the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.set_int_max_str_digits(INTEGER_DIGITS)
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if os.getppid() == 1:
+            os._exit(1)
