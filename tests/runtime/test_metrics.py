@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy
+import pytest
+from dia_runtime import metrics
+from dia_runtime.intervals import clustered_variance
+from dia_runtime.metrics import VERDICTS, Figure, Mark, Table, mark
+from hypothesis import given
+from hypothesis import strategies as st
+
+POINTS = {"correct": Fraction(1), "skipped": Fraction(0), "wrong": Fraction(-2)}
+
+
+def table_of(verdicts: Sequence[Sequence[str]]) -> Table:
+    return {f"item {at}": [mark(verdict, POINTS) for verdict in row] for at, row in enumerate(verdicts)}
+
+
+def of_counts(correct: int, skipped: int, wrong: int, k: int = 5) -> Table:
+    """A table with these counts, filled item by item."""
+    row = ["correct"] * correct + ["skipped"] * skipped + ["wrong"] * wrong
+    return table_of([row[at : at + k] for at in range(0, len(row), k)])
+
+
+# The DIA paper, Table I (k = 5, n = 150): counts and RS@5 as printed.
+TABLE_ONE = {
+    "o1-mini": (269, 280, 201, "-26.6"),
+    "GPT-4o": (182, 70, 498, "-162.8"),
+    "GPT-4o-mini": (123, 29, 598, "-214.6"),
+    "Llama-3.1-Nemotron": (109, 21, 620, "-226.2"),
+    "Codellama": (19, 1, 730, "-288.2"),
+    "Llama2-Uncensored": (0, 1, 749, "-299.6"),
+}
+
+
+@pytest.mark.parametrize("row", TABLE_ONE.values(), ids=TABLE_ONE)
+def test_reliability_scores_of_the_paper(row: tuple[int, int, int, str]) -> None:
+    table = of_counts(*row[:3])
+    assert sum(row[:3]) == 750 and len(table) == 150
+    assert metrics.rs(table).value == Fraction(row[3])
+
+
+def test_the_row_that_the_paper_prints_before_the_division() -> None:
+    # ChatGPT-4o: 418 - 2 * 241 = -64 is printed; equation (1) divides by k.
+    rs = metrics.rs(of_counts(418, 91, 241)).value
+    assert rs == Fraction(-64, 5) and float(rs) == -12.8
+
+
+def test_confidence_as_the_paper_prints_it() -> None:
+    # 32 of 150 items all correct; the paper prints 21.34 %.
+    table = table_of([["correct"] * 5] * 32 + [["wrong"] * 5] * 118)
+    value = metrics.conf(table).value
+    assert value == Fraction(32, 150) and abs(100 * float(value) - 21.34) < 0.01
+
+
+def test_pass_at_five_as_the_paper_counts_it() -> None:
+    table = table_of([["wrong"] * 4 + ["correct"]] * 110 + [["wrong"] * 5] * 40)
+    assert metrics.pass_at(table).value == Fraction(110, 150)
+
+
+def test_skipped_items() -> None:
+    table = table_of([["skipped"] * 5] * 9 + [["skipped", *["wrong"] * 4]] * 32 + [["correct"] * 5] * 109)
+    assert (metrics.completely_skipped(table), metrics.partly_skipped(table)) == (9, 32)
+
+
+def test_near_misses_are_from_four_of_five() -> None:
+    rows = [["correct"] * right + ["wrong"] * (5 - right) for right in range(6)]
+    assert [metrics.nms(table_of([row])).value for row in rows] == [0, 0, 0, 0, 1, 0]
+    # With k = 3 the bound is 2.4, which no number of instances below 3 reaches; with k = 10 it is 8.
+    assert metrics.nms(table_of([["correct", "correct", "wrong"]])).value == 0
+    assert metrics.nms(table_of([["correct"] * 8 + ["wrong"] * 2])).value == 1
+
+
+def test_unequal_k_sums_the_means_of_items() -> None:
+    table = table_of([["correct"], ["wrong", "correct", "skipped"]])
+    assert metrics.rs(table).value == 1 + Fraction(-1, 3)
+    assert metrics.tsr(table) == {"item 0": 1, "item 1": 1}
+
+
+ROWS = st.lists(st.lists(st.sampled_from(VERDICTS[:4]), min_size=1, max_size=5), min_size=1, max_size=8)
+OPEN = st.lists(st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=3), min_size=1, max_size=3)
+
+
+@given(ROWS)
+def test_figures_equal_their_definitions(rows: list[list[str]]) -> None:
+    table, n = table_of(rows), len(rows)
+    flat = [verdict for row in rows for verdict in row]
+    right = [row.count("correct") for row in rows]
+    assert metrics.counts(table) == {verdict: flat.count(verdict) for verdict in VERDICTS}
+    assert metrics.conf(table).value == Fraction(sum(set(row) == {"correct"} for row in rows), n)
+    assert metrics.pass_at(table).value == Fraction(sum("correct" in row for row in rows), n)
+    shares = [Fraction(c, len(row)) for c, row in zip(right, rows, strict=True)]
+    assert metrics.nms(table).value == sum(Fraction(8, 10) <= share < 1 for share in shares)
+    assert metrics.trad_score(table).value == Fraction(flat.count("correct"), len(flat))
+    assert metrics.idk_freq(table).value == Fraction(flat.count("skipped"), len(flat))
+    assert metrics.extract_fail(table).value == Fraction(flat.count("unparsed"), len(flat))
+
+
+@given(ROWS)
+def test_idk_score_is_twice_trad_score_and_abstentions_less_one(rows: list[list[str]]) -> None:
+    table = table_of(rows)
+    trad, idk, skipped = metrics.trad_score(table), metrics.idk_score(table), metrics.idk_freq(table)
+    assert trad.value is not None and skipped.value is not None
+    assert idk.value == 2 * trad.value + skipped.value - 1
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=6), min_size=1, max_size=5), st.integers(1, 6))
+def test_pass_figures_equal_a_count_of_all_draws(rows: list[list[bool]], tries: int) -> None:
+    table = table_of([["correct" if right else "wrong" for right in row] for row in rows])
+    draws = [list(itertools.combinations(row, tries)) for row in rows if len(row) >= tries]
+    for figure, holds in ((metrics.pass_at, any), (metrics.pass_hat, all)):
+        shares = [Fraction(sum(map(holds, drawn)), len(drawn)) for drawn in draws]
+        expected = sum(shares) / len(shares) if shares else None
+        assert figure(table, tries).value == expected
+
+
+FIGURES: list[Callable[[Table], Figure]] = [
+    metrics.rs,
+    metrics.conf,
+    metrics.nms,
+    metrics.pass_at,
+    metrics.trad_score,
+    metrics.idk_score,
+    metrics.idk_freq,
+    metrics.extract_fail,
+]
+
+
+@given(OPEN, st.sampled_from(FIGURES))
+def test_bounds_are_the_extremes_over_all_ways_that_errors_can_end(
+    rows: list[list[str]], figure: Callable[[Table], Figure]
+) -> None:
+    bounds = figure(table_of(rows)).bounds
+    ends = [VERDICTS[:4] if verdict == "error" else (verdict,) for row in rows for verdict in row]
+    found: list[Fraction] = []
+    for way in itertools.islice(itertools.product(*ends), 2000):
+        flat = iter(way)
+        value = figure(table_of([[next(flat) for _ in row] for row in rows])).value
+        assert value is not None
+        found.append(value)
+    assert bounds is not None and bounds[0] <= min(found) and max(found) <= bounds[1]
+    if math.prod(map(len, ends)) <= 2000:
+        assert bounds == (min(found), max(found))
+
+
+def test_reliability_with_errors_runs_from_all_wrong_to_all_correct() -> None:
+    figure = metrics.rs(table_of([["correct", "error"], ["error", "wrong"]]))
+    assert figure.value is None and figure.bounds == (Fraction(-1, 2) - 2, 1 - Fraction(1, 2))
+
+
+def test_a_table_of_nothing() -> None:
+    assert metrics.conf({}).value is None and metrics.rs({}).value == 0
+    assert metrics.idk_score({}).bounds is None
+
+
+CLUSTERS = st.lists(st.lists(st.integers(-2, 1), min_size=1, max_size=5), min_size=2, max_size=9)
+
+
+@given(CLUSTERS)
+def test_the_clustered_error_equals_the_formula(clusters: list[list[int]]) -> None:
+    every = numpy.concatenate([numpy.array(cluster, float) for cluster in clusters])
+    deviations = [(numpy.array(cluster) - every.mean()).sum() for cluster in clusters]
+    groups = len(clusters)
+    expected = math.sqrt(groups / (groups - 1) * sum(d**2 for d in deviations)) / len(every)
+    variance = clustered_variance([(sum(cluster), len(cluster)) for cluster in clusters])
+    assert variance is not None and math.sqrt(variance) == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.lists(st.integers(-2, 1), min_size=2, max_size=30))
+def test_clusters_of_one_give_the_usual_error(values: list[int]) -> None:
+    variance = clustered_variance([(value, 1) for value in values])
+    assert variance == Fraction(statistics.variance(map(Fraction, values))) / len(values)
+
+
+def test_one_cluster_has_no_error() -> None:
+    assert clustered_variance([(3, 4)]) is None and clustered_variance([]) is None
+
+
+def test_marks() -> None:
+    assert mark("unparsed", POINTS) == Mark("unparsed", Fraction(-2), Fraction(-2))
+    assert mark("error", POINTS) == Mark("error", Fraction(-2), Fraction(1))
