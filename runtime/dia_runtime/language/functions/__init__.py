@@ -7,16 +7,228 @@ what comes back, limits, errors, source where it has one, and a doctest.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.functions import (
+    arithmetic,
+    calculus,
+    codes,
+    distance,
+    encoding,
+    hashing,
+    linear,
+    lines,
+    loops,
+    modular,
+    number,
+    patterns,
+    sequence,
+    text,
+    wording,
+)
 from dia_runtime.language.values import Record, is_symbolic, kind_of, normal
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    # Arithmetic
+    "abs": arithmetic.abs_,
+    "sign": arithmetic.sign,
+    "min": arithmetic.min_,
+    "max": arithmetic.max_,
+    "sum": arithmetic.sum_,
+    "product": arithmetic.product,
+    "mean": arithmetic.mean,
+    "median": arithmetic.median,
+    "floor": arithmetic.floor,
+    "ceil": arithmetic.ceil,
+    "numerator": arithmetic.numerator,
+    "denominator": arithmetic.denominator,
+    "sqrt": arithmetic.sqrt,
+    "round_to": arithmetic.round_to,
+    "digits": arithmetic.digits,
+    "digit_sum": arithmetic.digit_sum,
+    "to_base": arithmetic.to_base,
+    "from_base": arithmetic.from_base,
+    "bit_length": arithmetic.bit_length,
+    "int32": arithmetic.int32,
+    "int64": arithmetic.int64,
+    # Number theory
+    "is_prime": number.is_prime,
+    "next_prime": number.next_prime,
+    "previous_prime": number.previous_prime,
+    "primes_between": number.primes_between,
+    "factor": number.factor,
+    "prime_factors": number.prime_factors,
+    "divisors": number.divisors,
+    "totient": number.totient,
+    "continued_fraction": number.continued_fraction,
+    "isqrt": number.isqrt,
+    "is_square": number.is_square,
+    "factorial": number.factorial,
+    "binomial": number.binomial,
+    "fibonacci": number.fibonacci,
+    # Common divisors and remainders
+    "gcd": modular.gcd,
+    "lcm": modular.lcm,
+    "mod_pow": modular.mod_pow,
+    "mod_inverse": modular.mod_inverse,
+    "crt": modular.crt,
+    "discrete_log": modular.discrete_log,
+    # Linear algebra
+    "det": linear.det,
+    "rank": linear.rank,
+    "trace": linear.trace,
+    "transpose": linear.transpose,
+    "matrix_multiply": linear.matrix_multiply,
+    "dot": linear.dot,
+    "solve_linear": linear.solve_linear,
+    "inverse": linear.inverse,
+    "identity": linear.identity,
+    "minor": linear.minor,
+    "determinant_mod": linear.determinant_mod,
+    "eigenvalues": linear.eigenvalues,
+    # Algebra and calculus
+    "symbol": calculus.symbol,
+    "exp": calculus.exp,
+    "log": calculus.log,
+    "sin": calculus.sin,
+    "cos": calculus.cos,
+    "tan": calculus.tan,
+    "atan": calculus.atan,
+    "expand": calculus.expand,
+    "substitute": calculus.substitute,
+    "differentiate": calculus.differentiate,
+    "integrate": calculus.integrate,
+    "limit": calculus.limit,
+    "solve": calculus.solve,
+    "polynomial": calculus.polynomial,
+    "evaluate_polynomial": calculus.evaluate_polynomial,
+    "polynomial_integral": calculus.polynomial_integral,
+    # Lists, and what texts share with them
+    "length": sequence.length,
+    "range": sequence.range_,
+    "sort": sequence.sort,
+    "is_sorted": sequence.is_sorted,
+    "all": sequence.all_,
+    "any": sequence.any_,
+    "unique": sequence.unique,
+    "set": sequence.set_,
+    "reverse": sequence.reverse,
+    "rotate": sequence.rotate,
+    "zip": sequence.zip_,
+    "enumerate": sequence.enumerate_,
+    "flatten": sequence.flatten,
+    "cartesian": sequence.cartesian,
+    "count": sequence.count,
+    "first_index": sequence.first_index,
+    "first": sequence.first,
+    "last": sequence.last,
+    "take": sequence.take,
+    "drop": sequence.drop,
+    "chunks": sequence.chunks,
+    "windows": sequence.windows,
+    "riffle": sequence.riffle,
+    "interleave": sequence.interleave,
+    "prefix_sums": sequence.prefix_sums,
+    # Functions of functions
+    "map": loops.map_,
+    "filter": loops.filter_,
+    "reduce": loops.reduce,
+    "scan": loops.scan,
+    "iterate": loops.iterate,
+    "fixpoint": loops.fixpoint,
+    "sort_by": loops.sort_by,
+    "max_by": loops.max_by,
+    "min_by": loops.min_by,
+    # Text
+    "str": text.str_,
+    "join": text.join,
+    "split": text.split,
+    "replace": text.replace,
+    "without": text.without,
+    "concat": text.concat,
+    "repeat": text.repeat,
+    "upper": text.upper,
+    "lower": text.lower,
+    "swap_case": text.swap_case,
+    "casefold": text.casefold,
+    "strip": text.strip,
+    "starts_with": text.starts_with,
+    "ends_with": text.ends_with,
+    "contains": text.contains,
+    "pad_left": text.pad_left,
+    "pad_right": text.pad_right,
+    "char_code": text.char_code,
+    "from_char_code": text.from_char_code,
+    "characters": text.characters,
+    # Words and lines
+    "words": lines.words,
+    "word_count": lines.word_count,
+    "first_words": lines.first_words,
+    "lines": lines.lines,
+    "join_lines": lines.join_lines,
+    "relined": lines.relined,
+    # Patterns
+    "matches": patterns.matches,
+    "escape": patterns.escape,
+    # Values in a chosen form
+    "in_words": wording.in_words,
+    "decimal": wording.decimal,
+    "grouped": wording.grouped,
+    "json": wording.json,
+    # Distances between texts
+    "levenshtein": distance.levenshtein,
+    "hamming": distance.hamming,
+    "longest_common_subsequence": distance.longest_common_subsequence,
+    "longest_common_substring": distance.longest_common_substring,
+    "is_subsequence": distance.is_subsequence,
+    "indel_distance": distance.indel_distance,
+    # Encodings
+    "utf8": encoding.utf8,
+    "text_of": encoding.text_of,
+    "bytes_of": encoding.bytes_of,
+    "list_of": encoding.list_of,
+    "hex": encoding.hex_,
+    "from_hex": encoding.from_hex,
+    "to_base16": encoding.to_base16,
+    "from_base16": encoding.from_base16,
+    "to_base32": encoding.to_base32,
+    "from_base32": encoding.from_base32,
+    "to_base64": encoding.to_base64,
+    "from_base64": encoding.from_base64,
+    "to_base85": encoding.to_base85,
+    "from_base85": encoding.from_base85,
+    "to_base58": encoding.to_base58,
+    "from_base58": encoding.from_base58,
+    "encode": encoding.encode,
+    "decode": encoding.decode,
+    "percent_encode": encoding.percent_encode,
+    "percent_decode": encoding.percent_decode,
+    # Codes of pencil and paper
+    "to_morse": codes.to_morse,
+    "from_morse": codes.from_morse,
+    "rot": codes.rot,
+    # Hash functions and checksums
+    "md5": hashing.md5,
+    "sha1": hashing.sha1,
+    "sha224": hashing.sha224,
+    "sha256": hashing.sha256,
+    "sha384": hashing.sha384,
+    "sha512": hashing.sha512,
+    "sha3_224": hashing.sha3_224,
+    "sha3_256": hashing.sha3_256,
+    "sha3_384": hashing.sha3_384,
+    "sha3_512": hashing.sha3_512,
+    "blake2b": hashing.blake2b,
+    "blake2s": hashing.blake2s,
+    "crc32": hashing.crc32,
+    "adler32": hashing.adler32,
+    "hmac": hashing.hmac,
+}
 
 # Functions not listed have revision 1. A change of what a function returns raises its revision.
 REVISIONS: dict[str, int] = {}
@@ -51,8 +263,14 @@ def _is_matrix(value: Any) -> bool:
     return (
         type(value) is list
         and bool(value)
-        and all(type(row) is list and len(row) == len(value[0]) and all(map(_is_number, row)) for row in value)
+        and all(
+            type(row) is list and len(row) == len(value[0]) and all(map(_is_number, row)) for row in value
+        )
     )
+
+
+def _is_endpoint(value: Any) -> bool:
+    return _is_number(value) or value in ("infinity", "-infinity")
 
 
 # Annotation in a function's signature -> (word in messages and docs, test). `Value` is anything.
@@ -66,14 +284,30 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "str | bytes": ("text or bytes", lambda value: type(value) in (str, bytes)),
     "str | list[Value]": ("text or list", lambda value: type(value) in (str, list)),
     "str | bytes | list[Value]": ("text, bytes or list", lambda value: type(value) in (str, bytes, list)),
+    "int | list[int]": (
+        "integer or list of integers",
+        lambda value: _is_integer(value) or _list_of(_is_integer)(value),
+    ),
     "Sized": ("text, bytes, list or record", lambda value: type(value) in (str, bytes, list, Record)),
     "list[Value]": ("list", _is_list),
     "list[int]": ("list of integers", _list_of(_is_integer)),
     "list[Number]": ("list of numbers", _list_of(_is_number)),
+    "list[Number | bool]": (
+        "list of numbers or booleans",
+        _list_of(lambda value: _is_number(value) or type(value) is bool),
+    ),
     "list[Rational]": ("list of rational numbers", _list_of(_is_rational)),
     "list[str]": ("list of texts", _list_of(_is_text)),
+    "list[list[Value]]": ("list of lists", _list_of(_is_list)),
+    "list[list[int]]": ("list of lists of integers", _list_of(_list_of(_is_integer))),
+    "Matrix | list[Number]": (
+        "matrix or list of numbers",
+        lambda value: _list_of(_is_number)(value) or _is_matrix(value),
+    ),
     "Matrix": ("matrix (a list of rows of numbers)", _is_matrix),
     "Expression": ("number or symbolic expression", _is_number),
+    "Endpoint": ("number, expression, or the text infinity or -infinity", _is_endpoint),
+    "Iterable[Value]": ("list", lambda value: type(value) is list or isinstance(value, Iterator)),
     "Function": ("function", callable),
     "Value": ("value", lambda value: True),
 }
@@ -117,7 +351,8 @@ def _described(name: str, raw: Callable[..., Any]) -> Function:
     minimum = sum(
         1
         for parameter in parameters
-        if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+        if parameter.default is inspect.Parameter.empty
+        and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
     )
     return Function(
         name=name,
@@ -155,7 +390,9 @@ def _checked(
 
 def _mismatch(name: str, parameter: tuple[str, str], argument: Any) -> LanguageError:
     word = KINDS[parameter[1]][0]
-    return LanguageError(f"`{name}` needs {_article(word)} {word} as `{parameter[0]}`; this is {_shown(argument)}")
+    return LanguageError(
+        f"`{name}` needs {_article(word)} {word} as `{parameter[0]}`; this is {_shown(argument)}"
+    )
 
 
 def _article(word: str) -> str:

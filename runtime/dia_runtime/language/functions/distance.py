@@ -1,0 +1,137 @@
+"""How near two texts are: edit distances, common subsequences and substrings.
+
+The two lengths multiplied are the steps that a function costs, but for `indel_distance`, which works on
+whole rows as bits of one integer and shares nothing with `longest_common_subsequence`, so that each can
+check the other.
+"""
+
+from __future__ import annotations
+
+from dia_runtime.language.budgets import charge
+from dia_runtime.language.diagnostics import LanguageError
+
+
+def levenshtein(a: str, b: str) -> int:
+    """Fewest insertions, deletions and replacements of one character that turn one text into the other.
+
+    Source: Wagner and Fischer, Journal of the ACM 21 (1974).
+
+    >>> levenshtein("kitten", "sitting")
+    3
+    """
+    charge((len(a) + 1) * (len(b) + 1))
+    above = list(range(len(b) + 1))
+    for row, x in enumerate(a, 1):
+        left, corner, current = row, row - 1, [row]
+        for y, up in zip(b, above[1:], strict=True):
+            left = corner if x == y else 1 + min(corner, left, up)
+            corner = up
+            current.append(left)
+        above = current
+    return above[-1]
+
+
+def hamming(a: str, b: str) -> int:
+    """How many places of the two texts differ.
+
+    An error unless they have the same length.
+
+    >>> hamming("karolin", "kathrin")
+    3
+    """
+    if len(a) != len(b):
+        raise LanguageError(f"`hamming` needs texts of one length; these have {len(a)} and {len(b)}")
+    charge(len(a) // 4)
+    return sum(x != y for x, y in zip(a, b, strict=True))
+
+
+def longest_common_subsequence(a: str, b: str) -> str:
+    """Longest text that both texts become when some of their characters are taken out.
+
+    Of several the one that this walk from the two beginnings finds: equal characters are taken; else the
+    character of `b` is left out where that loses nothing, else that of `a`.
+    Source: Hirschberg, Communications of the ACM 18 (1975), the quadratic table.
+
+    >>> longest_common_subsequence("abcd", "acbd")
+    'abd'
+    """
+    table = _lengths_of_rests(a, b)
+    found, i, j = [], 0, 0
+    while i < len(a) and j < len(b):
+        if a[i] == b[j]:
+            found.append(a[i])
+            i, j = i + 1, j + 1
+        elif table[i][j + 1] >= table[i + 1][j]:
+            j += 1
+        else:
+            i += 1
+    return "".join(found)
+
+
+def _lengths_of_rests(a: str, b: str) -> list[list[int]]:
+    """table[i][j]: the length of the longest common subsequence of a[i:] and b[j:]."""
+    charge((len(a) + 1) * (len(b) + 1))
+    below = [0] * (len(b) + 1)
+    table, backwards = [below], b[::-1]
+    for x in reversed(a):
+        best, corner, row = 0, 0, [0]
+        for y, down in zip(backwards, below[1:], strict=True):
+            if x == y:
+                best = corner + 1
+            elif down > best:
+                best = down
+            corner = down
+            row.append(best)
+        below = row
+        table.append(row)
+    return [row[::-1] for row in reversed(table)]
+
+
+def longest_common_substring(a: str, b: str) -> str:
+    """Longest run of neighbouring characters that stands in both texts.
+
+    Of several the one that begins first in `a`.
+
+    >>> longest_common_substring("bananas", "kahana")
+    'ana'
+    """
+    charge((len(a) + 1) * (len(b) + 1))
+    longest, end = 0, 0
+    above = [0] * len(b)
+    for place, x in enumerate(a, 1):
+        above = (
+            [corner + 1 if x == y else 0 for y, corner in zip(b, [0, *above[:-1]], strict=True)] if b else []
+        )
+        if (best := max(above, default=0)) > longest:
+            longest, end = best, place
+    return a[end - longest : end]
+
+
+def is_subsequence(part: str, whole: str) -> bool:
+    """Whether the part is what is left of the whole when some of its characters are taken out.
+
+    >>> is_subsequence("ace", "abcde"), is_subsequence("aec", "abcde")
+    (True, False)
+    """
+    charge(len(whole) // 8)
+    rest = iter(whole)
+    return all(character in rest for character in part)
+
+
+def indel_distance(a: str, b: str) -> int:
+    """Fewest insertions and deletions of one character that turn one text into the other.
+
+    Source: Hyyro, Bit-parallel LCS-length computation revisited, AWOCA 2004.
+
+    >>> indel_distance("abcd", "acbd")
+    2
+    """
+    charge(len(b) * (len(a) // 256 + 1) + len(a))
+    places: dict[str, int] = {}
+    for place, character in enumerate(a):
+        places[character] = places.get(character, 0) | 1 << place
+    row = every = (1 << len(a)) - 1
+    for character in b:
+        found = row & places.get(character, 0)
+        row = (row + found | row - found) & every
+    return len(a) + len(b) - 2 * (len(a) - row.bit_count())

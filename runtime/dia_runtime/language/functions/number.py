@@ -1,0 +1,245 @@
+"""Number theory: primes, divisors, whole roots and the numbers that count things.
+
+Primality and factoring are sympy's, which uses gmpy2 where it is installed.
+"""
+
+from __future__ import annotations
+
+import math
+
+from dia_runtime.language.budgets import charge
+from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.functions.kinds import Rational
+from dia_runtime.language.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
+
+# The largest arguments whose results have at most INTEGER_BITS bits
+FACTORIAL_MAXIMUM = 68_403
+FIBONACCI_MAXIMUM = 1_440_421
+
+
+def is_prime(n: int) -> bool:
+    """Whether the integer is prime.
+
+    At most 8,192 bits. Proven below 2**64; above by the Baillie-PSW test, of which no counterexample is
+    known. Source: Baillie and Wagstaff, Mathematics of Computation 35 (1980).
+
+    >>> is_prime(2**61 - 1)
+    True
+    """
+    from sympy.ntheory import isprime
+
+    return bool(isprime(_small_enough("is_prime", n)))
+
+
+def next_prime(n: int) -> int:
+    """Smallest prime above the integer.
+
+    At most 8,192 bits. Source: as `is_prime`.
+
+    >>> next_prime(2**64)
+    18446744073709551629
+    """
+    from sympy.ntheory import nextprime
+
+    return int(nextprime(max(_small_enough("next_prime", n), 1)))
+
+
+def previous_prime(n: int) -> int:
+    """Largest prime below the integer.
+
+    At most 8,192 bits; an error up to 2, below which there is none. Source: as `is_prime`.
+
+    >>> previous_prime(2**64)
+    18446744073709551557
+    """
+    from sympy.ntheory import prevprime
+
+    if n <= 2:
+        raise LanguageError("there is no prime below 2", "`previous_prime` takes an integer above 2")
+    return int(prevprime(_small_enough("previous_prime", n)))
+
+
+def primes_between(low: int, high: int) -> list[int]:
+    """Primes from `low` to `high`, both included, in ascending order.
+
+    Costs one step of the budget for each integer of the range; at most 8,192 bits.
+
+    >>> primes_between(10, 19)
+    [11, 13, 17, 19]
+    """
+    from sympy.ntheory import primerange
+
+    charge(max(0, _small_enough("primes_between", high) - low + 1))
+    return [int(prime) for prime in primerange(max(low, 2), high + 1)]
+
+
+def factor(n: int) -> list[list[int]]:
+    """Prime factors with their exponents as a list of [prime, exponent], in ascending order.
+
+    From 1 (which has none) to 8,192 bits; two prime factors above 2**80 take longer than an evaluation may.
+
+    >>> factor(360)
+    [[2, 3], [3, 2], [5, 1]]
+    """
+    from sympy.ntheory import factorint
+
+    _positive("factor", n)
+    found = factorint(_small_enough("factor", n))
+    return [[int(prime), int(found[prime])] for prime in sorted(found)]
+
+
+def prime_factors(n: int) -> list[int]:
+    """Distinct prime factors of the integer, in ascending order.
+
+    Limits as for `factor`.
+
+    >>> prime_factors(360)
+    [2, 3, 5]
+    """
+    return [prime for prime, _ in factor(n)]
+
+
+def divisors(n: int) -> list[int]:
+    """Positive divisors of the integer, in ascending order.
+
+    From 1; limits as for `factor`, and at most 1,000,000 divisors.
+
+    >>> divisors(28)
+    [1, 2, 4, 7, 14, 28]
+    """
+    factors = factor(n)
+    charge(_bounded_count("divisors", math.prod(exponent + 1 for _, exponent in factors)))
+    found = [1]
+    for prime, exponent in factors:
+        found = [divisor * prime**power for power in range(exponent + 1) for divisor in found]
+    return sorted(found)
+
+
+def totient(n: int) -> int:
+    """How many of the integers from 1 to n have no divisor in common with n: Euler's phi.
+
+    From 1; limits as for `factor`.
+
+    >>> totient(36)
+    12
+    """
+    return math.prod((prime - 1) * prime ** (exponent - 1) for prime, exponent in factor(n))
+
+
+def continued_fraction(x: Rational) -> list[int]:
+    """Terms of the simple continued fraction of the rational number.
+
+    The last term is above 1, unless it is alone.
+
+    >>> from fractions import Fraction
+    >>> continued_fraction(Fraction(415, 93))
+    [4, 2, 6, 7]
+    """
+    numerator, denominator, terms = x.numerator, x.denominator, list[int]()
+    while denominator:
+        charge(1 + denominator.bit_length() // 64)
+        term, rest = divmod(numerator, denominator)
+        terms.append(term)
+        numerator, denominator = denominator, rest
+    return terms
+
+
+def isqrt(n: int) -> int:
+    """Square root of the integer, rounded down.
+
+    An error for negative integers.
+
+    >>> isqrt(99)
+    9
+    """
+    if n < 0:
+        raise LanguageError("a negative integer has no real square root", code="E504")
+    return math.isqrt(n)
+
+
+def is_square(n: int) -> bool:
+    """Whether the integer is the square of an integer.
+
+    >>> is_square(144), is_square(-4)
+    (True, False)
+    """
+    return n >= 0 and math.isqrt(n) ** 2 == n
+
+
+def factorial(n: int) -> int:
+    """Product of the integers from 1 to n; factorial(0) is 1.
+
+    From 0 to 68,403, whose factorial has 999,999 bits.
+
+    >>> factorial(20)
+    2432902008176640000
+    """
+    _natural("factorial", n, FACTORIAL_MAXIMUM)
+    return math.factorial(n)
+
+
+def binomial(n: int, k: int) -> int:
+    """Ways to choose k of n things; 0 where k is negative or above n.
+
+    `n` is 0 or more. Refused where the result might have more than 1,000,000 bits.
+
+    >>> binomial(49, 6)
+    13983816
+    """
+    if n < 0:
+        raise LanguageError("`binomial` needs `n` to be 0 or more")
+    if not 0 <= k <= n:
+        return 0
+    smaller = min(k, n - k)
+    bits = min(n, smaller * n.bit_length())
+    _bounded_bits("binomial", bits)
+    charge(bits * bits // 100_000)
+    return math.comb(n, smaller)
+
+
+def fibonacci(n: int) -> int:
+    """Fibonacci number of index n: 0, 1, 1, 2, 3, 5 and so on from index 0.
+
+    From 0 to 1,440,421, whose number has 1,000,000 bits. By doubling of the index.
+
+    >>> [fibonacci(n) for n in range(8)]
+    [0, 1, 1, 2, 3, 5, 8, 13]
+    """
+    _natural("fibonacci", n, FIBONACCI_MAXIMUM)
+    current, following = 0, 1
+    for bit in bin(n)[2:]:
+        current, following = current * (2 * following - current), current * current + following * following
+        if bit == "1":
+            current, following = following, current + following
+    return current
+
+
+def _small_enough(name: str, n: int) -> int:
+    if n.bit_length() > PRIME_BITS:
+        raise LanguageError(f"`{name}` takes integers of at most {PRIME_BITS} bits", code="E502")
+    return n
+
+
+def _positive(name: str, n: int) -> None:
+    if n < 1:
+        raise LanguageError(f"`{name}` needs `n` to be 1 or more")
+
+
+def _natural(name: str, n: int, most: int) -> None:
+    if n < 0:
+        raise LanguageError(f"`{name}` needs `n` to be 0 or more")
+    if n > most:
+        raise LanguageError(
+            f"`{name}` goes up to {most}", f"results have at most {INTEGER_BITS} bits", "E502"
+        )
+
+
+def _bounded_bits(name: str, bits: int) -> None:
+    if bits > INTEGER_BITS:
+        raise LanguageError(f"`{name}` might give more than {INTEGER_BITS} bits", code="E502")
+
+
+def _bounded_count(name: str, count: int) -> int:
+    if count > LIST_LENGTH:
+        raise LanguageError(f"`{name}` would give more than {LIST_LENGTH} items", code="E502")
+    return count

@@ -1,0 +1,107 @@
+"""Order and sameness of values, as `sort`, `unique` and their like need them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
+from functools import cmp_to_key
+from typing import Any
+
+from dia_runtime.language import guards
+from dia_runtime.language.budgets import charge
+from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.values import Entry, Record, Value, is_symbolic, kind_of
+
+FAMILIES: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "booleans"),
+    ((int, Fraction), "numbers"),
+    (str, "texts"),
+    (bytes, "bytes"),
+    (list, "lists"),
+)
+
+
+def order(values: Sequence[Value]) -> list[int]:
+    """Places of the values in ascending order of the values; equal ones keep their order.
+
+    Raises LanguageError when two of the values have no order.
+    """
+    charge(len(values))
+    families = {_family(value) for value in values}
+    if len(families) > 1:
+        raise LanguageError(f"{' and '.join(sorted(families))} have no order among each other")
+    if "lists" in families or any(map(is_symbolic, values)):
+        return sorted(range(len(values)), key=cmp_to_key(lambda a, b: compare(values[a], values[b])))
+    key: Callable[[int], Any] = values.__getitem__
+    return sorted(range(len(values)), key=key)
+
+
+def compare(a: Value, b: Value) -> int:
+    """-1, 0 or 1: how two values stand in the language's order; lists element by element."""
+    charge(1)
+    if type(a) is list and type(b) is list:
+        for x, y in zip(a, b, strict=False):
+            if found := compare(x, y):
+                return found
+        return (len(a) > len(b)) - (len(a) < len(b))
+    if guards.less(a, b):
+        return -1
+    return 1 if guards.less(b, a) else 0
+
+
+def _family(value: Value) -> str:
+    for kind, word in FAMILIES:
+        if isinstance(value, kind):
+            return word
+    if is_symbolic(value):
+        return "numbers"
+    raise LanguageError(f"a {kind_of(value)} has no order", "say by what to order with `sort_by`")
+
+
+def same(a: Value, b: Value) -> bool:
+    """Whether two values are the same; values of different kinds are not, and that is no error."""
+    if type(a) is list and type(b) is list:
+        return len(a) == len(b) and all(map(same, a, b))
+    if is_symbolic(a) or is_symbolic(b):
+        return guards.is_number(a) and guards.is_number(b) and guards.equal(a, b)
+    return bool(a == b)
+
+
+def distinct(values: Sequence[Value]) -> list[Value]:
+    """The values without repeats, in the order of their first appearance."""
+    charge(len(values))
+    keys = [_key(value) for value in values]
+    if None in keys:
+        return _distinct_by_pairs(values)
+    first: dict[Hashable, Value] = {}
+    for key, value in zip(keys, values, strict=True):
+        first.setdefault(key, value)
+    return list(first.values())
+
+
+def _distinct_by_pairs(values: Sequence[Value]) -> list[Value]:
+    found: list[Value] = []
+    for value in values:
+        charge(len(found))
+        if not any(same(value, other) for other in found):
+            found.append(value)
+    return found
+
+
+def _key(value: Value) -> Hashable | None:
+    """A key that equal values share, or None where only computing can tell (symbolic expressions)."""
+    if is_symbolic(value):
+        return None
+    if isinstance(value, list):
+        return _keys("list", value)
+    if isinstance(value, Record):
+        names = sorted(value)
+        return _keys(("record", *names), [value[name] for name in names])
+    if isinstance(value, Entry):
+        return _keys(("entry", value.catalog, value.name), list(value.values.values()))
+    return ("none",) if value is None else value
+
+
+def _keys(kind: Hashable, values: Sequence[Value]) -> Hashable | None:
+    keys = tuple(map(_key, values))
+    return None if None in keys else (kind, keys)
