@@ -62,6 +62,7 @@ class Prepared:
     used_functions: set[str] = field(default_factory=set)
     places: dict[int, Position | None] = field(default_factory=dict)
     uses: dict[str, frozenset[str]] = field(default_factory=dict)
+    accept_parts: tuple[frozenset[str], dict[str, Any]] | None = None
 
 
 def prepare(template: Template, benchmark: Benchmark, faults: Faults, lists: Mapping[str, list[str]]) -> Prepared:

@@ -1,0 +1,148 @@
+"""The worked examples of a template: its own unit tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dia_runtime.formats import FORMATS
+from dia_runtime.grade import grade
+from dia_runtime.language.answers import equal
+from dia_runtime.language.diagnostics import DiaError, Faults, LanguageError, Position
+from dia_runtime.language.values import Entry, Record, Value, plain
+
+from dia_compiler.domains import Maker, Scope, compile_datum
+from dia_compiler.expand import Expansion
+from dia_compiler.fuzz import Choose, Rejected, Stream, derived
+from dia_compiler.read import Scalar, data
+from dia_compiler.records import answer_record
+from dia_compiler.spec import Datum, Example
+
+
+def check_examples(expansion: Expansion, faults: Faults) -> None:
+    """Tells every example of the template that does not come out as it says."""
+    for number, example in enumerate(expansion.prepared.template.examples):
+        try:
+            _check_example(expansion, example, number, faults)
+        except DiaError as error:
+            faults.entries.extend(error.diagnostics)
+
+
+def _check_example(expansion: Expansion, example: Example, number: int, faults: Faults) -> None:
+    scope = _drawn(expansion, example, number, faults)
+    if scope is None:
+        return
+    instance = expansion.instance(number, 0, scope)
+    if example.answer is not None and not _equals(expansion, example.answer, instance.answer):
+        message = f"the example's answer is {_shown(example.answer)}; the solver gives {instance.text}"
+        faults.error("E507", message, example.answer.position)
+    record = answer_record(instance, expansion, "example", None)
+    for datum in example.accepts:
+        _expect(expansion, record, datum, "correct", faults)
+    for datum in example.rejects:
+        _expect(expansion, record, datum, "wrong", faults)
+    for verdict, replies in example.replies.items():
+        for scalar in replies:
+            _expect_reply(expansion, record, scalar, verdict, faults)
+
+
+def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) -> Scope | None:
+    """The scope of the example: its parameters fixed, the others drawn."""
+    fixed = {}
+    for name, datum in example.params.items():
+        maker = expansion.prepared.makers.get(name)
+        if maker is None:
+            faults.error("E303", f"the example fixes `{name}`, which is no parameter", datum.position)
+            return None
+        value = compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({})
+        fixed[name] = typed(value, maker, expansion)
+    for attempt in range(1000):
+        choose = Choose((), Stream(derived(expansion.walker.key, "example", number, attempt)))
+        try:
+            scope = expansion._drawn(choose, fixed)
+        except Rejected:
+            continue
+        return scope if _is_inside(expansion, example, scope, fixed, faults) else None
+    if _is_inside(expansion, example, dict(expansion.lists) | fixed, fixed, faults):
+        faults.error("E507", "the example's parameters do not meet every `where`", example.position)
+    return None
+
+
+def _is_inside(
+    expansion: Expansion, example: Example, scope: Scope, fixed: Mapping[str, Value], faults: Faults
+) -> bool:
+    for name, value in fixed.items():
+        try:
+            is_member = expansion.prepared.makers[name].make(dict(scope)).contains(value)
+        except (DiaError, TypeError):
+            continue
+        if not is_member:
+            message = f"the value of `{name}` is outside its type"
+            faults.error("E507", message, example.params[name].position, "examples obey the types of the template")
+            return False
+    return True
+
+
+def typed(value: Value, maker: Maker, expansion: Expansion) -> Value:
+    """The datum as a value of the maker's type: an entry is written {entry: name, parameter: value}."""
+    if maker.use.kind == "entry" and isinstance(value, Mapping) and "entry" in value:
+        held = Record((name, item) for name, item in value.items() if name != "entry")
+        catalog = maker.use.options["of"]
+        return Entry(catalog.text if isinstance(catalog, Scalar) else "", str(value["entry"]), held)
+    if isinstance(value, str) and maker.use.kind == "entry":
+        catalog = maker.use.options["of"]
+        return Entry(catalog.text if isinstance(catalog, Scalar) else "", value, Record())
+    if isinstance(value, list) and len(maker.nested) == 1:
+        return [typed(item, maker.nested[0], expansion) for item in value]
+    return value
+
+
+def _equals(expansion: Expansion, datum: Datum, answer: Value) -> bool:
+    value = _value(datum, expansion)
+    try:
+        return bool(equal(expansion.settled(value), answer, expansion.comparison))
+    except (DiaError, LanguageError):
+        return False
+
+
+def _value(datum: Datum, expansion: Expansion) -> Value:
+    if isinstance(datum.node, Scalar) and expansion.comparison.get("type") == "text":
+        return datum.node.text if not datum.node.text.startswith("= ") else _evaluated(datum, expansion)
+    return _evaluated(datum, expansion)
+
+
+def _evaluated(datum: Datum, expansion: Expansion) -> Value:
+    return compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({})
+
+
+def _shown(datum: Datum) -> str:
+    return datum.node.text if isinstance(datum.node, Scalar) else plain(data(datum.node))
+
+
+def _expect(
+    expansion: Expansion, record: Mapping[str, Any], datum: Datum, verdict: str, faults: Faults
+) -> None:
+    """The datum as a reply must get the verdict; a scalar is taken as it is written."""
+    value = _evaluated(datum, expansion)
+    text = datum.node.text if isinstance(datum.node, Scalar) and not isinstance(value, list) else None
+    try:
+        text = expansion.written(value) if text is None or text.startswith("= ") else text
+    except DiaError:
+        text = plain(value)
+    form = FORMATS[expansion.settings.format["kind"]]
+    _told(expansion, record, form.wrap(text, expansion.settings.format), verdict, datum.position, faults)
+
+
+def _expect_reply(
+    expansion: Expansion, record: Mapping[str, Any], scalar: Scalar, verdict: str, faults: Faults
+) -> None:
+    _told(expansion, record, scalar.text, verdict, scalar.position, faults)
+
+
+def _told(
+    expansion: Expansion, record: Mapping[str, Any], reply: str, verdict: str, place: Position, faults: Faults
+) -> None:
+    found = grade(record, reply, expansion.settings.format).verdict
+    if found != verdict:
+        faults.error("E507", f"this reply is graded {found}; the example says {verdict}", place)
+

@@ -1,0 +1,76 @@
+"""Conditions that travel with a bundle: an expression over `reply` with all that it needs, and nothing else.
+
+A stored condition is `{"expression", "names": {name: encoded value}, "functions": {name: {"arguments", "expression"}},
+"faces": {name: {"arguments", "entries": {"catalog/entry": {"expression", "names": [...]}}}}}`; what is empty is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from json import dumps
+from typing import Any
+
+from dia_runtime.language.expressions import (
+    EXACT_ANSWER,
+    Compiled,
+    Loose,
+    Namespace,
+    compile_expression,
+    face,
+    parse,
+)
+from dia_runtime.language.guards import truth
+from dia_runtime.language.values import Value, decode
+
+
+def condition(stored: Mapping[str, Any]) -> Callable[[Value], bool]:
+    """The stored condition as a function of the typed reply. Raises DiaError where it cannot be compiled."""
+    scope = {name: decode(value) for name, value in stored.get("names", {}).items()}
+    compiled = _compiled(stored["expression"], _key(stored, "functions"), _key(stored, "faces"), frozenset(scope))
+
+    def holds(reply: Value) -> bool:
+        return truth(compiled({**scope, "reply": reply}))
+
+    return holds
+
+
+def _key(stored: Mapping[str, Any], part: str) -> str:
+    return dumps(stored.get(part, {}), sort_keys=True)
+
+
+@lru_cache(maxsize=256)
+def _compiled(expression: str, functions: str, faces: str, names: frozenset[str]) -> Compiled:
+    from json import loads
+
+    namespace = Namespace()
+    values = names | {"reply"}
+    if EXACT_ANSWER in names:
+        values |= {"answer"}
+    waiting: dict[str, Mapping[str, Any]] = {**loads(functions), **loads(faces)}
+    for name in list(waiting):
+        _add(name, waiting, namespace, values)
+    return compile_expression(parse(Loose(expression)), namespace, values=values)
+
+
+def _add(name: str, waiting: dict[str, Mapping[str, Any]], namespace: Namespace, values: frozenset[str]) -> None:
+    """Adds a function or face after those that it calls."""
+    part = waiting.pop(name, None)
+    if part is None:
+        return
+    arguments = tuple(part["arguments"])
+    if "entries" not in part:
+        parsed = parse(Loose(part["expression"]))
+        for use in (*parsed.calls, *parsed.function_names):
+            _add(use.name, waiting, namespace, values)
+        namespace.add(name, len(arguments), compile_expression(parsed, namespace, arguments, None, values).call)
+        return
+    table = {}
+    for key, body in part["entries"].items():
+        parsed = parse(Loose(body["expression"]))
+        for use in (*parsed.calls, *parsed.function_names):
+            _add(use.name, waiting, namespace, values)
+        catalog, _, entry = key.partition("/")
+        own = frozenset(body["names"])
+        table[(catalog, entry)] = compile_expression(parsed, namespace, arguments, own, values).call
+    namespace.add(name, len(arguments) + 1, face(name, table))
