@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.radix import integer_of, integer_text
 
 Value: TypeAlias = Any
 SAFE_INTEGER = 2**53
@@ -105,7 +106,7 @@ def decimal_text(value: Fraction) -> str:
         places += 1
         if places > 100_000:
             raise LanguageError("the decimal expansion does not end")
-    digits = str(abs(scaled.numerator)).rjust(places + 1, "0")
+    digits = integer_text(abs(scaled.numerator)).rjust(places + 1, "0")
     sign = "-" if scaled < 0 else ""
     return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
 
@@ -116,11 +117,13 @@ def plain(value: Value) -> str:
     if kind is str:
         return str(value)
     if kind is int:
-        return str(value)
+        return integer_text(value)
     if isinstance(value, bool) or value is None:
         return {True: "True", False: "False", None: "none"}[value]
+    if isinstance(value, ExactDecimal):
+        return decimal_text(value)
     if isinstance(value, Fraction):
-        return str(value)
+        return integer_text(value.numerator) if value.denominator == 1 else _quotient_text(value)
     if isinstance(value, bytes):
         raise LanguageError("bytes do not print", "say how with `hex`, `to_base64` or `text_of`")
     if isinstance(value, list):
@@ -134,6 +137,10 @@ def plain(value: Value) -> str:
 
         return str(sympy.sstr(value))
     raise LanguageError(f"a {kind_of(value)} does not print")
+
+
+def _quotient_text(value: Fraction) -> str:
+    return f"{integer_text(value.numerator)}/{integer_text(value.denominator)}"
 
 
 def _inside(value: Value) -> str:
@@ -181,11 +188,11 @@ def encode(value: Value) -> Any:
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
-        return value if -SAFE_INTEGER < value < SAFE_INTEGER else {"integer": str(value)}
+        return value if -SAFE_INTEGER < value < SAFE_INTEGER else {"integer": integer_text(value)}
     if isinstance(value, ExactDecimal):
         return {"decimal": decimal_text(value)}
     if isinstance(value, Fraction):
-        return {"rational": f"{value.numerator}/{value.denominator}"}
+        return {"rational": _quotient_text(value)}
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
     if isinstance(value, list):
@@ -212,7 +219,10 @@ def decode(stored: Any) -> Value:
     if isinstance(stored, Mapping) and len(stored) == 1:
         (kind, held), *_ = stored.items()
         if kind in DECODERS:
-            return DECODERS[kind](held)
+            try:
+                return DECODERS[kind](held)
+            except (ArithmeticError, AttributeError, LookupError, TypeError):
+                raise ValueError("not a stored value") from None
     raise ValueError("not a stored value")
 
 
@@ -220,10 +230,20 @@ def _decode_record(held: Mapping[str, Any]) -> Record:
     return Record((name, decode(item)) for name, item in held.items())
 
 
+def _decode_rational(held: str) -> Fraction:
+    numerator, denominator = map(integer_of, held.split("/"))
+    return Fraction(numerator, denominator)
+
+
+def _decode_decimal(held: str) -> ExactDecimal:
+    whole, _, places = held.partition(".")
+    return ExactDecimal(integer_of(whole + places), 10 ** len(places))
+
+
 DECODERS: dict[str, Any] = {
-    "integer": int,
-    "rational": Fraction,
-    "decimal": ExactDecimal,
+    "integer": integer_of,
+    "rational": _decode_rational,
+    "decimal": _decode_decimal,
     "bytes": bytes.fromhex,
     "record": _decode_record,
     "entry": lambda held: Entry(held["catalog"], held["name"], _decode_record(held["values"])),

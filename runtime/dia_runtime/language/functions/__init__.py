@@ -391,14 +391,16 @@ def _checked(
 def _mismatch(name: str, parameter: tuple[str, str], argument: Any) -> LanguageError:
     word = KINDS[parameter[1]][0]
     return LanguageError(
-        f"`{name}` needs {_article(word)} {word} as `{parameter[0]}`; this is {_shown(argument)}"
+        f"`{name}` needs {_article(word)}{word} as `{parameter[0]}`; this is {_shown(argument)}"
     )
 
 
 def _article(word: str) -> str:
-    return "an" if word[0] in "aeiou" else "a"
+    if word.startswith(("text", "bytes")):
+        return ""
+    return "an " if word[0] in "aeiou" else "a "
 
 
 def _shown(argument: Any) -> str:
     word = kind_of(argument)
-    return word if word in ("text", "bytes", "none") else f"{_article(word)} {word}"
+    return word if word in ("text", "bytes", "none") else f"{_article(word)}{word}"

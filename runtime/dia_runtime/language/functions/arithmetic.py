@@ -12,8 +12,8 @@ from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Number, Rational, Value
 from dia_runtime.language.functions.ordering import compare, order
-from dia_runtime.language.functions.radix import digits_of, number_of
 from dia_runtime.language.limits import INTEGER_BITS
+from dia_runtime.language.radix import digits_of, number_of
 from dia_runtime.language.values import ExactDecimal, decimal, is_symbolic, normal
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -223,6 +223,7 @@ def digits(n: int, base: int = 10) -> list[int]:
     """
     if n < 0 or base < 2:
         raise LanguageError("`digits` needs `n` to be 0 or more and `base` to be 2 or more")
+    charge(n.bit_length() // 8)
     return digits_of(n, base)
 
 
@@ -247,6 +248,7 @@ def to_base(n: int, base: int, case: str = "lower") -> str:
     """
     if not 2 <= base <= 36 or case not in ("lower", "upper"):
         raise LanguageError("`to_base` needs a base from 2 to 36, and lower or upper as `case`")
+    charge(n.bit_length() // 8)
     text = "".join(DIGITS[digit] for digit in digits_of(abs(n), base))
     return ("-" if n < 0 else "") + (text.upper() if case == "upper" else text)
 
@@ -266,6 +268,7 @@ def from_base(text: str, base: int) -> int:
     if not found or min(found) < 0 or max(found) >= base:
         raise LanguageError(f"the text is not an integer in base {base}")
     _bounded("from_base", len(found) * (base.bit_length() - 1))
+    charge(len(found))
     number = number_of(found, base)
     return -number if text.startswith("-") else number
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -181,9 +182,8 @@ def integrate(
     if (low is None) != (high is None):
         raise LanguageError("`integrate` takes both bounds or none")
     held = guards.symbolic(expression)
-    if low is None:
-        return _closed("integral", sympy.integrate(held, _symbol(symbol)))
-    return _closed("integral", sympy.integrate(held, (_symbol(symbol), _endpoint(low), _endpoint(high))))
+    over = _symbol(symbol) if low is None else (_symbol(symbol), _endpoint(low), _endpoint(high))
+    return _closed("integral", _attempted("integral", lambda: sympy.integrate(held, over)))
 
 
 def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expression:
@@ -197,11 +197,9 @@ def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expre
     """
     import sympy
 
-    end = _endpoint(target)
-    try:
-        found = sympy.limit(guards.symbolic(expression), _symbol(symbol), end, "+-" if end.is_finite else "+")
-    except ValueError:
-        raise LanguageError("the limits from the two sides differ", code="E504") from None
+    held, end = guards.symbolic(expression), _endpoint(target)
+    sides = "+" if end.is_infinite else "+-"
+    found = _attempted("limit", lambda: sympy.limit(held, _symbol(symbol), end, sides))
     if found.has(sympy.AccumBounds):
         raise LanguageError("there is no limit: the expression swings", code="E504")
     return _closed("limit", found)
@@ -219,17 +217,44 @@ def solve(expression: Expression, symbol: Expression) -> list[Expression]:
     """
     import sympy
 
-    held = guards.symbolic(expression)
-    domain = sympy.S.Complexes if held.is_polynomial(_symbol(symbol)) else sympy.S.Reals
-    found = sympy.solveset(held, symbol, domain)
+    held, unknown = guards.symbolic(expression), _symbol(symbol)
+    found = _attempted("solution", lambda: _roots(held, unknown) or _solutions(held, unknown))
+    solutions = [_closed("solution", solution) for solution in sorted(found, key=sympy.default_sort_key)]
+    real = [solution for solution in solutions if _is_real(solution)]
+    others = [solution for solution in solutions if not _is_real(solution)]
+    return [real[place] for place in order(real)] + others
+
+
+def _roots(held: Any, unknown: Any) -> list[Any]:
+    """All roots of a polynomial with rational coefficients; none where the expression is none."""
+    import sympy
+
+    polynomial = held.as_poly(unknown)
+    if polynomial is None or not (polynomial.domain.is_ZZ or polynomial.domain.is_QQ) or polynomial.is_ground:
+        return []
+    found = sympy.roots(polynomial)
+    if sum(found.values()) < polynomial.degree():
+        raise _no_closed_form("solution")
+    return list(found)
+
+
+def _solutions(held: Any, unknown: Any) -> list[Any]:
+    import sympy
+
+    domain = sympy.S.Complexes if held.is_polynomial(unknown) else sympy.S.Reals
+    found = sympy.solveset(held, unknown, domain)
     if found is sympy.S.EmptySet:
         return []
     if not isinstance(found, sympy.FiniteSet):
         raise LanguageError("no finite list of solutions has a closed form", code="E504")
-    solutions = [_closed("solution", solution) for solution in sorted(found, key=sympy.default_sort_key)]
-    real = [solution for solution in solutions if guards.symbolic(solution).is_real]
-    others = [solution for solution in solutions if not guards.symbolic(solution).is_real]
-    return [real[place] for place in order(real)] + others
+    return list(found)
+
+
+def _is_real(solution: Expression) -> bool:
+    held = guards.symbolic(solution)
+    if held.is_real is None and not held.free_symbols:
+        raise _no_closed_form("solution")  # real, but written with complex roots: Cardano's irreducible case
+    return bool(held.is_real)
 
 
 def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
@@ -287,11 +312,32 @@ def _endpoint(value: Endpoint) -> Any:
     return guards.symbolic(value)
 
 
+def _attempted(what: str, compute: Callable[[], Any]) -> Any:
+    """What sympy computes, its own failures told as an answer that it does not find."""
+    try:
+        return compute()
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        NotImplementedError,
+        TypeError,
+        ValueError,
+    ) as error:
+        if "left hand limit" in str(error):
+            raise LanguageError("the limits from the two sides differ", code="E504") from None
+        raise _no_closed_form(what) from None
+
+
 def _closed(what: str, found: Any) -> Any:
     """The result in normal form, if it is finished and holds for all values of its symbols."""
     import sympy
 
     open_forms = (sympy.Integral, sympy.Derivative, sympy.Limit, sympy.Subs, sympy.Piecewise, sympy.RootOf)
-    if found.has(*open_forms):
-        raise LanguageError(f"the {what} has no closed form that the computer algebra finds", code="E504")
+    if found.has(*open_forms, sympy.re, sympy.im):
+        raise _no_closed_form(what)
     return normal(found)
+
+
+def _no_closed_form(what: str) -> LanguageError:
+    return LanguageError(f"the {what} has no closed form that the computer algebra finds", code="E504")

@@ -126,7 +126,7 @@ def indel_distance(a: str, b: str) -> int:
     >>> indel_distance("abcd", "acbd")
     2
     """
-    charge(len(b) * (len(a) // 256 + 1) + len(a))
+    charge(len(b) * (len(a) // 1024 + 1) + len(a))
     places: dict[str, int] = {}
     for place, character in enumerate(a):
         places[character] = places.get(character, 0) | 1 << place

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError, did_you_mean
-from dia_runtime.language.functions.radix import digits_of, number_of
 from dia_runtime.language.limits import INTEGER_BITS, TEXT_LENGTH
+from dia_runtime.language.radix import digits_of, number_of
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 Encoder: TypeAlias = Callable[[bytes], str]
@@ -180,6 +180,7 @@ def to_base58(data: bytes) -> str:
     """
     if len(data) > 100_000:
         raise LanguageError("`to_base58` takes at most 100000 bytes", code="E502")
+    charge(len(data))
     body = data.lstrip(b"\0")
     shown = "".join(BASE58[digit] for digit in digits_of(int.from_bytes(body), 58)) if body else ""
     return "1" * (len(data) - len(body)) + shown
@@ -199,6 +200,7 @@ def from_base58(text: str) -> bytes:
         raise _malformed("base58")
     if len(text) * 6 > INTEGER_BITS:
         raise LanguageError("`from_base58` gives at most 100000 bytes", code="E502")
+    charge(len(text))
     number = number_of(found, 58)
     return bytes(len(text) - len(body)) + number.to_bytes((number.bit_length() + 7) // 8)
 

@@ -48,7 +48,7 @@ def mod_pow(base: int, exponent: int, modulus: int) -> int:
     (9, 4)
     """
     _positive("mod_pow", modulus)
-    charge(exponent.bit_length() * (modulus.bit_length() // 64 + 1) ** 2 // 500)
+    charge(exponent.bit_length() * (modulus.bit_length() // 64 + 1) ** 2 // 100)
     if exponent < 0:
         base, exponent = mod_inverse(base, modulus), -exponent
     return pow(base, exponent, modulus)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from functools import cmp_to_key
-from typing import Any
 
 from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
@@ -31,9 +30,9 @@ def order(values: Sequence[Value]) -> list[int]:
     if len(families) > 1:
         raise LanguageError(f"{' and '.join(sorted(families))} have no order among each other")
     if "lists" in families or any(map(is_symbolic, values)):
-        return sorted(range(len(values)), key=cmp_to_key(lambda a, b: compare(values[a], values[b])))
-    key: Callable[[int], Any] = values.__getitem__
-    return sorted(range(len(values)), key=key)
+        key = cmp_to_key(compare)
+        return sorted(range(len(values)), key=lambda place: key(values[place]))
+    return sorted(range(len(values)), key=values.__getitem__)
 
 
 def compare(a: Value, b: Value) -> int:
@@ -55,7 +54,7 @@ def _family(value: Value) -> str:
             return word
     if is_symbolic(value):
         return "numbers"
-    raise LanguageError(f"a {kind_of(value)} has no order", "say by what to order with `sort_by`")
+    raise LanguageError(f"{kind_of(value)} has no order", "say by what to order with `sort_by`")
 
 
 def same(a: Value, b: Value) -> bool:

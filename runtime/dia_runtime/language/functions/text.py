@@ -5,7 +5,6 @@ from __future__ import annotations
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Value
-from dia_runtime.language.functions.radix import ascii_digits
 from dia_runtime.language.limits import TEXT_LENGTH
 from dia_runtime.language.values import plain
 
@@ -20,7 +19,7 @@ def str_(value: Value) -> str:
     >>> str_(12), str_([1, "a"])
     ('12', '[1, "a"]')
     """
-    return ascii_digits(value) if type(value) is int else plain(value)
+    return plain(value)
 
 
 def join(items: list[Value], separator: str = "") -> str:

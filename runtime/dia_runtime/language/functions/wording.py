@@ -8,8 +8,8 @@ from fractions import Fraction
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Number, Value
-from dia_runtime.language.functions.radix import ascii_digits
 from dia_runtime.language.limits import TEXT_LENGTH
+from dia_runtime.language.radix import integer_text
 from dia_runtime.language.values import ExactDecimal, Record, decimal_text, kind_of
 
 ONES = (
@@ -63,7 +63,7 @@ def decimal(x: Number, places: int, ties: str = "half_even") -> str:
     if not 0 <= places <= 100_000:
         raise LanguageError("`decimal` writes 0 to 100000 places", code="E501" if places < 0 else "E502")
     scaled = Fraction(round_exact(x, places, ties)) * 10**places
-    shown = ascii_digits(abs(scaled.numerator)).rjust(places + 1, "0")
+    shown = integer_text(abs(scaled.numerator)).rjust(places + 1, "0")
     sign = "-" if scaled < 0 else ""
     return sign + (f"{shown[:-places]}.{shown[-places:]}" if places else shown)
 
@@ -87,7 +87,7 @@ def grouped(n: Number, separator: str = ",") -> str:
 
 def _digits(name: str, n: Number) -> str:
     if type(n) is int:
-        return ascii_digits(n)
+        return integer_text(n)
     if isinstance(n, ExactDecimal):
         return decimal_text(n)
     raise LanguageError(

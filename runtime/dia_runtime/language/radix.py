@@ -1,17 +1,20 @@
-"""Integers as digits of any base and back, without Python's limit on the digits of decimal texts."""
+"""Integers as digits of any base and back, without Python's limit on the digits of decimal texts.
+
+Python refuses to write or read decimal texts of more than 4,300 digits, since that takes it quadratic time;
+integers of the language have up to 300,000. Here both split the number in halves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dia_runtime.language.budgets import charge
-
 LEAF_BITS = 1_500
+SAFE_BITS = 14_000
+SAFE_DIGITS = 4_000
 
 
 def digits_of(number: int, base: int) -> list[int]:
     """The digits of a number from 0 on, most significant first; 0 is [0]."""
-    charge(number.bit_length() // 8 + 1)
     if number.bit_length() <= LEAF_BITS:
         return _leaf(number, base)
     powers = [base]
@@ -43,7 +46,6 @@ def _split(number: int, powers: list[int], level: int, base: int) -> list[int]:
 
 def number_of(digits: Sequence[int], base: int) -> int:
     """The number with these digits, most significant first; no digits are 0."""
-    charge(len(digits) + 1)
     parts, power = list(digits[::-1]), base
     while len(parts) > 1:
         if len(parts) % 2:
@@ -53,7 +55,19 @@ def number_of(digits: Sequence[int], base: int) -> int:
     return parts[0] if parts else 0
 
 
-def ascii_digits(number: int) -> str:
-    """The decimal digits of an integer of any size, with its sign."""
-    sign = "-" if number < 0 else ""
-    return sign + "".join(map(str, digits_of(abs(number), 10)))
+def integer_text(number: int) -> str:
+    """The decimal text of an integer of any size."""
+    if number.bit_length() <= SAFE_BITS:
+        return str(number)
+    return ("-" if number < 0 else "") + "".join(map(str, digits_of(abs(number), 10)))
+
+
+def integer_of(text: str) -> int:
+    """The integer that a decimal text of any length writes; ValueError for other texts."""
+    if len(text) <= SAFE_DIGITS:
+        return int(text)
+    body = text.removeprefix("-")
+    if not (body.isascii() and body.isdigit()):
+        raise ValueError("not an integer")
+    number = number_of([int(digit) for digit in body], 10)
+    return -number if text.startswith("-") else number
