@@ -18,6 +18,7 @@ VAST = 1 << 128
 TABLE_SIZE = 256
 ATTEMPTS = 1000
 DRY_POSITIONS = 200_000
+DRY_DRAWS = 200_000
 ROUNDS = 6
 
 T = TypeVar("T")
@@ -122,6 +123,10 @@ class Rejected(Exception):
         self.is_forced = is_forced
 
 
+class Exhausted(Exception):
+    """So many draws in a row met no `where` that going on is hopeless."""
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """A choice that was made: how many options (0 for vast), which one, and the weights with the ticket drawn."""
@@ -138,10 +143,10 @@ class Choose:
     Nothing behind a vast choice is ever permuted, so it is drawn from the stream without a record.
     """
 
-    __slots__ = ("forced", "is_vast", "stream", "trail")
+    __slots__ = ("forced", "is_vast", "redraws", "stream", "trail")
 
     def __init__(self, forced: tuple[int, ...], stream: Stream) -> None:
-        self.forced, self.stream, self.is_vast = forced, stream, False
+        self.forced, self.stream, self.is_vast, self.redraws = forced, stream, False, 0
         self.trail: list[Point] = []
 
     def below(self, options: int) -> int:
@@ -197,6 +202,7 @@ class Choose:
                 raise Rejected(len(self.trail) <= len(self.forced))
             del self.trail[place:]
             self.is_vast = was_vast
+            self.redraws += 1
         raise Rejected(False)
 
 
@@ -214,7 +220,7 @@ class Walker(Generic[T]):
     def __init__(self, key: bytes, draw: Callable[[Choose], T], attempts: int = ATTEMPTS) -> None:
         self.key, self.draw, self.attempts = key, draw, attempts
         self.nodes: dict[bytes, tuple[tuple[int, ...], Completion[T]]] = {}
-        self.drawn = self.rejected = 0
+        self.drawn = self.rejected = self.dry = 0
 
     def at(self, position: int) -> T | None:
         """The value at a position, or None where the position is a hole."""
@@ -269,9 +275,13 @@ class Walker(Generic[T]):
             self.drawn += 1
             try:
                 value = self.draw(choose)
+                self.dry = 0
                 return Completion(tuple(choose.trail), value)
             except Rejected as rejection:
                 self.rejected += 1
+                self.dry += 1 + choose.redraws
+                if self.dry > DRY_DRAWS:
+                    raise Exhausted(f"no draw of {DRY_DRAWS} in a row meets every `where`") from None
                 first = first or Completion(tuple(choose.trail), None)
                 if rejection.is_forced:
                     break

@@ -1,0 +1,246 @@
+"""Nodes -> specs that are right as far as can be told without evaluating: schema, names, types; all faults at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+
+from dia_runtime.language.answers import validate
+from dia_runtime.language.diagnostics import DiaError, Faults, Position
+
+from dia_compiler.discover import BENCHMARK_FILE, Folder, inside
+from dia_compiler.prepare import prepare
+from dia_compiler.read import Mapping, Node, Scalar, data, parse, read_text
+from dia_compiler.requires import missing_requirement
+from dia_compiler.schema import check_planned, check_schema
+from dia_compiler.spec import Benchmark, Builder, Datum, Template, build_template, snippet
+
+DATA_LINES = 1_000_000
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """A template that is left out for want of something, and why."""
+
+    template: str
+    why: str
+
+
+@dataclass(slots=True)
+class CheckedBenchmark:
+    """A benchmark whose clean templates can be expanded."""
+
+    benchmark: Benchmark
+    folder: Folder
+    clean: list[Template] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    lists: dict[str, list[str]] = field(default_factory=dict)
+    template_lists: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def lists_of(self, template: Template) -> dict[str, list[str]]:
+        """The lists read from files that the template sees."""
+        return {**self.lists, **self.template_lists.get(template.name, {})}
+
+    def digest_of(self, template: Template) -> str:
+        """The SHA-256 of the template's source file."""
+        return sha256(self.files[self.relative(template.file)]).hexdigest()
+
+    def relative(self, shown: str) -> str:
+        """The path of a spec file within the benchmark's folder."""
+        return Path(shown).relative_to(self.folder.path).as_posix()
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a check found: benchmarks, faults, the texts of all files for excerpts, and the files' order."""
+
+    benchmarks: list[CheckedBenchmark]
+    faults: Faults
+    sources: dict[str, str]
+
+
+def check(folders: list[Folder], is_strict: bool = False) -> Checked:
+    """The benchmarks of the folders, and every fault of every file that can be told without evaluating."""
+    checked = Checked([], Faults(), {})
+    for folder in folders:
+        found = _Checker(folder, checked, is_strict).run()
+        if found is not None:
+            checked.benchmarks.append(found)
+    return checked
+
+
+class _Checker:
+    """The check of one benchmark's folder."""
+
+    def __init__(self, folder: Folder, checked: Checked, is_strict: bool) -> None:
+        self.folder, self.checked, self.faults = folder, checked, checked.faults
+        self.is_strict = is_strict
+        self.files: dict[str, bytes] = {}
+
+    def run(self) -> CheckedBenchmark | None:
+        """The benchmark with its clean templates, or None where benchmark.yaml cannot be read."""
+        root = self.node(self.folder.path / BENCHMARK_FILE)
+        others = [(path, self.node(path)) for path in self.folder.files]
+        if not isinstance(root, Mapping):
+            return None
+        catalogs = self.catalog_files(others)
+        before = len(self.faults.errors)
+        check_schema(root, "benchmark", self.faults)
+        builder = Builder(self.faults, {}, catalogs)
+        benchmark = self.benchmark(root, builder)
+        result = CheckedBenchmark(benchmark, self.folder, files=self.files)
+        result.lists = self.read_lists(benchmark.shared.lists)
+        is_clean = len(self.faults.errors) == before
+        templates = []
+        for path, node in others:
+            if isinstance(node, Mapping) and not self.is_catalog(node) and self.is_chosen(path):
+                template = self.template(path, node, benchmark, builder, catalogs, result, is_clean)
+                if template is not None:
+                    templates.append(template)
+        self.check_names(templates)
+        result.benchmark = replace(benchmark, templates=tuple(templates))
+        result.clean.sort(key=lambda item: (item.facts.get("number") is None, item.facts.get("number", 0), item.name))
+        return result
+
+    def node(self, path: Path) -> Node | None:
+        """The root node of a file, or None after telling why not."""
+        shown = path.as_posix()
+        try:
+            text = read_text(path, shown)
+            self.checked.sources[shown] = text
+            self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
+            root = parse(text, shown)
+        except DiaError as error:
+            self.faults.entries.extend(error.diagnostics)
+            self.checked.sources.setdefault(shown, "")
+            return None
+        if not isinstance(root, Mapping):
+            self.faults.error("E203", "a spec is a mapping of keys", root.position, "begin with `template: name`")
+        return root
+
+    def is_chosen(self, path: Path) -> bool:
+        return not self.folder.chosen or path.resolve() in self.folder.chosen
+
+    @staticmethod
+    def is_catalog(node: Mapping) -> bool:
+        return bool(node.pairs) and node.pairs[0][0].text == "catalog"
+
+    def catalog_files(self, others: list[tuple[Path, Node | None]]) -> dict[str, Mapping]:
+        found = {}
+        for path, node in others:
+            if isinstance(node, Mapping) and self.is_catalog(node):
+                check_schema(node, "catalog", self.faults)
+                found[path.relative_to(self.folder.path).as_posix()] = node
+        return found
+
+    def benchmark(self, root: Mapping, builder: Builder) -> Benchmark:
+        name = root.get("benchmark")
+        keys = ("title", "version", "license", "seed", "canary", "skip", "format", "points", "notes")
+        return Benchmark(
+            name=name.text if isinstance(name, Scalar) else "",
+            folder=self.folder.path.as_posix(),
+            file=root.position.file,
+            facts={key: data(value) for key in keys if (value := root.get(key)) is not None},
+            prompt=snippet(root.get("prompt"), True),
+            shared=builder.shared(root),
+        )
+
+    def template(
+        self,
+        path: Path,
+        node: Mapping,
+        benchmark: Benchmark,
+        builder: Builder,
+        catalogs: Map[str, Mapping],
+        result: CheckedBenchmark,
+        is_clean: bool,
+    ) -> Template | None:
+        """The template of a file; it joins the clean ones where nothing is wrong with it."""
+        before = len(self.faults.errors)
+        check_schema(node, "template", self.faults)
+        check_planned(node, self.faults)
+        own = Builder(self.faults, builder.types, catalogs)
+        template = build_template(node, path.as_posix(), own)
+        lists = self.read_lists(template.shared.lists)
+        missing = missing_requirement(template, self.folder.path, self.faults)
+        if missing and len(self.faults.errors) == before:
+            self.leave_out(template, missing, result)
+            return template
+        self.check_whole(template)
+        prepare(template, benchmark, self.faults, {**result.lists, **lists})
+        if is_clean and len(self.faults.errors) == before:
+            result.clean.append(template)
+            result.template_lists[template.name] = lists
+        return template
+
+    def leave_out(self, template: Template, why: str, result: CheckedBenchmark) -> None:
+        if self.is_strict or self.folder.chosen:
+            self.faults.error("E206", f"`{template.name}` needs {why}", template.position)
+        else:
+            result.left_out.append(LeftOut(template.name, why))
+
+    def check_whole(self, template: Template) -> None:
+        """What the schema cannot say: an answer and a prompt, options of the answer's type, known health warnings."""
+        node, place = template.node, template.position
+        if node.get("sessions") is None and node.get("choices") is None and node.get("answer") is None:
+            self.faults.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
+        if node.get("prompt") is None and node.get("sessions") is None:
+            self.faults.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
+        answer = node.get("answer")
+        if template.answer is not None and isinstance(answer, Mapping):
+            for message in validate(template.answer.comparison):
+                kind = answer.get("type")
+                self.faults.error("E404", message, kind.position if kind else answer.position)
+        for name, scalar in template.allow.items():
+            if name not in HEALTH_WARNINGS:
+                from dia_runtime.language.diagnostics import did_you_mean
+
+                message, mend = f"no health warning is named `{name}`", did_you_mean(name, HEALTH_WARNINGS)
+                self.faults.error("E204", message, scalar.position, mend)
+
+    def read_lists(self, lists: Map[str, Datum]) -> dict[str, list[str]]:
+        """The lists that come from files, one item a line."""
+        found = {}
+        for name, datum in lists.items():
+            source = datum.node.get("from") if isinstance(datum.node, Mapping) else None
+            if isinstance(source, Scalar):
+                items = self.read_list(source)
+                if items is not None:
+                    found[name] = items
+        return found
+
+    def read_list(self, source: Scalar) -> list[str] | None:
+        path = inside(self.folder.path, source.text)
+        if path is None:
+            self.faults.error("E101", f"the path `{source.text}` leaves the spec folder", source.position)
+            return None
+        try:
+            text = read_text(path, path.as_posix())
+        except DiaError as error:
+            self.faults.error("E101", error.diagnostics[0].message, source.position)
+            return None
+        self.files[source.text] = path.read_bytes()
+        return [line for line in text.split("\n") if line]
+
+    def check_names(self, templates: list[Template]) -> None:
+        """Tells templates of one name, in one benchmark."""
+        first: dict[str, Position] = {}
+        for template in templates:
+            known = first.get(template.name)
+            if template.name and known is not None:
+                message = f"a second template `{template.name}`; the first is at {known}"
+                self.faults.error("E310", message, template.position, "choose another name")
+            first.setdefault(template.name, template.position)
+
+
+HEALTH_WARNINGS: dict[str, str] = {
+    "answer-in-prompt": "the canonical answer stands in the challenge as a whole token in most instances",
+    "constant-answer": "every instance has the same answer",
+    "k-equals-d": "all instances that the template can make are in the bundle",
+    "low-acceptance": "less than one draw in a hundred meets every `where`",
+    "shadowed-function": "an own function hides one of the library",
+    "unused-parameter": "a parameter is used by neither prompt nor answer",
+}

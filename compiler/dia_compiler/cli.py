@@ -1,0 +1,168 @@
+"""The command line: a table of commands, each imported when it is named."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+import traceback
+from typing import Any
+
+import click
+
+# Name -> module and one-line help; the module holds `command`.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "check": ("dia_compiler.commands.check", "Find every fault of every spec."),
+    "compile": ("dia_compiler.commands.compile", "Compile specs to frozen bundles."),
+    "verify": ("dia_compiler.commands.verify", "Find any changed byte of a bundle."),
+    "show": ("dia_runtime.commands.show", "Show a bundle, or one question of it."),
+    "functions": ("dia_compiler.commands.functions", "Show the function library."),
+    "types": ("dia_compiler.commands.types", "Show the parameter types."),
+    "run": ("dia_runtime.commands.run", "Ask models the questions of a bundle."),
+    "score": ("dia_runtime.commands.score", "Print the figures of runs."),
+}
+
+EPILOG = "Example: dia compile specs/ --k 5"
+
+
+class LazyGroup(click.Group):
+    """A group that lists its commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        found = COMMANDS.get(cmd_name)
+        if found is None:
+            return None
+        command: click.Command = importlib.import_module(found[0]).command
+        _add_common(command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments name; an unknown one is told with the closest that there is."""
+        name = args[0] if args else ""
+        if name and name not in COMMANDS and not name.startswith("-"):
+            from dia_runtime.language.diagnostics import did_you_mean
+
+            mend = did_you_mean(name, COMMANDS)
+            raise click.UsageError(f"no command `{name}`" + (f"; {mend}" if mend else ""), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, from the texts above."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help) for name, (_, help) in COMMANDS.items()])
+
+
+def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"dia {version('dia-spec')}")
+        ctx.exit()
+
+
+def _remember(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value:
+        ctx.find_root().meta[f"dia.{parameter.name}"] = value
+
+
+def _common() -> list[click.Option]:
+    """The options that every command takes, at the group and behind the command's name."""
+    return [
+        click.Option(["-q", "--quiet"], is_flag=True, expose_value=False, callback=_remember, help="Print no progress."),
+        click.Option(["-v", "--verbose"], count=True, expose_value=False, callback=_remember, help="Say more."),
+        click.Option(
+            ["--debug"], is_flag=True, expose_value=False, callback=_remember, help="Show the traceback of our own bugs."
+        ),
+        click.Option(
+            ["--log-file"], metavar="FILE", expose_value=False, callback=_remember, help="Write tracebacks there."
+        ),
+    ]
+
+
+def _add_common(command: click.Command) -> None:
+    taken = {flag for parameter in command.params for flag in parameter.opts}
+    command.params += [option for option in _common() if not taken & set(option.opts)]
+
+
+dia = LazyGroup(
+    "dia",
+    params=[
+        click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version,
+                     help="Print the version."),  # fmt: skip
+        *_common(),
+    ],
+    help="Compile benchmark specs to frozen bundles, put them to models, and score the replies.",
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def main() -> None:
+    """Runs the command line and exits with a documented code: 0 done, 1 a difference or a failed gate,
+    2 input or arguments, 3 integrity, 4 provider or network, 70 our bug, 130 interrupted."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of the command line with these arguments."""
+    from dia_runtime.language.diagnostics import DiaError
+
+    context: click.Context | None = None
+    try:
+        context = dia.make_context("dia", list(arguments))
+        with context:
+            return int(dia.invoke(context) or 0)
+    except click.exceptions.Exit as end:
+        return int(end.exit_code)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - the reader of our output has gone
+        return 0
+    except DiaError as error:
+        tell(error)
+        return error.exit_code
+    except Exception:
+        return _bug(context)
+
+
+def tell(error: Any) -> None:
+    """Prints the diagnostics of an expected failure, with excerpts where the sources are at hand."""
+    from dia_runtime.language.diagnostics import told
+
+    for entry in error.diagnostics:
+        click.echo(told(entry, getattr(error, "sources", {})), err=True)
+
+
+def _bug(context: click.Context | None) -> int:
+    """Writes the traceback to a log file, or shows it with --debug."""
+    meta = context.find_root().meta if context is not None else {}
+    text = traceback.format_exc()
+    if meta.get("dia.debug"):
+        click.echo(text, err=True)
+        return 70
+    path = meta.get("dia.log_file")
+    if path is None:
+        handle, path = tempfile.mkstemp(prefix="dia-", suffix=".log")
+        os.close(handle)
+    with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs start-up time
+        file.write(text)
+    message = text.strip().splitlines()[-1]
+    click.echo(f"error[E900]: a bug of dia: {message}\n  help: the traceback is in {path}; --debug shows it", err=True)
+    return 70
+
+
+if __name__ == "__main__":
+    main()

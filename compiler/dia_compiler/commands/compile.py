@@ -1,0 +1,105 @@
+"""`dia compile`: specs to frozen bundles."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dia_compiler.commands.telling import is_quiet, print_diagnostics
+
+if TYPE_CHECKING:
+    from dia_compiler.freeze import Frozen
+
+Progress = Callable[[str, int, int], None]
+
+
+@click.command("compile")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--k", default=5, show_default=True, metavar="N", help="Instances of each template.")
+@click.option("--seed", metavar="TEXT", help="Seed of all instances (default: the benchmark's, else 0); `secret` draws one.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the bundles (default: build).")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores).")
+@click.option("--strict", is_flag=True, help="Warnings and left-out templates are errors.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N templates of a benchmark.")
+@click.option("--force", is_flag=True, help="Replace whatever lies where the bundle goes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    k: int,
+    seed: str | None,
+    out: Path | None,
+    jobs: int | None,
+    strict: bool,
+    limit: int | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Compile specs to frozen, checksummed bundles.
+
+    A PATH is a benchmark's folder, a folder of such folders, or one template. The same specs, seed and k give the same
+    bytes on every machine; the digest that is printed names them.
+
+    \b
+    Example:
+      dia compile specs/ --k 5
+    """
+    from dia_compiler.compile import compile
+
+    if seed == "secret":
+        seed = secrets.token_hex(32)
+    with _progress(is_quiet(ctx)) as report:
+        made = compile(list(paths), k, seed, out, jobs or os.cpu_count(), strict, force, limit, report)
+    print_diagnostics(made.warnings, made.sources)
+    if as_json:
+        click.echo(json.dumps({"bundles": [bundle.as_json() for bundle in made.bundles]}, indent=2))
+        return 0
+    for bundle in made.bundles:
+        _print_bundle(bundle)
+    return 0
+
+
+def _print_bundle(bundle: Frozen) -> None:
+    for item in bundle.left_out:
+        click.echo(f"left out: {item['template']} needs {item['why']}", err=True)
+    click.echo(f"{bundle.path.as_posix()}")
+    click.echo(f"  {bundle.questions} questions of {bundle.templates} templates")
+    click.echo(f"  digest {bundle.digest}")
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Progress | None]:
+    """What to call as rows come in: a bar on a terminal, a line a template elsewhere, nothing with --quiet."""
+    if quiet:
+        yield None
+        return
+    if not sys.stderr.isatty():
+        yield _line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.speed:.0f}/s"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, object] = {}
+
+        def report(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done, total=total)  # type: ignore[arg-type]
+
+        yield report
+
+
+def _line(name: str, done: int, total: int) -> None:
+    if done == total and done:
+        click.echo(f"{name}: {done} instances", err=True)

@@ -1,0 +1,49 @@
+"""`dia functions`: the function library."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+import click
+from dia_runtime.language.functions import Function, library
+
+
+@click.command("functions")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(name: str | None, as_json: bool) -> int:
+    """Show the functions of the spec language, or one of them in full.
+
+    \b
+    Example:
+      dia functions next_prime
+    """
+    from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean
+
+    known = library()
+    if name is not None and name not in known:
+        raise DiaError(Diagnostic("E304", f"no function `{name}`", None, did_you_mean(name, known)))
+    chosen: list[Function] = [known[name]] if name else sorted(known.values(), key=lambda item: (item.module, item.name))
+    if as_json:
+        facts = [
+            {"name": item.name, "module": item.module, "signature": item.signature, "revision": item.revision,
+             "doc": inspect.getdoc(item.raw) or ""}
+            for item in chosen
+        ]  # fmt: skip
+        click.echo(json.dumps({"functions": facts}, indent=2, ensure_ascii=False))
+    elif name:
+        click.echo(f"{chosen[0].signature}\n\n{inspect.getdoc(chosen[0].raw)}")
+    else:
+        _print_table(chosen)
+    return 0
+
+
+def _print_table(functions: list[Function]) -> None:
+    module = ""
+    for item in functions:
+        if item.module != module:
+            module = item.module
+            click.echo(click.style(module, bold=True))
+        first = (inspect.getdoc(item.raw) or "").partition("\n")[0]
+        click.echo(f"  {item.signature}\n      {first}")

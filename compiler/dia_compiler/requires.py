@@ -1,0 +1,46 @@
+"""What a template asks of the host: an extra of the project, a data file, a tool."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+from dia_runtime.language.diagnostics import Faults, did_you_mean
+
+from dia_compiler.discover import inside
+from dia_compiler.spec import Template
+
+# Extra -> a module that it installs
+EXTRAS = {
+    "models": "litellm",
+    "images": "segno",
+    "binary": "ziglang",
+    "report": "matplotlib",
+    "cluster": "distributed",
+    "parquet": "pyarrow",
+    "speed": "gmpy2",
+}
+
+
+def missing_requirement(template: Template, folder: Path, faults: Faults) -> str | None:
+    """What the template needs and the host lacks, with how to get it; None where nothing is missing."""
+    for kind, name in template.requires:
+        if kind == "extra":
+            if name not in EXTRAS:
+                place = template.position
+                faults.error("E204", f"no extra is named `{name}`", place, did_you_mean(name, EXTRAS))
+            elif find_spec(EXTRAS[name]) is None:
+                return f"the extra `{name}`: pip install 'dia-spec[{name}]'"
+        elif kind == "file":
+            path = inside(folder, name)
+            if path is None:
+                faults.error("E101", f"the path `{name}` leaves the spec folder", template.position)
+            elif not path.is_file():
+                return f"the file {name}"
+        elif kind == "tool":
+            if shutil.which(name) is None:
+                return f"the tool `{name}`"
+        else:
+            faults.error("E201", f"`requires` knows extra, file and tool, not `{kind}`", template.position)
+    return None
