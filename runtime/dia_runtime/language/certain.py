@@ -1,0 +1,126 @@
+"""Symbolic real numbers enclosed between rationals, as narrowly as a decision needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from dia_runtime.language.diagnostics import LanguageError
+
+MAXIMUM_DIGITS = 100_000
+MAXIMUM_BITS = 332_000  # before the point, so that no longer number is ever built
+SMALLEST_BITS = 1_000_000  # after the point: smaller numbers are somewhere between two such bounds
+SPARE_DIGITS = 20  # beyond the ones that are asked for
+SPARE_BITS = 10  # of those that a computed number claims to be certain of
+FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
+
+Enclosure = tuple[Fraction, Fraction]
+
+
+def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
+    """Ever narrower pairs of rationals between which the symbolic real number lies.
+
+    The first is narrow enough for the given decimal place, each further one has twice the digits. Every pair
+    rests on two computations at different precisions that agree. Raises LanguageError (E504) for what is not
+    real or not finite.
+    """
+    _require_closed(value)
+    digits = max(1, _magnitude(value) + places) + SPARE_DIGITS
+    while digits <= MAXIMUM_DIGITS:
+        rough, fine = _enclosed(value, digits), _enclosed(value, 2 * digits)
+        if rough[0] <= fine[1] and fine[0] <= rough[1]:
+            yield fine
+        digits *= 2
+
+
+def equals(value: Any, candidate: Fraction) -> bool | None:
+    """Whether the symbolic number is exactly the rational; None where sympy cannot decide it."""
+    import sympy
+
+    try:
+        difference = value - sympy.Rational(candidate.numerator, candidate.denominator)
+        if difference == 0 or difference.is_zero:
+            return True
+        found = difference.equals(0)
+    except FAILURES:
+        return None
+    return None if found is None else bool(found)
+
+
+def _require_closed(value: Any) -> None:
+    import sympy
+
+    unsolved = (sympy.Integral, sympy.Derivative, sympy.Sum, sympy.Product, sympy.Limit, sympy.Subs)
+    if isinstance(value, sympy.MatrixBase) or not isinstance(value, sympy.Expr):
+        raise LanguageError("only a number can be rounded; this is another symbolic object")
+    if value.free_symbols:
+        names = ", ".join(sorted(f"`{symbol}`" for symbol in value.free_symbols))
+        raise LanguageError(f"the expression holds the unknown {names}, so it is not a number")
+    if value.has(sympy.Float):
+        raise LanguageError("the expression holds a rounded binary number; exact values are required")
+    if value.has(*unsolved):
+        raise LanguageError("the expression has no closed form: a part of it is unevaluated")
+    if value.is_real is False or value.is_finite is False:
+        raise _not_real()
+
+
+def _magnitude(value: Any) -> int:
+    """About the number of digits before the decimal point; negative for small numbers."""
+    low, high = _enclosed(value, SPARE_DIGITS)
+    largest = max(abs(low), abs(high))
+    bits = largest.numerator.bit_length() - largest.denominator.bit_length()
+    return bits * 30103 // 100_000 + 1 if largest else 0
+
+
+def _enclosed(value: Any, digits: int) -> Enclosure:
+    import sympy
+
+    try:
+        found = value.evalf(digits)
+    except FAILURES:
+        raise _not_computed() from None
+    if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
+        raise _not_real()
+    real, imaginary = found.as_real_imag()
+    if value.is_real is not True:
+        _require_no_imaginary_part(value, imaginary)
+    return _around(real)
+
+
+def _require_no_imaginary_part(value: Any, imaginary: Any) -> None:
+    import sympy
+
+    low, high = _around(imaginary)
+    if low > 0 or high < 0:
+        raise _not_real()
+    if imaginary != 0 and not sympy.im(value).equals(0):
+        raise LanguageError("the number cannot be shown to be real", code="E504")
+
+
+def _around(number: Any) -> Enclosure:
+    """The rationals between which a computed number of so many certain bits lies."""
+    import sympy
+
+    if isinstance(number, sympy.Rational):
+        exact = Fraction(int(number.p), int(number.q))
+        return exact, exact
+    if not isinstance(number, sympy.Float):
+        raise _not_computed()
+    sign, mantissa, exponent, bits = number._mpf_
+    if exponent + bits > MAXIMUM_BITS:
+        raise LanguageError(f"the number has more than {MAXIMUM_DIGITS:,} digits")
+    if exponent + bits < -SMALLEST_BITS:
+        smallest = Fraction(1, 2**SMALLEST_BITS)
+        return -smallest, smallest
+    middle = Fraction(-int(mantissa) if sign else int(mantissa)) * Fraction(2) ** int(exponent)
+    error = abs(middle) * Fraction(2) ** (SPARE_BITS - int(number._prec))
+    return middle - error, middle + error
+
+
+def _not_computed() -> LanguageError:
+    return LanguageError("the expression cannot be computed as a number", code="E504")
+
+
+def _not_real() -> LanguageError:
+    return LanguageError("no finite real number: the value is complex, infinite or undefined", code="E504")

@@ -1,0 +1,210 @@
+"""Exact rounding: of rationals by integer arithmetic, of symbolic numbers by digits that are certain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+from dia_runtime.language.certain import enclosures, equals
+from dia_runtime.language.diagnostics import LanguageError, did_you_mean
+from dia_runtime.language.radix import integer_text
+from dia_runtime.language.values import ExactDecimal, Value, decimal, described, is_symbolic, normal
+
+MAXIMUM_PLACES = 10_000
+# Enclosures to try before a symbolic value is compared exactly with the tie that it seems to be
+TRIES = 3
+
+THOUSANDS = {",": "a comma", " ": "a blank", "_": "an underscore", "'": "an apostrophe"}
+DEFAULT_ZEROS = "strip"
+
+
+def round_exact(value: Value, places: int, ties: str = "half_even") -> int | ExactDecimal:
+    """The number rounded to so many decimal places: an integer or a decimal, never through a binary float.
+
+    `ties` is half_even, half_up (ties away from zero) or down (every value towards zero, not only ties).
+    Negative places round to tens, hundreds and so on. Symbolic numbers are computed with growing precision
+    until the last digit is certain; what may be a tie is decided exactly. Raises LanguageError where that
+    fails, with code E504 for what is not a finite real number.
+
+    >>> str(round_exact(Fraction(5, 8), 2)), round_exact(Fraction(-5, 2), 0, "half_up"), round_exact(149, -2)
+    ('0.62', -3, 100)
+    """
+    _require_rule(places, ties)
+    number = normal(value)
+    scale = Fraction(10) ** places
+    if is_symbolic(number):
+        units = _symbolic_units(number, places, ties)
+    elif type(number) is int or isinstance(number, Fraction):
+        units = _units(number * scale, ties)
+    else:
+        raise LanguageError(f"only a number can be rounded; this is {described(value)}")
+    rounded: int | ExactDecimal = decimal(units / scale)
+    return rounded
+
+
+def _require_rule(places: int, ties: str) -> None:
+    if type(places) is not int or abs(places) > MAXIMUM_PLACES:
+        raise LanguageError(f"`places` must be an integer of at most {MAXIMUM_PLACES:,}")
+    if ties not in TIES:
+        mend = did_you_mean(ties, TIES) if isinstance(ties, str) else None
+        raise LanguageError("`ties` must be half_even, half_up or down", mend)
+
+
+def _half_even(whole: int, rest: Fraction) -> bool:
+    return rest > HALF or (rest == HALF and whole % 2 == 1)
+
+
+def _half_up(whole: int, rest: Fraction) -> bool:
+    return rest >= HALF
+
+
+def _down(whole: int, rest: Fraction) -> bool:
+    return False
+
+
+HALF = Fraction(1, 2)
+# Whether the absolute value goes up to the next unit, from its whole units and the rest of one
+TIES: Mapping[str, Callable[[int, Fraction], bool]] = {
+    "half_even": _half_even,
+    "half_up": _half_up,
+    "down": _down,
+}
+
+
+def _units(scaled: Fraction, ties: str) -> int:
+    """The rational rounded to a whole number."""
+    whole, rest = divmod(abs(scaled), 1)
+    units = int(whole) + TIES[ties](int(whole), Fraction(rest))
+    return -units if scaled < 0 else units
+
+
+def _symbolic_units(value: Any, places: int, ties: str) -> int:
+    """The symbolic number rounded, in units of its last place."""
+    scale = Fraction(10) ** places
+    found = enclosures(value, places)
+    low = high = None
+    for low, high in islice(found, TRIES):
+        if (units := _agreed(low * scale, high * scale, ties)) is not None:
+            return units
+    if low is None or high is None:
+        raise LanguageError("the number needs too many digits to be rounded")
+    # Ties and whole numbers are half units apart: this is the one in doubt
+    tie = Fraction(_units((low + high) * scale, "half_even"), 2)
+    same = equals(value, tie / scale)
+    if same:
+        return _units(tie, ties)
+    for low, high in found if same is False else ():
+        if (units := _agreed(low * scale, high * scale, ties)) is not None:
+            return units
+    near = write_number(tie / scale)
+    raise LanguageError(
+        f"a tie that cannot be decided: the value is too near to {near if len(near) < 60 else 'one'}",
+        "simplify the expression, or round it to another place",
+    )
+
+
+def _agreed(low: Fraction, high: Fraction, ties: str) -> int | None:
+    """What both ends are rounded to, if that is one thing; the value is then rounded to it as well."""
+    units = _units(low, ties)
+    return units if units == _units(high, ties) else None
+
+
+def write_number(
+    value: Value, places: int | None = None, zeros: str = DEFAULT_ZEROS, thousands: str = ""
+) -> str:
+    """The one declared text of an integer or decimal, never `-0`.
+
+    `zeros` is keep (exactly `places` decimals) or strip (no trailing zeros, no trailing point); without
+    `places` all decimals are written. `thousands` stands between groups of three digits of the whole part.
+    Raises LanguageError for a number with more decimals than `places`, or without an end to them.
+
+    >>> write_number(Fraction(-2469, 2), 2, "keep", ","), write_number(Fraction(5, 2), 2)
+    ('-1,234.50', '2.5')
+    """
+    if type(value) is not int and not isinstance(value, Fraction):
+        raise LanguageError(f"only an integer or a decimal is written in digits; this is {described(value)}")
+    _require_writing(zeros, thousands)
+    whole, decimals = _digits(Fraction(value))
+    if places is not None and len(decimals) > max(places, 0):
+        message = f"the number has {len(decimals)} decimal places, which are more than {max(places, 0)}"
+        raise LanguageError(message, "round it first")
+    if places is not None and zeros == "keep":
+        decimals = decimals.ljust(places, "0")
+    sign = "-" if value < 0 else ""
+    return sign + _grouped(whole, thousands) + (f".{decimals}" if decimals else "")
+
+
+def _require_writing(zeros: str, thousands: str) -> None:
+    if zeros not in ("keep", "strip"):
+        raise LanguageError("`zeros` must be keep or strip")
+    if thousands not in ("", *THOUSANDS):
+        raise LanguageError("`thousands` must be a comma, a blank, an underscore, an apostrophe or nothing")
+
+
+def _digits(value: Fraction) -> tuple[str, str]:
+    """The digits before and after the decimal point, without trailing zeros."""
+    places = _places(value.denominator)
+    digits = integer_text(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
+    return (digits[:-places], digits[-places:]) if places else (digits, "")
+
+
+def _places(denominator: int) -> int:
+    """How many decimals a fraction of this denominator has. Raises LanguageError where they do not end."""
+    twos = (denominator & -denominator).bit_length() - 1
+    rest, fives = denominator >> twos, 0
+    while rest % 5 == 0:
+        rest //= 5
+        fives += 1
+    if rest != 1:
+        mend = "declare `round`, so that the number is rounded, or `tolerance`"
+        raise LanguageError("the number has no finite decimals", mend)
+    return max(twos, fives)
+
+
+def _grouped(whole: str, thousands: str) -> str:
+    if not thousands:
+        return whole
+    first = len(whole) % 3 or 3
+    return thousands.join([whole[:first], *(whole[at : at + 3] for at in range(first, len(whole), 3))])
+
+
+def rounding_rule(round: Mapping[str, Any]) -> str:
+    """The rounding in words, as prompts tell it. The text is frozen: bundles are made of it.
+
+    >>> rounding_rule({"places": 0, "ties": "down"})
+    'Round towards zero to a whole number: cut off all digits after the decimal point.'
+    """
+    places, ties = round["places"], round.get("ties", "half_even")
+    _require_rule(places, ties)
+    return " ".join(filter(None, (_target(places, ties), _writing(places, round))))
+
+
+def _target(places: int, ties: str) -> str:
+    unit = "1" + "0" * -places if places > -7 else f"10^{-places}"
+    if places > 0:
+        where = f"{places} decimal place{'' if places == 1 else 's'}"
+        even, cut = "the one whose last digit is even", "all digits after that"
+    elif places == 0:
+        where = "a whole number"
+        even, cut = "the even one", "all digits after the decimal point"
+    else:
+        where = f"a multiple of {unit}"
+        even, cut = f"the one that is an even multiple of {unit}", "what is left over"
+    if ties == "down":
+        return f"Round towards zero to {where}: cut off {cut}."
+    chosen = even if ties == "half_even" else "the one farther from zero"
+    return f"Round to {where}; a value exactly halfway between two candidates goes to {chosen}."
+
+
+def _writing(places: int, round: Mapping[str, Any]) -> str:
+    parts = []
+    if places > 0:
+        keep = "write exactly that many decimal places, with zeros at the end where needed"
+        strip = "leave out trailing zeros after the decimal point"
+        parts.append(keep if round.get("zeros", DEFAULT_ZEROS) == "keep" else strip)
+    if round.get("thousands"):
+        parts.append(f"put {THOUSANDS[round['thousands']]} between groups of three digits of the whole part")
+    text = ", and ".join(parts)
+    return text[:1].upper() + text[1:] + "." if text else ""
