@@ -12,10 +12,10 @@ from dia_runtime.language.diagnostics import DiaError, Faults, Position
 
 from dia_compiler.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.prepare import prepare
-from dia_compiler.read import Mapping, Node, Scalar, data, parse, read_text
+from dia_compiler.read import Mapping, Node, Scalar, Sequence, data, parse, read_text
 from dia_compiler.requires import missing_requirement
 from dia_compiler.schema import check_planned, check_schema
-from dia_compiler.spec import Benchmark, Builder, Datum, Template, build_template, snippet
+from dia_compiler.spec import Benchmark, Builder, Datum, Template, build_template, comparison_of, marked, snippet
 
 DATA_LINES = 1_000_000
 
@@ -189,11 +189,9 @@ class _Checker:
             self.faults.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
         if node.get("prompt") is None and node.get("sessions") is None:
             self.faults.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
-        answer = node.get("answer")
-        if template.answer is not None and isinstance(answer, Mapping):
-            for message in validate(template.answer.comparison):
-                kind = answer.get("type")
-                self.faults.error("E404", message, kind.position if kind else answer.position)
+        if template.answer is not None and not _has_expressions(template.answer.comparison.node):
+            for message in validate(comparison_of(data(template.answer.comparison.node))):
+                self.faults.error("E404", message, template.answer.position)
         for name, scalar in template.allow.items():
             if name not in HEALTH_WARNINGS:
                 from dia_runtime.language.diagnostics import did_you_mean
@@ -234,6 +232,14 @@ class _Checker:
                 message = f"a second template `{template.name}`; the first is at {known}"
                 self.faults.error("E310", message, template.position, "choose another name")
             first.setdefault(template.name, template.position)
+
+
+def _has_expressions(node: Node) -> bool:
+    """Whether a text inside is marked as an expression, so that the datum is only known for an instance."""
+    if isinstance(node, Scalar):
+        return marked(node) is not None
+    inner = node.items if isinstance(node, Sequence) else [value for _, value in node.pairs]
+    return any(map(_has_expressions, inner))
 
 
 HEALTH_WARNINGS: dict[str, str] = {

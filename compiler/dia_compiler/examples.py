@@ -7,12 +7,12 @@ from typing import Any
 
 from dia_runtime.formats import FORMATS
 from dia_runtime.grade import grade
-from dia_runtime.language.answers import equal
+from dia_runtime.language.answers import equal, settle, write
 from dia_runtime.language.diagnostics import DiaError, Faults, LanguageError, Position
 from dia_runtime.language.values import Entry, Record, Value, plain
 
 from dia_compiler.domains import Maker, Scope, compile_datum
-from dia_compiler.expand import Expansion
+from dia_compiler.expand import Expansion, Instance
 from dia_compiler.fuzz import Choose, Rejected, Stream, derived
 from dia_compiler.read import Scalar, data
 from dia_compiler.records import answer_record
@@ -33,14 +33,14 @@ def _check_example(expansion: Expansion, example: Example, number: int, faults: 
     if scope is None:
         return
     instance = expansion.instance(number, 0, scope)
-    if example.answer is not None and not _equals(expansion, example.answer, instance.answer):
+    if example.answer is not None and not _equals(expansion, example.answer, instance):
         message = f"the example's answer is {_shown(example.answer)}; the solver gives {instance.text}"
         faults.error("E507", message, example.answer.position)
     record = answer_record(instance, expansion, "example", None)
     for datum in example.accepts:
-        _expect(expansion, record, datum, "correct", faults)
+        _expect(expansion, instance, record, datum, "correct", faults)
     for datum in example.rejects:
-        _expect(expansion, record, datum, "wrong", faults)
+        _expect(expansion, instance, record, datum, "wrong", faults)
     for verdict, replies in example.replies.items():
         for scalar in replies:
             _expect_reply(expansion, record, scalar, verdict, faults)
@@ -97,18 +97,14 @@ def typed(value: Value, maker: Maker, expansion: Expansion) -> Value:
     return value
 
 
-def _equals(expansion: Expansion, datum: Datum, answer: Value) -> bool:
-    value = _value(datum, expansion)
+def _equals(expansion: Expansion, datum: Datum, instance: Instance) -> bool:
+    value = _evaluated(datum, expansion)
+    if isinstance(datum.node, Scalar) and instance.comparison.get("type") == "text" and not isinstance(value, str):
+        value = datum.node.text
     try:
-        return bool(equal(expansion.settled(value), answer, expansion.comparison))
-    except (DiaError, LanguageError):
+        return bool(equal(settle(value, instance.comparison), instance.answer, instance.comparison))
+    except LanguageError:
         return False
-
-
-def _value(datum: Datum, expansion: Expansion) -> Value:
-    if isinstance(datum.node, Scalar) and expansion.comparison.get("type") == "text":
-        return datum.node.text if not datum.node.text.startswith("= ") else _evaluated(datum, expansion)
-    return _evaluated(datum, expansion)
 
 
 def _evaluated(datum: Datum, expansion: Expansion) -> Value:
@@ -120,14 +116,19 @@ def _shown(datum: Datum) -> str:
 
 
 def _expect(
-    expansion: Expansion, record: Mapping[str, Any], datum: Datum, verdict: str, faults: Faults
+    expansion: Expansion,
+    instance: Instance,
+    record: Mapping[str, Any],
+    datum: Datum,
+    verdict: str,
+    faults: Faults,
 ) -> None:
     """The datum as a reply must get the verdict; a scalar is taken as it is written."""
     value = _evaluated(datum, expansion)
     text = datum.node.text if isinstance(datum.node, Scalar) and not isinstance(value, list) else None
     try:
-        text = expansion.written(value) if text is None or text.startswith("= ") else text
-    except DiaError:
+        text = write(value, instance.comparison) if text is None or text.startswith("= ") else text
+    except LanguageError:
         text = plain(value)
     form = FORMATS[expansion.settings.format["kind"]]
     _told(expansion, record, form.wrap(text, expansion.settings.format), verdict, datum.position, faults)

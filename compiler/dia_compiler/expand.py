@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dia_runtime.grade import Grader
-from dia_runtime.language.answers import describe, settle, write
+from dia_runtime.language.answers import describe, equal, settle, validate, write
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_runtime.language.expressions import EXACT_ANSWER
 from dia_runtime.language.guards import truth
@@ -19,6 +18,7 @@ from dia_compiler.domains import Scope
 from dia_compiler.fuzz import VAST, Choose, Rejected, Walker, template_key
 from dia_compiler.prepare import Prepared
 from dia_compiler.settings import Settings
+from dia_compiler.spec import comparison_of
 
 SHOWN_PARAMETERS = 200
 ENUMERATED = 20_000
@@ -31,6 +31,7 @@ class Instance:
     number: int
     position: int
     parameters: Mapping[str, Value]
+    comparison: Mapping[str, Any]
     answer: Value
     text: str
     accept: tuple[Value, ...]
@@ -40,6 +41,15 @@ class Instance:
     content: str
     explanation: str | None
     skills: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How an answer is compared, the rule of rounding in words, and the instruction how to write it."""
+
+    comparison: Mapping[str, Any]
+    rule: str
+    instruction: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +71,10 @@ class Expansion:
         template = prepared.template
         assert template.answer is not None and prepared.answer is not None and prepared.prompt is not None
         self.prepared, self.settings, self.answer = prepared, settings, template.answer
-        self.comparison = dict(template.answer.comparison)
         self.lists: Scope = {name: code.evaluate({}) for name, code in prepared.lists.items()}
-        self.rule = _rule(self.comparison)
-        self.grader = Grader({**self.comparison}, settings.format, "strict")
+        self.held: Way | None = None
         key = template_key(1, prepared.benchmark.name, template.name, settings.seed)
         self.walker: Walker[Scope] = Walker(key, self.draw)
-        self.instruction = settings.instruction(describe(self.comparison))
 
     # drawing
 
@@ -179,89 +186,103 @@ class Expansion:
         prepared = self.prepared
         for name, code in prepared.rest:
             scope[name] = code(scope)
-        self.solve(scope)
-        self.check(scope)
-        text = self.written(scope["answer"])
-        accept = tuple(self.settled(datum.evaluate(scope)) for datum in prepared.accept)
+        way = self.way(scope)
+        scope["rounding_rule"] = way.rule
+        self.solve(scope, way)
+        text = self.written(scope["answer"], way)
+        self.check(scope, text)
         challenge = self.challenge(scope)
         return Instance(
             number=number,
             position=position,
             parameters={name: scope[name] for name in prepared.makers},
+            comparison=way.comparison,
             answer=scope["answer"],
             text=text,
-            accept=accept,
+            accept=tuple(self.settled(datum.evaluate(scope), way) for datum in prepared.accept),
             accept_if=condition_record(prepared, scope) if prepared.accept_if else None,
-            mistakes=self.mistakes(scope),
+            mistakes=self.mistakes(scope, way, text) if prepared.mistakes else {},
             challenge=challenge,
-            content=self.content(challenge),
-            explanation=prepared.explanation({**scope, "rounding_rule": self.rule}) if prepared.explanation else None,
+            content=self.content(challenge, way),
+            explanation=prepared.explanation(scope) if prepared.explanation else None,
             skills=self.skills(scope),
         )
 
-    def solve(self, scope: Scope) -> None:
+    def way(self, scope: Scope) -> Way:
+        """How this instance's answer is compared; made once where it is the same for all. Raises DiaError."""
+        if self.held is not None:
+            return self.held
+        code = self.prepared.comparison
+        assert code is not None
+        comparison = comparison_of(code.evaluate(scope))
+        faults = validate(comparison)
+        if faults:
+            raise DiaError([Diagnostic("E404", message, self.answer.position) for message in faults])
+        way = Way(comparison, _rule(comparison), self.settings.instruction(describe(comparison)))
+        if code.is_constant:
+            self.held = way
+        return way
+
+    def solve(self, scope: Scope, way: Way) -> None:
         """Computes the answer and the let values that use it."""
         assert self.prepared.answer is not None
         exact = self.prepared.answer(scope)
-        scope["answer"] = self.settled(exact)
+        scope["answer"] = self.settled(exact, way)
         scope[EXACT_ANSWER] = exact
         for name, code in self.prepared.after:
             scope[name] = code(scope)
 
-    def settled(self, value: Value) -> Value:
+    def settled(self, value: Value, way: Way) -> Value:
         """The value as the answer's type wants it. Raises DiaError at the answer's `value`."""
         try:
-            return settle(value, self.comparison)
+            return settle(value, way.comparison)
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
 
-    def written(self, value: Value) -> str:
+    def written(self, value: Value, way: Way) -> str:
         """The canonical text of an answer. Raises DiaError at the answer's `value`."""
         try:
-            return write(value, self.comparison)
+            return write(value, way.comparison)
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
 
-    def check(self, scope: Scope) -> None:
+    def check(self, scope: Scope, text: str) -> None:
         """Raises DiaError at the first check that does not hold."""
         for code in self.prepared.checks:
             if not truth_of(code(scope), code.parsed.source):
                 place = code.parsed.source.place(0)
-                mend = f"the answer is {self._short(scope['answer'])}: the solver or the check is wrong"
+                shown = text if len(text) <= 80 else text[:80] + "..."
+                mend = f"the answer is {shown}: the solver or the check is wrong"
                 raise DiaError(Diagnostic("E503", "a check does not hold", place, mend))
 
-    def _short(self, value: Value) -> str:
-        text = self.written(value)
-        return text if len(text) <= 80 else text[:80] + "..."
-
-    def mistakes(self, scope: Scope) -> dict[str, str]:
+    def mistakes(self, scope: Scope, way: Way, truth_text: str) -> dict[str, str]:
         """The named mistakes as texts, without those that happen to be right."""
         found = {}
         for name, code in self.prepared.mistakes.items():
             try:
-                value = settle(code(scope), self.comparison)
-                text = write(value, self.comparison)
+                value = settle(code(scope), way.comparison)
+                text = write(value, way.comparison)
             except LanguageError as error:
                 place = code.parsed.source.place(0)
                 raise DiaError(Diagnostic(error.code, error.message, place, error.help)) from None
-            if value != scope["answer"] and text != self.written(scope["answer"]):
+            if text != truth_text and not equal(value, scope["answer"], way.comparison):
                 found[name] = text
         return found
 
     def challenge(self, scope: Scope) -> str:
         """The rendered prompt of the template."""
         assert self.prepared.prompt is not None
-        return self.prepared.prompt({**scope, "rounding_rule": self.rule}).strip("\n")
+        return self.prepared.prompt(scope).strip("\n")
 
-    def content(self, challenge: str) -> str:
+    def content(self, challenge: str, way: Way) -> str:
         """The challenge in the benchmark's wrapper: what the model reads."""
         wrapper = self.prepared.wrapper
         if wrapper is None:
-            return f"{challenge}\n\n{self.instruction}"
+            return f"{challenge}\n\n{way.instruction}"
         values = {
             **self.lists,
             "challenge": challenge,
-            "format_instruction": self.instruction,
+            "format_instruction": way.instruction,
             "skip_token": self.settings.skip,
             "points": self.settings.points,
         }

@@ -50,6 +50,7 @@ class Prepared:
     rest: list[tuple[str, Compiled]] = field(default_factory=list)
     after: list[tuple[str, Compiled]] = field(default_factory=list)
     answer: Compiled | None = None
+    comparison: DatumCode | None = None
     accept: list[DatumCode] = field(default_factory=list)
     accept_if: Compiled | None = None
     checks: list[Compiled] = field(default_factory=list)
@@ -495,6 +496,10 @@ class _Preparation:
         with_answer = self.values | {"answer"}
         if answer is not None:
             self.result.answer = self.code(answer.value, self.values)
+            try:
+                self.result.comparison = compile_datum(answer.comparison.node, self.namespace, self.values)
+            except DiaError as error:
+                self.faults.entries.extend(error.diagnostics)
             for datum in answer.accept:
                 try:
                     self.result.accept.append(compile_datum(datum.node, self.namespace, with_answer))

@@ -12,8 +12,9 @@ from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.records import leaf
 from dia_runtime.formats import FORMATS
 from dia_runtime.grade import CORRECT, SKIPPED, WRONG, grade
+from dia_runtime.language.answers import write
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
-from dia_runtime.language.values import Record, Value, encode
+from dia_runtime.language.values import Record, encode
 
 from dia_compiler.expand import Expansion, Instance, encoded_parameters
 
@@ -71,7 +72,7 @@ def question_record(instance: Instance, expansion: Expansion, canary: str | None
 
 def answer_record(instance: Instance, expansion: Expansion, name: str, canary: str | None) -> dict[str, Any]:
     """The answer as `answers.jsonl` holds it."""
-    comparison = stored_comparison(expansion.comparison)
+    comparison = stored_comparison(instance.comparison)
     if instance.accept_if is not None:
         comparison["accept_if"] = instance.accept_if
     answer: dict[str, Any] = {
@@ -105,7 +106,7 @@ def check_round_trip(instance: Instance, expansion: Expansion, answer: Mapping[s
     """Raises DiaError unless the truth is graded correct, the skip token skipped, every named mistake wrong."""
     form = FORMATS[expansion.settings.format["kind"]]
     expected = [(instance.text, CORRECT, "the answer"), (expansion.settings.skip, SKIPPED, "the skip token")]
-    expected += [(_text(expansion, value), CORRECT, "an accepted form") for value in instance.accept]
+    expected += [(write(value, instance.comparison), CORRECT, "an accepted form") for value in instance.accept]
     expected += [(text, WRONG, f"the mistake `{name}`") for name, text in instance.mistakes.items()]
     for text, verdict, what in expected:
         found = grade(answer, form.wrap(text, expansion.settings.format), expansion.settings.format).verdict
@@ -121,10 +122,6 @@ def _mend(what: str, instance: Instance) -> str | None:
     if what == "the skip token":
         return "choose a skip token that is no answer"
     return None
-
-
-def _text(expansion: Expansion, value: Value) -> str:
-    return expansion.written(value)
 
 
 def is_shown(text: str, challenge: str) -> bool:

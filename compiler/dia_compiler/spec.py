@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from dia_runtime.language.diagnostics import Faults, Position
@@ -130,7 +131,7 @@ class Answer:
     """How the truth is computed, read and compared."""
 
     value: Snippet
-    comparison: Map[str, Any]
+    comparison: Datum
     accept: tuple[Datum, ...]
     accept_if: Snippet | None
     position: Position
@@ -421,26 +422,30 @@ def build_answer(node: Node | None) -> Answer | None:
     value = snippet(node.get("value")) if isinstance(node, Mapping) else None
     if not isinstance(node, Mapping) or value is None:
         return None
-    comparison = {
-        key.text: data(held) for key, held in node.pairs if key.text not in ("value", "accept", "accept_if")
-    }
-    decimals = comparison.pop("decimals", None)
-    if type(decimals) is int:
-        from fractions import Fraction
-
-        comparison["tolerance"] = Record({"absolute": Fraction(1, 2 * 10**decimals)})
+    pairs_left = tuple((key, held) for key, held in node.pairs if key.text not in ("value", "accept", "accept_if"))
     accept = node.get("accept")
     return Answer(
         value=value,
-        comparison=_nested_comparison(comparison),
+        comparison=Datum(Mapping(pairs_left, node.position)),
         accept=tuple(map(Datum, accept.items)) if isinstance(accept, Sequence) else (),
         accept_if=snippet(node.get("accept_if")),
         position=node.position,
     )
 
 
+def comparison_of(options: Map[str, Any]) -> dict[str, Any]:
+    """The options of an answer in their full form: a list's rounding stands with its elements.
+
+    `of: integer` stands for `of: {type: integer}`, and `decimals: n` for a tolerance of half a unit of that place.
+    """
+    comparison = dict(options)
+    decimals = comparison.pop("decimals", None)
+    if type(decimals) is int:
+        comparison["tolerance"] = Record({"absolute": Fraction(1, 2 * 10**decimals)})
+    return _nested_comparison(comparison)
+
+
 def _nested_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
-    """`of: integer` stands for `of: {type: integer}`; rounding and tolerance of a list belong to its elements."""
     of = comparison.get("of")
     if of is None:
         return comparison
@@ -451,7 +456,7 @@ def _nested_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
 
 def _element(of: Any, inherited: Map[str, Any]) -> dict[str, Any]:
     element = dict(of) if isinstance(of, Map) else {"type": of}
-    takes = element.get("type") == "real" or "of" in element
+    takes = element.get("type") in ("real", "integer") or "of" in element
     return _nested_comparison({**(inherited if takes else {}), **element})
 
 
