@@ -1,0 +1,114 @@
+"""What must hold for every tree of choices: all its values are found, each once, and a prefix stays a prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from dia_compiler.fuzz import Exhausted, Walker
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+Shape = list[tuple[str, int]]
+SHAPES = st.lists(
+    st.tuples(st.sampled_from(["plain", "dependent", "weighted", "where", "check"]), st.integers(1, 6)),
+    min_size=1,
+    max_size=4,
+)
+
+
+def drawing(shape: Shape) -> Callable[[Any], tuple[int, ...]]:
+    """A draw whose choices, bounds and conditions the shape lays down."""
+
+    def draw(choose: Any) -> tuple[int, ...]:
+        values: list[int] = []
+        for kind, size in shape:
+            if kind == "plain":
+                values.append(choose.below(size))
+            elif kind == "dependent":
+                values.append(choose.below(1 + (sum(values) + size) % 5))
+            elif kind == "weighted":
+                values.append(choose.weighted(tuple(1 + (place * size) % 3 for place in range(size))))
+            elif kind == "where":
+                values.append(choose.where(lambda inner, size=size: inner.below(size + 2), lambda value: value % 2 == 0))
+            else:
+                choose.check(sum(values) % (1 + size % 3) == 0)
+        return tuple(values)
+
+    return draw
+
+
+def brute_force(shape: Shape) -> set[tuple[int, ...]]:
+    """Every value that the shape allows, by plain enumeration."""
+    found: set[tuple[int, ...]] = {()}
+    for kind, size in shape:
+        if kind == "check":
+            found = {values for values in found if sum(values) % (1 + size % 3) == 0}
+            continue
+        grown = set()
+        for values in found:
+            options = {"dependent": range(1 + (sum(values) + size) % 5), "where": range(0, size + 2, 2)}
+            grown |= {(*values, choice) for choice in options.get(kind, range(size))}
+        found = grown
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(SHAPES, st.integers(0, 10**6))
+def test_every_value_is_found_once(shape: Shape, seed: int) -> None:
+    walker = Walker(sha256(str(seed).encode()).digest(), drawing(shape), attempts=200)
+    expected = brute_force(shape)
+    found = []
+    bound = 20_000 if expected else 200
+    for position in range(bound):
+        value = walker.at(position)
+        if value is not None:
+            found.append(value)
+        if len(found) == len(expected):
+            break
+    extra = [walker.at(position) for position in range(bound, bound + 50)]
+    assert set(found) == expected
+    assert len(found) == len(expected)
+    assert not ({value for value in extra if value is not None} - expected)
+
+
+@settings(max_examples=50, deadline=None)
+@given(SHAPES, st.integers(0, 10**6), st.lists(st.integers(0, 500), max_size=8))
+def test_a_position_is_made_alone(shape: Shape, seed: int, positions: list[int]) -> None:
+    key = sha256(str(seed).encode()).digest()
+    whole = Walker(key, drawing(shape), attempts=50)
+    in_order = {position: whole.at(position) for position in range(501)} if positions else {}
+    for position in positions:
+        assert Walker(key, drawing(shape), attempts=50).at(position) == in_order[position]
+
+
+def test_weights_keep_their_shares() -> None:
+    walker = Walker(b"shares", lambda choose: (choose.weighted((6, 3, 1)), choose.below(100)))
+    first = [walker.at(position)[0] for position in range(1000)]  # type: ignore[index]
+    assert [first.count(item) for item in range(3)] == [600, 300, 100]
+
+
+def test_a_balanced_parameter_is_spread_evenly_under_a_condition_that_prefers_some_values() -> None:
+    accepted = (90, 9, 1)
+
+    def draw(choose: Any) -> int:
+        target = choose.below(3)
+        choose.vast()
+        choose.check(choose.below(100) < accepted[target])
+        return int(target)
+
+    walker = Walker(b"balance", draw)
+    found = [walker.at(position) for position in range(2000)]
+    assert sorted(found.count(target) for target in range(3)) == [666, 667, 667]
+
+
+def test_a_hopeless_condition_ends() -> None:
+    def draw(choose: Any) -> int:
+        value = choose.below(10**9)
+        choose.check(False)
+        return int(value)
+
+    with pytest.raises(Exhausted):
+        list(Walker(b"hopeless", draw).positions())
