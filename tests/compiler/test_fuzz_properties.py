@@ -85,7 +85,7 @@ def test_a_position_is_made_alone(shape: Shape, seed: int, positions: list[int])
 
 
 def test_weights_keep_their_shares() -> None:
-    walker = Walker(b"shares", lambda choose: (choose.weighted((6, 3, 1)), choose.below(100)))
+    walker = Walker(b"shares", lambda choose: (choose.weighted((6, 3, 1)), choose.below(10**6)))
     first = [walker.at(position)[0] for position in range(1000)]  # type: ignore[index]
     assert [first.count(item) for item in range(3)] == [600, 300, 100]
 
