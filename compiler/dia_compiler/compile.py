@@ -99,9 +99,9 @@ def check_specs(
 def _plan(
     item: CheckedBenchmark, k: int, seed: str, out: Path | str | None, force: bool, limit: int | None
 ) -> BundlePlan:
-    if limit is not None:
-        item.clean = item.clean[:limit]
-    return BundlePlan(item, k, seed, Path(out) if out is not None else None, force)
+    is_limited = limit is not None and limit < len(item.clean)
+    item.clean = item.clean[:limit]
+    return BundlePlan(item, k, seed, Path(out) if out is not None else None, force, is_limited)
 
 
 def _refuse(checked: Checked, is_strict: bool) -> None:

@@ -46,6 +46,7 @@ class BundlePlan:
     seed: str
     out: Path | None
     force: bool
+    is_limited: bool = False
 
     @property
     def folder(self) -> Path:
@@ -60,11 +61,16 @@ class BundlePlan:
         suffix = "" if self.seed == "0" else f"-{seed_word(self.seed)}"
         return f"{name}-{facts.get('version', '0.0.0')}-k{self.k}{suffix}"
 
+    @property
+    def is_selection(self) -> bool:
+        """Whether it holds some templates of the benchmark only."""
+        return bool(self.item.folder.chosen) or self.is_limited
+
     def _selection(self) -> str:
         """Nothing for a whole benchmark; else the one template, or a digest of the names of several."""
-        if not self.item.folder.chosen:
+        if not self.is_selection:
             return ""
-        names = sorted(template.name for template in self.item.benchmark.templates)
+        names = sorted(template.name for template in self.item.clean)
         if len(names) == 1:
             return f".{names[0]}"
         return "." + hashlib.sha256(" ".join(names).encode()).hexdigest()[:8]
@@ -166,7 +172,7 @@ def _write(plan: BundlePlan, expanded: Sequence[Expanded], folder: Path) -> tupl
     manifest = _manifest(plan, expanded, tree.root(), files)
     encoded = manifest_bytes(manifest)
     _save(folder / NAME, encoded)
-    _save(folder / PROVENANCE, manifest_bytes(_provenance(bundle_id(encoded))) + b"\n")
+    _save(folder / PROVENANCE, manifest_bytes(provenance(bundle_id(encoded))) + b"\n")
     counts = manifest["counts"]
     frozen = Frozen(
         plan.folder, plan.item.benchmark.name, bundle_id(encoded), tree.root(),
@@ -242,6 +248,7 @@ def _manifest(
             "functions": {name: known[name].revision for name in used if name in known},
             "types": {name: TYPES[name].revision for name in sorted(_used_types(expanded))},
             "templates": [held.template.name for held in expanded],
+            "selection": plan.is_selection,
             "left_out": [{"template": item.template, "why": item.why} for item in plan.item.left_out],
             "canary": benchmark.facts.get("canary"),
         }
@@ -265,7 +272,7 @@ def _used_types(expanded: Sequence[Expanded]) -> set[str]:
     return found
 
 
-def _provenance(digest: str) -> dict[str, Any]:
+def provenance(digest: str) -> dict[str, Any]:
     """The versions that computed the truth; no clock, host, user or path."""
     versions = {}
     for name in (*LIBRARIES, "dia-spec"):

@@ -48,7 +48,7 @@ class Scalar:
             return Position(start.file, start.line + 1 + line, self.indent + column + 1)
         if self.end_line != start.line or self._is_escaped():
             return start
-        return Position(start.file, start.line, start.column + offset + (self.style in "'\""))
+        return Position(start.file, start.line, start.column + offset + (self.style in ("'", '"')))
 
     def _is_escaped(self) -> bool:
         return (self.style == '"' and "\\" in self.rest_of_line) or (self.style == "'" and "'" in self.text)
@@ -228,7 +228,7 @@ class _Builder:
         end = event.end_mark
         rest = self.lines[end.line][end.column :] if style == "" else self.lines[place.line - 1]
         value = core_value(event.value, place) if style == "" else event.value
-        indent = self._indent(place, event) if style in "|>" and style else 0
+        indent = self._indent(place, event) if style in ("|", ">") else 0
         return Scalar(value, event.value, style, place, end.line + 1, rest, indent)
 
     def _indent(self, place: Position, event: Any) -> int:

@@ -1,0 +1,91 @@
+"""A bundle made again from its own specs, seed and k, and compared file by file."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.bundle.manifest import NAME, PROVENANCE
+from dia_runtime.bundle.open import open_bundle
+from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.language.functions import library
+
+from dia_compiler.compile import compile
+from dia_compiler.freeze import provenance
+from dia_compiler.types import TYPES
+
+
+def recompile(bundle: Path, jobs: int | None = None) -> dict[str, Any]:
+    """What a second compile gives: `same`, the `differences` in words, and the library `versions` that differ.
+
+    Raises DiaError (exit code 3) where the bundle holds no specs or was made with revisions that this version lacks.
+    """
+    manifest = open_bundle(bundle).manifest
+    if not (bundle / "specs").is_dir():
+        raise DiaError(Diagnostic("E712", "the bundle holds no specs to compile again", None), 3)
+    differences = _revisions(manifest)
+    with tempfile.TemporaryDirectory(prefix="dia-recompile-") as folder:
+        made = compile([*_paths(bundle, manifest)], manifest["k"], manifest["seed"], folder, jobs)
+        fresh = made.bundles[0].path
+        same = (fresh / NAME).read_bytes() == (bundle / NAME).read_bytes()
+        if not same:
+            differences += _differences(json.loads((fresh / NAME).read_bytes()), manifest)
+    return {"same": same, "differences": differences, "versions": _versions(bundle)}
+
+
+def _paths(bundle: Path, manifest: dict[str, Any]) -> list[Path]:
+    """The folder of the specs, or the template files where the bundle was made of some of them."""
+    rows = [json.loads(row) for row in (bundle / "templates.jsonl").read_text(encoding="utf-8").splitlines()]
+    sources = {row["source"] for row in rows}
+    specs = {
+        path.relative_to(bundle / "specs").as_posix()
+        for path in (bundle / "specs").rglob("*.yaml")
+        if path.name != "benchmark.yaml"
+    }
+    if manifest.get("selection"):
+        return [bundle / "specs" / name for name in sorted(sources & specs)]
+    return [bundle / "specs"]
+
+
+def _revisions(manifest: dict[str, Any]) -> list[str]:
+    """Functions and types of which this version has another revision."""
+    known = {name: item.revision for name, item in library().items()}
+    types = {name: item.revision for name, item in TYPES.items()}
+    found = []
+    for kind, used, here in (("function", manifest["functions"], known), ("type", manifest["types"], types)):
+        for name, revision in used.items():
+            if here.get(name) != revision:
+                has = f"revision {here[name]}" if name in here else "none"
+                found.append(f"the {kind} `{name}` was used in revision {revision}; this version has {has}")
+    return found
+
+
+def _differences(fresh: dict[str, Any], old: dict[str, Any]) -> list[str]:
+    found = []
+    for name in sorted({*fresh["files"], *old["files"]}):
+        if fresh["files"].get(name) != old["files"].get(name):
+            found.append(f"`{name}` differs")
+    found += [
+        f"the manifest's `{key}` differs"
+        for key in sorted({*fresh, *old} - {"files", "checksum", "questions_root"})
+        if fresh.get(key) != old.get(key)
+    ]
+    return found
+
+
+def _versions(bundle: Path) -> dict[str, list[str]]:
+    """Library -> the version that made the bundle and the one that is here, where they differ."""
+    try:
+        held = json.loads((bundle / PROVENANCE).read_bytes())
+        before = {"python": held["python"], **held["libraries"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    fresh = provenance("")
+    here = {"python": fresh["python"], **fresh["libraries"]}
+    return {
+        name: [str(before.get(name)), str(here.get(name))]
+        for name in sorted({*before, *here})
+        if before.get(name) != here.get(name)
+    }
