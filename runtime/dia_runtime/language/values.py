@@ -182,7 +182,7 @@ def encode(value: Value) -> Any:
     """The value as JSON that holds only text, integers below 2**53, lists and objects.
 
     What JSON cannot say plainly is an object of one key that names its type:
-    `{"integer": "9007199254740993"}`, `{"rational": "3/4"}`, `{"decimal": "0.75"}`, `{"bytes": "00ff"}` (hex),
+    `{"integer": "9007199254740993"}`, `{"rational": "3/4"}`, `{"decimal": "0.75"}`, `{"bytes": "00ff"}`,
     `{"record": {...}}`, `{"entry": {...}}`, `{"expression": "sqrt(2)"}`.
     """
     if value is None or isinstance(value, (bool, str)):

@@ -195,7 +195,11 @@ def _quadratic(a: Number, b: Number, c: Number) -> list[Number]:
 
 
 def _expanded(value: Number) -> Number:
-    return normal(value.expand()) if is_symbolic(value) else value
+    if not is_symbolic(value):
+        return value
+    import sympy
+
+    return normal(sympy.sqrtdenest(value).expand())
 
 
 def _by_factors(matrix: Matrix) -> list[Number]:

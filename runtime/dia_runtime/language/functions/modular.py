@@ -18,7 +18,7 @@ def gcd(first: int | list[int], *others: int | list[int]) -> int:
     (6, 12)
     """
     numbers = _spread("gcd", (first, *others))
-    charge(len(numbers))
+    _charge_for(numbers)
     return math.gcd(*numbers)
 
 
@@ -32,8 +32,8 @@ def lcm(first: int | list[int], *others: int | list[int]) -> int:
     (12, 60)
     """
     numbers = _spread("lcm", (first, *others))
-    charge(len(numbers))
     _bounded_bits("lcm", sum(number.bit_length() for number in numbers))
+    _charge_for(numbers)
     return math.lcm(*numbers)
 
 
@@ -63,6 +63,7 @@ def mod_inverse(a: int, modulus: int) -> int:
     4
     """
     _positive("mod_inverse", modulus)
+    charge(modulus.bit_length() ** 2 // 10_000)
     try:
         return pow(a, -1, modulus)
     except ValueError:
@@ -98,6 +99,7 @@ def _merged(found: int, period: int, remainder: int, modulus: int) -> tuple[int,
     if rest:
         raise LanguageError("no number leaves these remainders: they contradict each other", code="E504")
     step = modulus // common
+    charge(step.bit_length() ** 2 // 10_000)
     times = gap * pow(period // common, -1, step) % step
     return found + times * period, period * step
 
@@ -133,6 +135,10 @@ def _spread(name: str, arguments: tuple[int | list[int], ...]) -> list[int]:
     if len(numbers) < len(arguments):
         raise LanguageError(f"`{name}` takes several integers or one list, not both")
     return numbers
+
+
+def _charge_for(numbers: list[int]) -> None:
+    charge(len(numbers) + sum(number.bit_length() ** 2 for number in numbers) // 1_000_000)
 
 
 def _positive(name: str, modulus: int) -> None:
