@@ -1,0 +1,287 @@
+"""A run: every reply, safe on disk, in one SQLite file.
+
+The file is laid out for several respondents and several processes at once. While it is written it is in
+WAL mode with every commit flushed; a clean close leaves one plain file, readable from a read-only medium.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import astuple
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.store_schema import (
+    APPLICATION_ID,
+    QUESTION_COLUMNS,
+    REPLY_COLUMNS,
+    SAVE,
+    SCHEMA,
+    VERSION,
+    Replied,
+    StoredQuestion,
+    StoredReply,
+    StoredRespondent,
+    header_of,
+    no_run,
+)
+
+BUSY_SECONDS = 30
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Store:
+    """An open run. Every method that changes it returns when the change is on the disk."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path, self._connection = path, connection
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing; leaves one plain file when no other process has the run open."""
+        with suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA journal_mode = DELETE")
+        self._connection.close()
+        with suppress(OSError):
+            if not self.path.stat().st_size:  # nothing was laid down: leave nothing behind
+                self.path.unlink()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no questions have been laid down yet."""
+        return not self._all("SELECT 1 FROM sqlite_master LIMIT 1")
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the run says of its bundle."""
+        return {key: self.parsed(value) for key, value in self._all("SELECT key, value FROM meta")}
+
+    def lay_down(self, facts: Mapping[str, Any], questions: Iterable[StoredQuestion]) -> None:
+        """Nothing; writes the schema, the facts and all questions, or none of them."""
+        with self._told(), self._transaction():
+            if not self.is_empty:  # another process was quicker
+                return
+            for statement in SCHEMA:
+                self._connection.execute(statement)
+            encoded = [(key, json.dumps(value, sort_keys=True)) for key, value in facts.items()]
+            self._connection.executemany("INSERT INTO meta VALUES (?, ?)", encoded)
+            marks = ", ".join("?" * len(QUESTION_COLUMNS))
+            self._connection.executemany(f"INSERT INTO question VALUES ({marks})", map(astuple, questions))
+            self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self._connection.execute(f"PRAGMA user_version = {VERSION}")
+        self.begin_writing()
+
+    def begin_writing(self) -> None:
+        """Nothing; lets replies be added quickly and read meanwhile. Where refused, all is only slower."""
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute("PRAGMA journal_mode = WAL")
+
+    def schema(self) -> set[str]:
+        """The statements that made the file's tables, indexes, views and triggers."""
+        query = "SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+        return {str(sql) for (sql,) in self._all(query)}
+
+    def respondent(self, name: str, model: str, settings: Mapping[str, Any]) -> int:
+        """The respondent's number in this run. Raises DiaError when its name stands for other settings."""
+        encoded = json.dumps(settings, sort_keys=True)
+        with self._told(), self._transaction():
+            insert = "INSERT INTO respondent (name, model, settings) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+            self._connection.execute(insert, (name, model, encoded))
+            known = next(entry for entry in self.respondents() if entry.name == name)
+        if (known.model, known.settings) != (model, encoded):
+            message = f"`{self.path}` holds replies of `{name}` with other settings: {known.settings}"
+            raise DiaError(Diagnostic("E805", message, None, "give another `--out`"))
+        return known.id
+
+    def respondents(self) -> list[StoredRespondent]:
+        """The respondents in the order of their coming."""
+        query = "SELECT id, name, model, settings FROM respondent ORDER BY id"
+        return [StoredRespondent(*row) for row in self._all(query)]
+
+    def save(self, respondent: int, replies: Sequence[tuple[int, int, Replied]]) -> None:
+        """Nothing; puts (question's position, attempt, reply) on the disk in one commit."""
+        rows = [
+            (respondent, position, attempt, *(_storable(getattr(reply, name)) for name in REPLY_COLUMNS))
+            for position, attempt, reply in replies
+        ]
+        with self._told(), self._transaction():
+            self._connection.executemany(SAVE, rows)
+
+    def answered(self, respondent: int, position: int) -> set[int]:
+        """The attempts at a question that need no further try."""
+        query = "SELECT attempt FROM reply WHERE respondent = ? AND question = ? AND error IS NULL"
+        return {attempt for (attempt,) in self._all(query, respondent, position)}
+
+    def count(self, respondent: int, attempts: int, questions: int) -> int:
+        """How many of the first attempts at the first questions need no further try."""
+        query = (
+            "SELECT count(*) FROM reply"
+            " WHERE respondent = ? AND attempt <= ? AND question < ? AND error IS NULL"
+        )
+        return int(self._all(query, respondent, attempts, questions)[0][0])
+
+    @property
+    def size(self) -> int:
+        """How many questions were laid down."""
+        return int(self._all("SELECT count(*) FROM question")[0][0])
+
+    def leaf(self, position: int) -> bytes | None:
+        """The leaf of the question at a position, by which a changed question is found."""
+        rows = self._all("SELECT leaf FROM question WHERE position = ?", position)
+        return rows[0][0] if rows else None
+
+    def grading(self, question: str) -> dict[str, Any] | None:
+        """The grading record of a question; None in a run of a sealed bundle."""
+        rows = self._all("SELECT grading FROM question WHERE id = ?", question)
+        return self.record(rows[0][0]) if rows and rows[0][0] is not None else None
+
+    def texts(self, item: str) -> dict[int, str]:
+        """Instance -> canonical answer, for the instances of an item whose grading records are known."""
+        query = "SELECT instance, grading FROM question WHERE item = ? AND grading IS NOT NULL"
+        return {instance: self.record(held)["text"] for instance, held in self._all(query, item)}
+
+    def questions(self) -> Iterator[StoredQuestion]:
+        """All questions in their order."""
+        query = f"SELECT {', '.join(QUESTION_COLUMNS)} FROM question ORDER BY position"
+        return (StoredQuestion(*row) for row in self._each(query))
+
+    def replies(self, respondent: int, attempt: int = 1) -> Iterator[tuple[StoredQuestion, StoredReply]]:
+        """The questions that the respondent was asked, each with its reply at one attempt, in their order."""
+        wide = len(QUESTION_COLUMNS)
+        query = (
+            f"SELECT {', '.join(f'question.{name}' for name in QUESTION_COLUMNS)},"
+            " reply.text, reply.error, reply.finish_reason"
+            " FROM question JOIN reply ON reply.question = question.position"
+            " WHERE reply.respondent = ? AND reply.attempt = ? ORDER BY question.position"
+        )
+        for row in self._each(query, respondent, attempt):
+            yield StoredQuestion(*row[:wide]), StoredReply(*row[wide:])
+
+    def parsed(self, text: str) -> Any:
+        """The value of a JSON text that the run holds."""
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise self.damaged("a stored record is no JSON") from None
+
+    def damaged(self, why: str) -> DiaError:
+        """The error for a run whose content cannot be used."""
+        return DiaError(Diagnostic("E803", f"`{self.path}` is damaged: {why}"), 3)
+
+    def _all(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._told():
+            return self._connection.execute(query, values).fetchall()
+
+    def _each(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        with self._told():
+            yield from self._connection.execute(query, values)
+
+    def record(self, text: str) -> dict[str, Any]:
+        """A grading record as it was laid down."""
+        held = self.parsed(text)
+        if not isinstance(held, dict) or not isinstance(held.get("text"), str):
+            raise self.damaged("a grading record holds no answer")
+        return held
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise DiaError(Diagnostic("E804", f"`{self.path}` cannot be used: {error}")) from None
+        except sqlite3.DatabaseError as error:
+            raise self.damaged(str(error)) from None
+
+
+def open_store(path: str | os.PathLike[str], questions_root: str) -> Store:
+    """The run in that file, to be written; an empty one where there is no file yet.
+
+    Raises DiaError: exit 2 for a file that is no run, exit 3 for a run of other questions.
+    """
+    place = Path(path)
+    if place.exists() and place.stat().st_size:
+        header_of(place)
+    else:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    store = _connected(place, f"file:{quote(str(place.absolute()))}?mode=rwc")
+    try:
+        if not store.is_empty:
+            _require_schema(store)
+            require_root(store, questions_root)
+            store.begin_writing()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def read_store(path: str | os.PathLike[str]) -> Store:
+    """The run in that file, to be read. Raises DiaError (exit 2) for anything but a run."""
+    place = Path(path)
+    header = header_of(place)
+    # A run that was killed has its last replies in a file beside it: SQLite must be let to bring them home.
+    unfinished = header[18] == 2 or any(Path(f"{place}{end}").exists() for end in ("-wal", "-journal"))
+    store = _connected(place, f"file:{quote(str(place.absolute()))}?mode={'rw' if unfinished else 'ro'}")
+    try:
+        _require_schema(store)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def require_root(store: Store, questions_root: str) -> None:
+    """Nothing, when the run holds replies to these very questions; else DiaError (exit 3)."""
+    found = store.facts.get("questions_root")
+    if found != questions_root:
+        roots = f"its root is {found}, the bundle's {questions_root}"
+        message = f"`{store.path}` is a run of other questions: {roots}"
+        raise DiaError(Diagnostic("E802", message), 3)
+
+
+def _connected(place: Path, address: str) -> Store:
+    try:
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+        for setting in ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
+            connection.execute(f"PRAGMA {setting}")
+    except sqlite3.Error as error:
+        raise no_run(place, str(error)) from None
+    return Store(place, connection)
+
+
+def _require_schema(store: Store) -> None:
+    """Nothing, when the file's tables are ours to the letter: no trigger or view of a stranger acts here."""
+    if store.schema() != set(SCHEMA):
+        raise store.damaged("its tables are not those of a run")
+
+
+def _storable(value: Any) -> Any:
+    """The value; in a text half characters, which no UTF-8 can hold, become U+FFFD."""
+    return SURROGATE.sub("\ufffd", value) if isinstance(value, str) and not value.isascii() else value

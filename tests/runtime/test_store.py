@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dia_runtime.language.diagnostics import DiaError
+from dia_runtime.respondents.respondent import Reply
+from dia_runtime.store import Store, open_store, read_store
+from dia_runtime.store_schema import StoredQuestion
+
+ROOT = "ab" * 32
+FACTS = {"questions_root": ROOT, "bundle_id": "cd" * 32, "benchmark": "tiny", "version": "1", "k": 2}
+
+
+def questions(number: int = 3) -> Iterator[StoredQuestion]:
+    for at in range(number):
+        item = f"item_{at // 2}"
+        yield StoredQuestion(
+            *(
+                at,
+                f"tiny/{item}/{at % 2}",
+                bytes([at]) * 32,
+                item,
+                item,
+                at % 2,
+                None,
+                "sums",
+                "mathematics",
+                None,
+            ),
+            *("none", 7, '{"kind":"xml"}', '{"correct":1,"skipped":0,"wrong":-2}', f'{{"text":"{at}"}}'),
+        )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs" / "a.run"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    with open_store(path, ROOT) as opened:
+        opened.lay_down(FACTS, questions())
+        yield opened
+
+
+def failure(action: Callable[[], Any]) -> DiaError:
+    with pytest.raises(DiaError) as caught:
+        action()
+    return caught.value
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_is_laid_down_reads_back(store: Store) -> None:
+    assert list(store.questions()) == list(questions())
+    assert store.facts == FACTS and store.size == 3
+    assert store.leaf(1) == b"\x01" * 32 and store.leaf(9) is None
+    assert store.grading("tiny/item_0/1") == {"text": "1"} and store.grading("other") is None
+    assert store.texts("item_0") == {0: "0", 1: "1"}
+
+
+def test_replies_read_back_in_the_order_of_questions(store: Store) -> None:
+    who = store.respondent("a", "model", {"temperature": "0.7"})
+    store.save(who, [(2, 1, Reply("two")), (0, 1, Reply(None, error="timeout")), (0, 2, Reply("again"))])
+    found = [(asked.position, reply.text, reply.error) for asked, reply in store.replies(who)]
+    assert found == [(0, None, "timeout"), (2, "two", None)]
+    assert store.answered(who, 0) == {2} and store.answered(who, 2) == {1}
+    assert store.count(who, 1, 3) == 1 and store.count(who, 2, 3) == 2 and store.count(who, 2, 2) == 1
+
+
+def test_a_reply_stays_and_an_error_gives_way(store: Store) -> None:
+    who = store.respondent("a", "a", {})
+    store.save(who, [(0, 1, Reply("first")), (1, 1, Reply(None, error="network"))])
+    store.save(who, [(0, 1, Reply("second")), (1, 1, Reply("came through"))])
+    assert [reply.text for _, reply in store.replies(who)] == ["first", "came through"]
+
+
+def test_every_column_of_a_reply_is_kept(store: Store, path: Path) -> None:
+    whole = Reply("text", None, "stop", 10, 20, "0.00125", "1.5", "model-2026", "2026-01-01T00:00:00Z")
+    store.save(store.respondent("a", "a", {}), [(0, 1, whole)])
+    (row,) = sqlite3.connect(path).execute("SELECT * FROM reply").fetchall()
+    assert row[4:] == ("text", None, "stop", 10, 20, "0.00125", "1.5", "model-2026", "2026-01-01T00:00:00Z")
+
+
+@pytest.mark.parametrize(
+    "text", ["\x00 nul \x1b", "half \ud83d character", "Ω\U0001f600", "", "x" * 1_000_000]
+)
+def test_any_text_can_be_a_reply(store: Store, text: str) -> None:
+    who = store.respondent("a", "a", {})
+    store.save(who, [(0, 1, Reply(text))])
+    ((_, reply),) = store.replies(who)
+    assert reply.text == text.replace("\ud83d", "\ufffd")
+
+
+def test_one_name_stands_for_one_setting(store: Store) -> None:
+    first = store.respondent("a", "model", {"temperature": "0"})
+    assert store.respondent("a", "model", {"temperature": "0"}) == first
+    error = failure(lambda: store.respondent("a", "model", {"temperature": "1"}))
+    assert error.exit_code == 2 and "other settings" in str(error)
+
+
+def test_a_clean_close_leaves_one_plain_file(path: Path) -> None:
+    with open_store(path, ROOT) as opened:
+        opened.lay_down(FACTS, questions())
+        opened.save(opened.respondent("a", "a", {}), [(0, 1, Reply("x"))])
+        assert Path(f"{path}-wal").exists()
+    assert names(path.parent) == ["a.run"]
+    with read_store(path) as opened:
+        assert len(list(opened.replies(1))) == 1
+    assert names(path.parent) == ["a.run"]
+
+
+def test_settings_of_durability(store: Store) -> None:
+    pragma = store._connection.execute
+    assert pragma("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert pragma("PRAGMA synchronous").fetchone() == (2,)  # FULL
+    assert pragma("PRAGMA foreign_keys").fetchone() == (1,)
+    assert pragma("PRAGMA busy_timeout").fetchone()[0] >= 10_000
+
+
+def test_sqlite_itself_finds_the_file_sound(store: Store, path: Path) -> None:
+    store.save(store.respondent("a", "a", {}), [(0, 1, Reply("x"))])
+    store.close()
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert connection.execute("PRAGMA application_id").fetchone() == (0x64696172,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    with pytest.raises(sqlite3.IntegrityError):  # STRICT
+        connection.execute("UPDATE reply SET attempt = 'x'")
+
+
+KILLED = """
+    import os, signal, sys
+    from pathlib import Path
+    from dia_runtime.respondents.respondent import Reply
+    from dia_runtime.store import open_store
+    with open_store(Path(sys.argv[1]), sys.argv[2]) as store:
+        who = store.respondent("a", "a", {})
+        store.save(who, [(0, 1, Reply("safe"))])
+        store._connection.execute("BEGIN IMMEDIATE")
+        store._connection.execute("INSERT INTO reply (respondent, question, attempt) VALUES (1, 1, 1)")
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_process_loses_nothing_that_was_counted(store: Store, path: Path) -> None:
+    store.close()
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(KILLED), path, ROOT], check=False)
+    assert done.returncode == -signal.SIGKILL
+    with read_store(path) as opened:
+        assert [reply.text for _, reply in opened.replies(1)] == ["safe"]
+
+
+WRITER = """
+    import sys
+    from pathlib import Path
+    from dia_runtime.respondents.respondent import Reply
+    from dia_runtime.store import open_store
+    with open_store(Path(sys.argv[1]), sys.argv[2]) as store:
+        who = store.respondent(sys.argv[3], "m", {})
+        for attempt in range(1, 101):
+            store.save(who, [(0, attempt, Reply(sys.argv[3]))])
+"""
+
+
+def test_several_processes_write_one_file(store: Store, path: Path) -> None:
+    store.close()
+    command = [sys.executable, "-c", textwrap.dedent(WRITER), str(path), ROOT]
+    writers = [subprocess.Popen([*command, name]) for name in ("a", "b", "a")]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    with read_store(path) as opened:
+        found = {entry.name: opened.count(entry.id, 100, 1) for entry in opened.respondents()}
+    assert found == {"a": 100, "b": 100}
+
+
+def test_laying_down_is_all_or_nothing(path: Path) -> None:
+    def failing() -> Iterator[StoredQuestion]:
+        yield from questions(2)
+        raise RuntimeError("cut off")
+
+    with pytest.raises(RuntimeError), open_store(path, ROOT) as opened:
+        opened.lay_down(FACTS, failing())
+    assert not path.exists()
+
+
+def test_two_questions_with_one_id_are_damage(path: Path) -> None:
+    (first,) = questions(1)
+    with open_store(path, ROOT) as opened:
+        twice = [first, replace(first, position=1)]
+        assert failure(lambda: opened.lay_down(FACTS, twice)).exit_code == 3
+
+
+def test_a_run_of_other_questions_is_refused(store: Store, path: Path) -> None:
+    store.close()
+    before = path.read_bytes()
+    error = failure(lambda: open_store(path, "ee" * 32))
+    assert error.exit_code == 3 and ROOT in str(error)
+    assert path.read_bytes() == before
+
+
+def a_database(place: Path) -> None:
+    connection = sqlite3.connect(place)
+    connection.execute("CREATE TABLE holiday (photo BLOB)")
+    connection.commit()
+    connection.close()
+
+
+NO_RUNS: dict[str, Callable[[Path], Any]] = {
+    "text": lambda place: place.write_text("hello " * 100),
+    "short": lambda place: place.write_text("x"),
+    "another database": a_database,
+    "a folder": lambda place: place.mkdir(),
+}
+
+
+@pytest.mark.parametrize("make", NO_RUNS.values(), ids=NO_RUNS)
+def test_a_file_that_is_no_run_is_refused_and_left_alone(tmp_path: Path, make: Callable[[Path], Any]) -> None:
+    place = tmp_path / "x.run"
+    make(place)
+    before = place.read_bytes() if place.is_file() else None
+    for action in (lambda: open_store(place, ROOT), lambda: read_store(place)):
+        error = failure(action)
+        assert error.exit_code == 2 and len(error.diagnostics) == 1 and "\n" not in str(error)
+    assert before is None or place.read_bytes() == before
+    assert names(tmp_path) == ["x.run"]
+
+
+def test_there_is_nothing_to_read(tmp_path: Path) -> None:
+    assert failure(lambda: read_store(tmp_path / "none.run")).exit_code == 2
+    (tmp_path / "empty.run").touch()
+    assert failure(lambda: read_store(tmp_path / "empty.run")).exit_code == 2
+
+
+def tampered(store: Store, path: Path, statement: str) -> DiaError:
+    store.close()
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    return failure(lambda: read_store(path))
+
+
+def test_a_newer_run_says_so(store: Store, path: Path) -> None:
+    error = tampered(store, path, "PRAGMA user_version = 2")
+    assert error.exit_code == 2 and "newer" in str(error)
+
+
+def test_triggers_of_a_stranger_are_refused(store: Store, path: Path) -> None:
+    statement = "CREATE TRIGGER t AFTER INSERT ON reply BEGIN UPDATE reply SET text = 'mine'; END"
+    assert tampered(store, path, statement).exit_code == 3
+
+
+def test_a_damaged_page_is_told(store: Store, path: Path) -> None:
+    store.save(store.respondent("a", "a", {}), [(0, 1, Reply("x" * 20_000))])
+    store.close()
+    held = bytearray(path.read_bytes())
+    held[4096:] = os.urandom(len(held) - 4096)
+    path.write_bytes(held)
+    error = failure(lambda: [list(opened.replies(1)) for opened in [read_store(path)]])
+    assert error.exit_code == 3
+
+
+def test_a_stored_record_that_is_no_json_is_told(store: Store, path: Path) -> None:
+    store._connection.execute("UPDATE question SET grading = '{' WHERE position = 0")
+    assert failure(lambda: store.grading("tiny/item_0/0")).exit_code == 3
+    store._connection.execute("UPDATE question SET grading = '[]' WHERE position = 0")
+    assert failure(lambda: store.grading("tiny/item_0/0")).exit_code == 3
+
+
+def test_a_run_can_be_read_where_nothing_can_be_written(store: Store, path: Path, tmp_path: Path) -> None:
+    store.close()
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    shutil.copy(path, copy / "a.run")
+    (copy / "a.run").chmod(0o444)
+    copy.chmod(0o555)
+    try:
+        with read_store(copy / "a.run") as opened:
+            assert opened.size == 3
+        assert names(copy) == ["a.run"]
+    finally:
+        copy.chmod(0o755)
