@@ -6,10 +6,9 @@ Four names are public: `open_bundle`, `run`, `grade` and `score`. They are loade
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in typing, whose import would take longer than all the rest here
 if TYPE_CHECKING:
     from dia_runtime.bundle.open import open_bundle as open_bundle
     from dia_runtime.grade import grade as grade
@@ -25,10 +24,11 @@ PUBLIC = {
 __all__ = ["grade", "open_bundle", "run", "score"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in PUBLIC:
         raise AttributeError(f"module `dia_runtime` has no attribute `{name}`")
-    return getattr(import_module(PUBLIC[name]), name)
+    __import__(PUBLIC[name])
+    return getattr(sys.modules[PUBLIC[name]], name)
 
 
 def __dir__() -> list[str]:
@@ -42,7 +42,7 @@ class _Package(ModuleType):
     would be the function at one time and the module at another.
     """
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if isinstance(value, ModuleType) and PUBLIC.get(name) == value.__name__:
             value = getattr(value, name)
         super().__setattr__(name, value)

@@ -68,7 +68,7 @@ def template(name: str, number: int | None = None) -> dict[str, Any]:
         "domain": "mathematics",
         "level": "easy",
         "adversarial": "none",
-        "degree_of_freedom": {"kind": "exact", "value": 100},
+        "degree_of_freedom": {"kind": "exact", "count": "100"},
         "items": 1,
         "positions": None,
         "source": f"specs/{name}.yaml",

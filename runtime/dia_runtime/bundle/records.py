@@ -20,6 +20,9 @@ QUESTION: Shape = {
     "item": TEXT,
     "instance": WHOLE,
     "variant": TEXT_OR_NOTHING,
+    "category": TEXT_OR_NOTHING,
+    "domain": TEXT_OR_NOTHING,
+    "level": TEXT_OR_NOTHING,
     "format": (dict,),
     "points": (dict,),
 }
@@ -50,6 +53,14 @@ def leaf(question: Record) -> bytes:
     return leaf_hash(line(question_core(question)))
 
 
+def leaf_or_none(question: Record) -> bytes | None:
+    """The question's leaf, or None for a stranger's question that has no canonical form."""
+    try:
+        return leaf(question)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
 def question_id(benchmark: str, question: Record) -> str:
     """The id that the question's facts give: `benchmark/item/instance`, and `/variant` where it has one."""
     base = f"{benchmark}/{question['item']}/{question['instance']}"
@@ -65,7 +76,16 @@ def misshapen(record: Any, keys: Shape) -> str | None:
             return f"it has no `{name}`"
         if type(record[name]) not in kinds:
             return f"its `{name}` is of another type"
-    if keys is QUESTION and not isinstance(record.get("sessions", record.get("messages")), (list, dict)):
+    return _asks_nothing(record) if keys is QUESTION else None
+
+
+def _asks_nothing(question: Record) -> str | None:
+    if "sessions" in question:
+        return (
+            None if isinstance(question["sessions"], (dict, list)) else "its `sessions` are of another type"
+        )
+    messages = question.get("messages")
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         return "it has neither `messages` nor `sessions`"
     return None
 

@@ -13,7 +13,7 @@ from dia_runtime.bundle.canonical import bundle_id
 from dia_runtime.bundle.files import integrity, measure, walk
 from dia_runtime.bundle.merkle import MerkleTree
 from dia_runtime.bundle.open import Bundle, manifest_file
-from dia_runtime.bundle.records import leaf, question_id
+from dia_runtime.bundle.records import leaf_or_none, question_id
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 INCOMPLETE = frozenset(["missing", "added", "renamed"])
@@ -161,7 +161,7 @@ def _question_problems(bundle: Bundle, ids: list[str]) -> Iterator[Problem]:
     place = ", ".join(bundle.names("questions")) or "questions.jsonl"
     tree, items, benchmark = MerkleTree(), set(), bundle.manifest["benchmark"]
     for question in bundle.questions():
-        tree.add(_leaf(question))
+        tree.add(leaf_or_none(question) or bytes(32))  # without a leaf the root comes out different
         items.add(question["item"])
         ids.append(question["id"])
         if question["id"] != question_id(benchmark, question):
@@ -173,13 +173,6 @@ def _question_problems(bundle: Bundle, ids: list[str]) -> Iterator[Problem]:
     if tree.root() != bundle.questions_root:
         message = f"give the questions' root {tree.root()}, the manifest says {bundle.questions_root}"
         yield Problem("root", place, message, bundle.questions_root, tree.root())
-
-
-def _leaf(question: dict[str, Any]) -> bytes:
-    try:
-        return leaf(question)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return bytes(32)  # no canonical form: the root comes out different and is told
 
 
 def _answer_problems(bundle: Bundle, ids: list[str]) -> Iterator[Problem]:

@@ -1,0 +1,110 @@
+"""Respondents that need no model: they bound what a score can be, and try out the whole road."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from dia_runtime.respondents.respondent import Reply, Truth
+
+Question = Mapping[str, Any]
+
+SKIP = "I-DO-NOT-KNOW"
+UNKNOWN = "unknown"
+SURELY_WRONG_SOMEWHERE = ("0", "-1", "wrong", "1", "true", "false")
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A respondent that is its own model."""
+
+    truth: Truth
+    name: ClassVar[str]
+
+    @property
+    def model(self) -> str:
+        return self.name
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+
+class Oracle(Baseline):
+    """Says the canonical answer, in the format that the question asks for."""
+
+    name = "oracle"
+
+    def reply(self, question: Question) -> Reply:
+        """The truth."""
+        return Reply(self.truth.wrap(self.truth.record(question["id"])["text"], question["format"]))
+
+
+class Abstain(Baseline):
+    """Says the skip token, in the format that the question asks for."""
+
+    name = "abstain"
+
+    def reply(self, question: Question) -> Reply:
+        """The abstention."""
+        return Reply(self.truth.wrap(str(question["format"].get("skip", SKIP)), question["format"]))
+
+
+class Wrong(Baseline):
+    """Says what the grader calls wrong.
+
+    It tries the question's typical mistakes, the truths of the item's instances, options and constants.
+    """
+
+    name = "wrong"
+
+    def reply(self, question: Question) -> Reply:
+        """The first candidate that is graded wrong; an error where the grader takes them all."""
+        record = self.truth.record(question["id"])
+        for text in self._candidates(record, question):
+            reply = self.truth.wrap(text, question["format"])
+            if self.truth.is_wrong(record, reply, question["format"]):
+                return Reply(reply)
+        return Reply(None, error="no wrong answer was found: the grader takes every candidate")
+
+    def _candidates(self, record: Mapping[str, Any], question: Question) -> Iterator[str]:
+        yield from map(str, record["mistakes"].values())
+        yield from self.truth.texts(question["item"]).values()
+        yield from options(question)
+        yield from SURELY_WRONG_SOMEWHERE
+
+
+class Guess(Baseline):
+    """Says the truth of another instance of the same item.
+
+    Where the item has one instance it takes one of the options that the format names, and without options it
+    says `unknown`. The choice is that of SHA-256 over the bundle's seed and the question's id, so that a
+    second run says the same.
+    """
+
+    name = "guess"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {"seed": self.truth.seed}
+
+    def reply(self, question: Question) -> Reply:
+        """A guess."""
+        texts = self.truth.texts(question["item"])
+        others = [text for instance, text in sorted(texts.items()) if instance != question["instance"]]
+        text = chosen(others or options(question) or [UNKNOWN], self.truth.seed, question["id"])
+        return Reply(self.truth.wrap(text, question["format"]))
+
+
+def options(question: Question) -> list[str]:
+    """The answers that the question's format names, where it names any."""
+    named = question["format"].get("options", ())
+    return [str(option) for option in named] if isinstance(named, (list, tuple, dict)) else []
+
+
+def chosen(texts: Sequence[str], seed: str, question: str) -> str:
+    """One of the texts, always the same one for a seed and a question."""
+    digest = hashlib.sha256(f"{seed}\n{question}".encode()).digest()
+    return texts[int.from_bytes(digest, "big") % len(texts)]

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import dia_runtime
+import pytest
+from dia_runtime.data import data_folder
+
+PROGRAM = """
+import sys, time
+start = time.perf_counter()
+import dia_runtime
+spent = time.perf_counter() - start
+heavy = {"sqlite3", "click", "json", "jinja2", "sympy", "rich", "hashlib"} & set(sys.modules)
+print(spent, *sorted(heavy))
+"""
+
+
+def test_the_import_is_light() -> None:
+    command = [sys.executable, "-I", "-S", "-c"]
+    path = f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}\n"
+    told = [
+        subprocess.run([*command, path + PROGRAM], capture_output=True, text=True, check=True).stdout.split()
+        for _ in range(3)
+    ]
+    assert min(float(line[0]) for line in told) < 0.005
+    assert all(line[1:] == [] for line in told)
+
+
+@pytest.mark.parametrize(
+    "first", ["dia_runtime.run", "dia_runtime.grade", "dia_runtime.score", "dia_runtime"]
+)
+def test_a_public_name_is_the_function_whatever_was_imported_first(first: str) -> None:
+    program = (
+        f"import {first}, dia_runtime, importlib\n"
+        "for name in dia_runtime.__all__:\n"
+        "    assert callable(getattr(dia_runtime, name)), name\n"
+        "    assert importlib.import_module(dia_runtime.PUBLIC[name]).__name__ == dia_runtime.PUBLIC[name]\n"
+        "    assert callable(getattr(dia_runtime, name)), name\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_names_are_listed_and_others_refused() -> None:
+    assert set(dia_runtime.__all__) <= set(dir(dia_runtime))
+    with pytest.raises(AttributeError):
+        dia_runtime.__getattr__("nothing")
+
+
+def test_the_data_folder_holds_schemas() -> None:
+    assert (data_folder() / "schemas" / "manifest.schema.json").is_file()
