@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
 Exact = int | Fraction
+
+
+def standard_error(clusters: Sequence[tuple[Exact, int]], is_sum: bool = False) -> float | None:
+    """The standard error of the mean over clusters, or of the sum of as many values; None below two."""
+    variance = clustered_variance(clusters)
+    if variance is None:
+        return None
+    return math.sqrt(variance) * (sum(count for _, count in clusters) if is_sum else 1)
 
 
 def clustered_variance(clusters: Sequence[tuple[Exact, int]]) -> Fraction | None:

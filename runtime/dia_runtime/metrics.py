@@ -22,8 +22,8 @@ class Mark(NamedTuple):
     """A verdict and its points: one value, or the two ends while the verdict is `error`."""
 
     verdict: str
-    low: Fraction
-    high: Fraction
+    low: Exact
+    high: Exact
 
 
 Table = Mapping[str, Sequence[Mark]]
@@ -60,7 +60,7 @@ class Figure:
         return ends[0] if ends and ends[0] == ends[1] else None
 
 
-def mark(verdict: str, points: Mapping[str, Fraction]) -> Mark:
+def mark(verdict: str, points: Mapping[str, Exact]) -> Mark:
     """The mark of a verdict; `unparsed` has the points of `wrong`, `error` any from wrong to correct."""
     if verdict == "error":
         worth = (points["wrong"], points["correct"])

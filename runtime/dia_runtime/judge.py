@@ -1,0 +1,107 @@
+"""Stored replies to verdicts, with their points, flags and typical mistakes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dia_runtime.grade import Grade, grade
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.metrics import Exact, Mark, mark
+from dia_runtime.store import Store
+from dia_runtime.store_schema import StoredQuestion, StoredReply
+
+FLAGS = ("over_context", "refused", "truncated", "skip_malformed")
+# How providers call the end of a reply -> flag. The first two come without a text, and for good.
+ENDINGS = {"over_context": "over_context", "content_filter": "refused", "length": "truncated"}
+WORTHS = ("correct", "skipped", "wrong")
+# Bounded, because Fraction("1e999999999") does not end.
+NUMBER = re.compile(r"[+-]?[0-9]{1,9}(?:/[1-9][0-9]{0,8}|\.[0-9]{1,9})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How replies are judged: chain, points that replace the questions' own, what an error counts as."""
+
+    chain: str = "strict"
+    points: Mapping[str, Exact] | None = None
+    errors: str = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A question, the mark and the flags of its reply, and which known mistakes the reply is and is not."""
+
+    question: StoredQuestion
+    mark: Mark
+    flags: frozenset[str]
+    mistakes: Mapping[str, bool]
+
+
+def judge(
+    store: Store, respondent: int, rules: Rules, answers: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Judged]:
+    """The respondent's first replies, judged; `answers` serve where the run itself holds none."""
+    for question, reply in store.replies(respondent):
+        record = answers.get(question.id) or (store.record(question.grading) if question.grading else None)
+        if record is None:
+            message = f"`{store.path}` holds no answers"
+            raise DiaError(Diagnostic("E808", message, None, "give the bundle that has them with `--bundle`"))
+        found = _found(record, reply, store.parsed(question.format), rules.chain)
+        verdict = "wrong" if found.verdict == "error" and rules.errors == "wrong" else found.verdict
+        yield Judged(
+            question,
+            mark(verdict, _points(store, question.points) | dict(rules.points or {})),
+            frozenset(found.flags) | _ending(reply),
+            _mistakes(record, found) if verdict == "wrong" else {},
+        )
+
+
+def _found(record: Mapping[str, Any], reply: StoredReply, format: Mapping[str, Any], chain: str) -> Grade:
+    if reply.text is None and reply.error is None:  # the provider's last word: an answer, and not a right one
+        return Grade("wrong", None, None, frozenset())
+    return grade(record, None if reply.error is not None else reply.text, format, chain)
+
+
+def _ending(reply: StoredReply) -> frozenset[str]:
+    flag = ENDINGS.get(reply.finish_reason or "")
+    return frozenset([flag] if flag else [])
+
+
+def _mistakes(record: Mapping[str, Any], found: Grade) -> dict[str, bool]:
+    said = None if found.extracted is None else str(found.extracted).strip()
+    return {name: said == text for name, text in record.get("mistakes", {}).items()}
+
+
+def worth(name: str, value: Any) -> Exact:
+    """The points of a verdict. Raises DiaError (exit 2) for anything but an exact number.
+
+    >>> worth("wrong", "-1/2"), worth("wrong", "-2")
+    (Fraction(-1, 2), -2)
+    """
+    if name not in WORTHS:
+        help = did_you_mean(name, WORTHS) or "points are given for correct, skipped and wrong"
+        raise DiaError(Diagnostic("E811", visible(f"no verdict with points is called `{name}`"), None, help))
+    if isinstance(value, bool) or not NUMBER.fullmatch(str(value)):
+        message = visible(f"the points of `{name}` are no exact number: {str(value)[:40]}")
+        raise DiaError(Diagnostic("E811", message))
+    exact = Fraction(str(value))
+    return exact.numerator if exact.denominator == 1 else exact  # integers add up much faster
+
+
+def _points(store: Store, encoded: str) -> dict[str, Exact]:
+    try:
+        return _parsed_points(encoded)
+    except (KeyError, ValueError, TypeError, RecursionError, DiaError):
+        raise store.damaged("the points of a question are no numbers") from None
+
+
+@lru_cache(maxsize=64)
+def _parsed_points(encoded: str) -> dict[str, Exact]:
+    held = json.loads(encoded)
+    return {name: worth(name, held[name]) for name in WORTHS}

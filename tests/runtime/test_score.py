@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import math
+import sqlite3
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import dia_runtime
+import pytest
+from dia_runtime.language.diagnostics import DiaError
+from dia_runtime.respondents.respondent import Reply
+
+Make = Callable[..., Path]
+
+SKIP = Reply("<xml>I-DO-NOT-KNOW</xml>")
+WRONG = Reply("<xml>-5</xml>")
+UNPARSED = Reply("I think it is 7")
+ERROR = Reply(None, error="timeout")
+
+
+class Player:
+    """Gives its replies in turn; `None` stands for the truth."""
+
+    def __init__(self, replies: Sequence[Reply | None], name: str = "player") -> None:
+        self.name = self.model = name
+        self.settings: Mapping[str, Any] = {}
+        self.replies: Iterator[Reply | None] = iter(replies)
+
+    def reply(self, question: Mapping[str, Any]) -> Reply:
+        left, right = 10 * int(question["template"][4:]) + 7, question["instance"] + 1
+        return next(self.replies) or Reply(f"<xml>{left + right}</xml>")
+
+
+@pytest.fixture
+def played(tiny: Make, tmp_path: Path) -> Callable[..., Path]:
+    """Makes a run in which a player gave these replies."""
+
+    def play(replies: Sequence[Reply | None], templates: int = 2, k: int = 3, **facts: Any) -> Path:
+        path = tmp_path / "played.run"
+        dia_runtime.run(tiny("played", templates, k, **facts), [Player(replies)], path)
+        return path
+
+    return play
+
+
+def model(path: Path, **options: Any) -> dict[str, Any]:
+    (found,) = dia_runtime.score(path, **options)["models"]
+    return dict(found)
+
+
+def failure(action: Callable[[], Any]) -> DiaError:
+    with pytest.raises(DiaError) as caught:
+        action()
+    return caught.value
+
+
+def test_verdicts_become_counts_and_figures(played: Make) -> None:
+    found = model(played([None, None, None, SKIP, WRONG, UNPARSED]))
+    assert found["counts"] == {"correct": 3, "skipped": 1, "wrong": 1, "unparsed": 1, "error": 0}
+    assert found["tsr"] == {"sum_0": 3, "sum_1": 0}
+    values = {name: found[name]["value"] for name in ("rs", "conf", "nms", "pass_at_k")}
+    assert values == {"rs": pytest.approx(1 - 4 / 3), "conf": 0.5, "nms": 0, "pass_at_k": 0.5}
+    assert found["trad_score"]["value"] == 0.5
+    assert found["idk_score"]["value"] == pytest.approx(1 / 6)
+    assert found["idk_freq"]["value"] == found["extract_fail"]["value"] == pytest.approx(1 / 6)
+
+
+def test_standard_errors_take_items_as_clusters(played: Make) -> None:
+    found = model(played([None, None, WRONG, None, WRONG, WRONG, SKIP, WRONG, WRONG], templates=3))
+    points = [(1 + 1 - 2) / 3, (1 - 2 - 2) / 3, (0 - 2 - 2) / 3]
+    assert found["rs"]["se"] == pytest.approx(math.sqrt(3) * statistics.stdev(points))
+    assert found["conf"]["se"] == 0
+    assert found["pass_at_k"]["se"] == pytest.approx(statistics.stdev([1, 1, 0]) / math.sqrt(3))
+    deviations = [2 - 3 * 3 / 9, 1 - 3 * 3 / 9, 0 - 3 * 3 / 9]
+    assert found["trad_score"]["se"] == pytest.approx(math.sqrt(3 / 2 * sum(d * d for d in deviations)) / 9)
+    assert all(found[name]["ci"] is None for name in ("rs", "conf", "idk_score"))
+
+
+def test_one_item_has_no_standard_error(played: Make) -> None:
+    found = model(played([None, WRONG, None], templates=1))
+    assert found["rs"] == {"value": 0, "se": None, "ci": None}
+
+
+def test_errors_leave_an_interval(played: Make) -> None:
+    path = played([None, ERROR, None, WRONG, WRONG, WRONG])
+    found = model(path)
+    assert found["counts"]["error"] == 1
+    assert found["rs"] == {"value": None, "se": None, "ci": None, "bounds": [-2.0, -1.0]}
+    assert found["conf"]["bounds"] == [0.0, 0.5]
+    assert found["pass_at_k"]["value"] == 0.5 and "bounds" not in found["pass_at_k"]
+    settled = model(path, errors="wrong")
+    assert settled["counts"]["wrong"] == 4 and settled["rs"]["value"] == -2.0
+
+
+def test_points_can_be_replaced(played: Make) -> None:
+    path = played([None, SKIP, WRONG, UNPARSED, None, None])
+    assert model(path)["rs"]["value"] == pytest.approx((1 - 2) / 3 + (-2 + 2) / 3)
+    assert model(path, points={"wrong": -1})["rs"]["value"] == pytest.approx(0 + 1 / 3)
+    assert model(path, points={"wrong": "-1/2", "skipped": "0.5"})["rs"]["value"] == pytest.approx(
+        1 / 3 + 0.5
+    )
+
+
+@pytest.mark.parametrize(
+    "points", [{"wrng": 1}, {"wrong": "x"}, {"wrong": "1e999999999"}, {"wrong": 0.1 + 0.2}]
+)
+def test_points_that_say_nothing(played: Make, points: dict[str, Any]) -> None:
+    path = played([None] * 6)
+    assert failure(lambda: dia_runtime.score(path, points=points)).exit_code == 2
+
+
+def test_points_of_a_question_may_be_fractions(tiny: Make, bundle_writer: Make, tmp_path: Path) -> None:
+    made = dia_runtime.open_bundle(tiny(templates=1, k=2))
+    questions, answers = list(made.questions()), list(made.answers())
+    for question in questions:
+        question["points"] = {"correct": "1/3", "skipped": 0, "wrong": "-1/4"}
+    bundle = bundle_writer(tmp_path / "fractions", questions, answers, 2)
+    dia_runtime.run(bundle, [Player([None, WRONG])], tmp_path / "a.run")
+    assert model(tmp_path / "a.run")["rs"]["value"] == pytest.approx((1 / 3 - 1 / 4) / 2)
+
+
+def test_flags_stand_beside_verdicts(played: Make) -> None:
+    found = model(
+        played(
+            [
+                Reply("<xml>8</xml>", finish_reason="length"),
+                Reply(None, finish_reason="content_filter"),
+                Reply(None, finish_reason="over_context"),
+                *[None] * 3,
+            ]
+        )
+    )
+    assert found["counts"]["correct"] == 4 and found["counts"]["wrong"] == 2 and found["counts"]["error"] == 0
+    flags = {name: number for name, number in found["flags"].items() if number}
+    assert flags == {"truncated": 1, "refused": 1, "over_context": 1}
+    assert found["by_category"]["words"]["flags"]["refused"] == 0
+
+
+def test_mistakes_explain_wrong_replies(played: Make) -> None:
+    # The known mistake is the product: 7 * 2 = 14 for the second instance of the first template.
+    found = model(played([None, Reply("<xml>14</xml>"), WRONG, None, WRONG, WRONG]))
+    assert found["mistakes"] == {"sum_0": {"product": 0.5}, "sum_1": {"product": 0.0}}
+
+
+def test_groups_add_up(played: Make) -> None:
+    found = model(played([None, None, SKIP, WRONG, WRONG, None, None, None, None], templates=3))
+    for label, names in (
+        ("by_category", {"arithmetic", "words"}),
+        ("by_domain", {"mathematics", "language"}),
+    ):
+        groups = found[label]
+        assert set(groups) == names
+        assert sum(block["n"] for block in groups.values()) == found["n"]
+        assert sum(block["rs"]["value"] for block in groups.values()) == pytest.approx(found["rs"]["value"])
+        for verdict, number in found["counts"].items():
+            assert sum(block["counts"][verdict] for block in groups.values()) == number
+
+
+def test_other_wordings_are_counted_apart(played: Make) -> None:
+    found = model(played([None, WRONG] * 6, variants=[None, "shouted"]))
+    assert found["counts"]["correct"] == 6 and found["tsr"] == {"sum_0": 3, "sum_1": 3}
+    assert found["by_variant"]["shouted"]["counts"]["wrong"] == 6
+
+
+def test_questions_that_were_not_asked_count_nowhere(tiny: Make, tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    dia_runtime.run(tiny(), ["oracle"], path, limit=4)
+    result = dia_runtime.score(path)
+    (found,) = result["models"]
+    assert (result["n"], found["n"], found["missing"]) == (2, 2, 2)
+    assert found["rs"]["value"] == 2 and found["conf"]["value"] == 1
+
+
+def test_only_the_first_attempt_counts(tiny: Make, tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    dia_runtime.run(tiny(templates=1, k=1), [Player([None, WRONG, WRONG])], path, attempts=3)
+    assert model(path)["counts"]["correct"] == 1
+
+
+def test_unequal_numbers_of_instances_are_said(tiny: Make, bundle_writer: Make, tmp_path: Path) -> None:
+    made = dia_runtime.open_bundle(tiny(templates=2, k=3))
+    questions, answers = list(made.questions())[:4], list(made.answers())[:4]
+    bundle = bundle_writer(tmp_path / "uneven", questions, answers, 3)
+    dia_runtime.run(bundle, [Player([None, WRONG, WRONG, WRONG])], tmp_path / "a.run")
+    result = dia_runtime.score(tmp_path / "a.run")
+    assert result["k_varies"] and result["models"][0]["rs"]["value"] == pytest.approx((1 - 4) / 3 - 2)
+
+
+def test_several_runs_and_respondents(tiny: Make, tmp_path: Path) -> None:
+    bundle = tiny()
+    dia_runtime.run(bundle, ["oracle", "abstain"], tmp_path / "a.run")
+    dia_runtime.run(bundle, ["wrong"], tmp_path / "b.run")
+    result = dia_runtime.score([tmp_path / "a.run", tmp_path / "b.run"])
+    assert [entry["model"] for entry in result["models"]] == ["oracle", "abstain", "wrong"]
+    assert result["bundle"] == dia_runtime.open_bundle(bundle).id
+    assert (result["k"], result["n"], result["k_varies"]) == (3, 2, False)
+
+
+def test_runs_of_different_questions_are_not_mixed(tiny: Make, tmp_path: Path) -> None:
+    dia_runtime.run(tiny("a"), ["oracle"], tmp_path / "a.run")
+    dia_runtime.run(tiny("b", k=4), ["oracle"], tmp_path / "b.run")
+    assert failure(lambda: dia_runtime.score([tmp_path / "a.run", tmp_path / "b.run"])).exit_code == 3
+
+
+def test_a_run_without_answers_takes_them_from_the_bundle(tiny: Make, tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    dia_runtime.run(tiny("sealed", sealed=True), [Player([None] * 6)], path)
+    error = failure(lambda: dia_runtime.score(path))
+    assert error.exit_code == 2 and "--bundle" in (error.diagnostics[0].help or "")
+    assert model(path, bundle=tiny("whole"))["counts"]["correct"] == 6
+
+
+def test_answers_of_another_bundle_are_refused(tiny: Make, tmp_path: Path) -> None:
+    dia_runtime.run(tiny(), ["oracle"], tmp_path / "a.run")
+    other = tiny("other", k=4)
+    assert failure(lambda: dia_runtime.score(tmp_path / "a.run", bundle=other)).exit_code == 3
+
+
+def test_scoring_changes_nothing(played: Make) -> None:
+    path = played([None] * 6)
+    before = path.read_bytes()
+    assert dia_runtime.score(path) == dia_runtime.score(path)
+    assert path.read_bytes() == before
+    assert sorted(entry.name for entry in path.parent.glob("played.run*")) == ["played.run"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"errors": "drop"}, {"chain": "loose"}, {"points": {"skipped": None}}], ids=repr
+)
+def test_unknown_options(played: Make, options: dict[str, Any]) -> None:
+    path = played([None] * 6)
+    assert failure(lambda: dia_runtime.score(path, **options)).exit_code == 2
+
+
+def test_no_runs() -> None:
+    assert failure(lambda: dia_runtime.score([])).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        """UPDATE question SET points = '{"correct":1}'""",
+        """UPDATE question SET points = '{"correct":1,"skipped":0,"wrong":"1e99999999"}'""",
+        "UPDATE question SET grading = 'x'",
+        "UPDATE question SET format = '['",
+        "DELETE FROM meta WHERE key = 'bundle_id'",
+        "DELETE FROM meta",
+    ],
+)
+def test_a_run_that_someone_damaged(played: Make, statement: str) -> None:
+    path = played([None] * 6)
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    assert failure(lambda: dia_runtime.score(path)).exit_code == 3
