@@ -1,0 +1,107 @@
+"""`dia score`: the figures of runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dia_runtime.commands.options import is_quiet
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+
+@click.command("score")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
+@click.option(
+    "--chain",
+    type=click.Choice(["strict", "lenient", "compat"]),
+    default="strict",
+    show_default=True,
+    help="How answers are read out of replies.",
+)
+@click.option("--points", multiple=True, metavar="VERDICT=N", help="Replace points: wrong=-1. Repeatable.")
+@click.option(
+    "--errors",
+    type=click.Choice(["keep", "wrong"]),
+    default="keep",
+    show_default=True,
+    help="Keep errors open, or count them as wrong.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "csv", "markdown"]),
+    default="text",
+    show_default=True,
+    help="The form of the tables.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
+def command(
+    runs: tuple[Path, ...],
+    bundle: Path | None,
+    chain: str,
+    points: tuple[str, ...],
+    errors: str,
+    form: str,
+    as_json: bool,
+    out: Path | None,
+    quiet: bool,
+) -> int:
+    """Grade the replies of runs and print the figures.
+
+    Tables print shares in percent; JSON holds them between 0 and 1. While a run has errors, a figure is
+    printed as the interval that it can still end in.
+
+    \b
+    Example:
+      dia score build/runs/dia_bench-oracle.run
+    """
+    from dia_runtime.report import tables
+    from dia_runtime.score import score
+
+    result = score(list(runs), chain, parse_points(points), errors, bundle)
+    if as_json:
+        text = json.dumps(result, indent=2) + "\n"
+    else:
+        text = tables.FORMATS[form](tables.score_tables(result))
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text, encoding="utf-8")
+    if not is_quiet(quiet):
+        for note in notes(result):
+            click.echo(f"note: {visible(note)}", err=True)
+    return 0
+
+
+def parse_points(texts: Iterable[str]) -> dict[str, str]:
+    """Verdict -> points, from `wrong=-1` or `wrong=-1,skipped=0`."""
+    found = {}
+    for text in ",".join(texts).split(",") if texts else ():
+        name, sign, value = text.partition("=")
+        if not sign:
+            help = "write a verdict and its points: `--points wrong=-1`"
+            raise DiaError(Diagnostic("E811", visible(f"`{text}` sets no points"), None, help))
+        found[name.strip()] = value.strip()
+    return found
+
+
+def notes(result: Mapping[str, Any]) -> list[str]:
+    """What a reader of the tables must know."""
+    found = []
+    if result["k_varies"]:
+        found.append("items differ in their number of instances: RS sums the mean points of the items")
+    for model in result["models"]:
+        missing, errors = model["missing"], model["counts"]["error"]
+        if missing:
+            found.append(f"{model['model']}: {missing} questions were not asked and count nowhere")
+        if errors:
+            found.append(f"{model['model']}: {errors} errors are left; `dia run` asks them again")
+    return found

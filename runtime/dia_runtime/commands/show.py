@@ -1,0 +1,130 @@
+"""`dia show`: a bundle, or one question of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.report.tables import Table, as_text
+
+NEAR = 20_000  # above so many ids no nearest one is looked for
+
+
+@click.command("show")
+@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("id", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(bundle: Path, id: str | None, as_json: bool) -> int:
+    """Show what a bundle holds, or one question with its answer.
+
+    ID is a question's id; the benchmark's name before it may be left out.
+
+    \b
+    Example:
+      dia show build/dia_bench-1-k5 next_prime/0
+    """
+    opened = open_bundle(bundle)
+    if id is None:
+        templates = list(opened.templates())
+        facts: dict[str, Any] = {"bundle": opened.id, "manifest": opened.manifest, "templates": templates}
+        text = _summary(opened, templates)
+    else:
+        facts = _question(opened, id)
+        text = _one(facts["question"], facts["answer"])
+    click.echo(json.dumps(facts, indent=2) if as_json else visible(text))
+    return 0
+
+
+def _summary(bundle: Bundle, templates: list[dict[str, Any]]) -> str:
+    manifest = bundle.manifest
+    counts = manifest["counts"]
+    facts = {
+        "title": manifest["title"],
+        "version": manifest["version"],
+        "license": manifest["license"],
+        "seed": manifest["seed"],
+        "k": manifest["k"],
+        "holds": f"{counts['templates']} templates, {counts['items']} items, {counts['questions']} questions",
+        "answers": "in the bundle" if bundle.has_answers else "withheld",
+        "points": ", ".join(f"{name} {worth}" for name, worth in manifest["points"].items()),
+        "digest": bundle.id,
+        "questions root": bundle.questions_root,
+    }
+    lines = [manifest["benchmark"]]
+    lines += [f"  {name:<15} {value}" for name, value in facts.items() if value is not None]
+    lines += [f"  left out        {entry['template']}: {entry['why']}" for entry in manifest["left_out"]]
+    return "\n".join([*lines, "", as_text([_templates(templates, manifest["k"])]).rstrip()])
+
+
+def _templates(templates: list[dict[str, Any]], k: int) -> Table:
+    headings = ("template", "category", "level", "number", "items", "k", "d")
+    rows = [
+        (
+            *(str(record.get(name) or "") for name in ("template", "category", "level")),
+            *("" if record.get(name) is None else str(record[name]) for name in ("number", "items")),
+            str(k),
+            freedom(record.get("degree_of_freedom")),
+        )
+        for record in templates
+    ]
+    return Table("Templates", headings, tuple(rows), 3)
+
+
+def freedom(degree: Any) -> str:
+    """The degree of freedom as tables print it: a number, a bound or `vast`.
+
+    >>> freedom({"kind": "at_most", "count": "12"}), freedom({"kind": "vast", "count": None})
+    ('at most 12', 'vast')
+    """
+    if not isinstance(degree, Mapping):
+        return "" if degree is None else str(degree)
+    kind, count = str(degree.get("kind", "")).replace("_", " "), degree.get("count")
+    if count is None:
+        return kind
+    return str(count) if kind == "exact" else f"{kind} {count}"
+
+
+def _question(bundle: Bundle, id: str) -> dict[str, Any]:
+    wanted, ids = {id, f"{bundle.manifest['benchmark']}/{id}"}, []
+    for question, answer in _pairs(bundle):
+        if question["id"] in wanted:
+            return {"question": question, "answer": answer}
+        ids.append(question["id"])
+    near = did_you_mean(id, ids) if len(ids) <= NEAR else None
+    message = visible(f"`{bundle.path}` has no question `{id}`")
+    raise DiaError(Diagnostic("E809", message, None, near or "`dia show BUNDLE` lists the templates"))
+
+
+def _pairs(bundle: Bundle) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+    answers = bundle.answers() if bundle.has_answers else repeat(None)
+    return zip(bundle.questions(), answers, strict=False)
+
+
+def _one(question: Mapping[str, Any], answer: Mapping[str, Any] | None) -> str:
+    labels = ("template", "instance", "variant", "category", "domain", "level")
+    lines = [question["id"]]
+    lines += [f"  {name:<12} {question[name]}" for name in labels if question[name] is not None]
+    for message in question.get("messages", ()):
+        lines += ["", f"[{message.get('role')}]", _content(message.get("content"))]
+    if "sessions" in question:
+        lines += ["", "[sessions]", json.dumps(question["sessions"], indent=2, ensure_ascii=False)]
+    if answer is None:
+        return "\n".join([*lines, "", "[answer]", "withheld"])
+    lines += ["", "[answer]", answer["text"]]
+    for heading in ("accept", "mistakes", "parameters"):
+        if answer.get(heading):
+            lines += ["", f"[{heading}]", json.dumps(answer[heading], indent=2, ensure_ascii=False)]
+    if answer.get("explanation"):
+        lines += ["", "[explanation]", str(answer["explanation"])]
+    return "\n".join(lines)
+
+
+def _content(content: Any) -> str:
+    return content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)

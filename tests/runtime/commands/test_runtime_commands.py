@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema
+import pytest
+from click.testing import CliRunner, Result
+from dia_runtime.bundle.canonical import manifest_bytes
+from dia_runtime.bundle.manifest import with_checksum
+from dia_runtime.data import data_folder
+from dia_runtime.language.diagnostics import DiaError
+
+Make = Callable[..., Path]
+COMMANDS = ("run", "score", "verify", "show")
+
+
+def command(name: str) -> click.Command:
+    found: click.Command = import_module(f"dia_runtime.commands.{name}").command
+    return found
+
+
+def called(name: str, *arguments: object) -> Result:
+    """The result of the command; `return_value` is its exit code."""
+    result = CliRunner().invoke(command(name), [str(part) for part in arguments], standalone_mode=False)
+    if result.exception and not isinstance(result.exception, DiaError):
+        raise result.exception
+    return result
+
+
+def failed(name: str, *arguments: object) -> DiaError:
+    error = called(name, *arguments).exception
+    assert isinstance(error, DiaError)
+    return error
+
+
+def facts(result: Result, schema: str) -> dict[str, Any]:
+    """The JSON that the command printed, which keeps its schema."""
+    found = json.loads(result.stdout)
+    kept = json.loads((data_folder() / "schemas" / f"{schema}.schema.json").read_text())
+    jsonschema.Draft202012Validator(kept).validate(found)
+    return dict(found)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_begins_with_a_verb_and_ends_with_an_example(name: str) -> None:
+    shown = CliRunner().invoke(command(name), ["--help"])
+    assert shown.exit_code == 0
+    text = command(name).help or ""
+    assert text.split()[0] in {"Ask", "Grade", "Find", "Show"}
+    assert text.strip().splitlines()[-1].strip().startswith(f"dia {name} ")
+
+
+def test_a_run_tells_where_it_lies(tiny: Make) -> None:
+    bundle = tiny()
+    result = called("run", bundle, "--model", "oracle", "--model", "guess")
+    assert result.return_value == 0
+    assert result.stdout.split() == ["build/runs/tiny-oracle.run", "build/runs/tiny-guess.run"]
+    assert result.stderr.splitlines() == ["oracle: 6 of 6 replies", "guess: 6 of 6 replies"]
+    again = called("run", bundle, "--model", "oracle")
+    assert again.stderr.splitlines() == ["oracle: 6 of 6 replies, 6 of them from before"]
+
+
+def test_a_run_with_out_holds_all_models(tiny: Make) -> None:
+    result = called(
+        "run", tiny(), "--model", "oracle", "--model", "abstain", "-o", "deep/all.run", "-q", "--json"
+    )
+    found = facts(result, "run")
+    assert [entry["model"] for entry in found["runs"]] == ["oracle", "abstain"]
+    assert {entry["path"] for entry in found["runs"]} == {"deep/all.run"}
+    assert result.stderr == "" and found["questions"] == 6 and found["attempts"] == 1
+
+
+def test_limit_and_attempts(tiny: Make) -> None:
+    result = called("run", tiny(), "--model", "oracle", "--limit", 2, "--attempts", 3, "--json")
+    assert facts(result, "run")["runs"][0]["asked"] == 6
+    assert result.stderr.splitlines() == ["oracle: 6 of 6 replies"]
+
+
+def test_errors_are_a_failed_gate(tiny: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    # An item of one instance whose every candidate is right leaves `wrong` without a reply.
+    baselines = import_module("dia_runtime.respondents.baselines")
+    monkeypatch.setattr(baselines.Wrong, "_candidates", lambda self, record, question: iter(()))
+    result = called("run", tiny(), "--model", "wrong")
+    assert result.return_value == 1 and "6 errors" in result.stderr
+
+
+def test_all_names_are_known_before_any_is_asked(tiny: Make) -> None:
+    error = failed("run", tiny(), "--model", "oracle", "--model", "orakle")
+    assert error.exit_code == 2 and not Path("build").exists()
+
+
+def test_an_interrupted_run_says_how_to_go_on(tiny: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(import_module("dia_runtime.run"), "run", interrupted)
+    result = called("run", tiny(), "--model", "oracle")
+    assert result.return_value == 130 and "the same command" in result.stderr and result.stdout == ""
+
+
+def test_a_hostile_name_stays_in_the_folder_of_runs(tiny: Make) -> None:
+    bundle = tiny(templates=1, k=1)
+    held = json.loads((bundle / "manifest.json").read_bytes())
+    (bundle / "manifest.json").write_bytes(manifest_bytes(with_checksum({**held, "benchmark": "../../x y"})))
+    assert called("run", bundle, "--model", "oracle").stdout.split() == ["build/runs/x-y-oracle.run"]
+
+
+def test_a_bar_is_drawn_on_a_terminal(tiny: Make) -> None:
+    program = "import sys; from dia_runtime.commands.run import command; command(sys.argv[1:])"
+    ours, theirs = pty.openpty()
+    arguments = [str(tiny()), "--model", "oracle", "-o", "a.run"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+        check=False,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    assert done.stdout == b"a.run\n" and "6/6" in shown and "oracle" in shown and "0 errors" in shown
+
+
+@pytest.fixture
+def scored(tiny: Make) -> Path:
+    called(
+        "run", tiny(), "--model", "oracle", "--model", "abstain", "--model", "wrong", "-o", "all.run", "-q"
+    )
+    return Path("all.run")
+
+
+def test_score_prints_a_table_best_first(scored: Path) -> None:
+    result = called("score", scored)
+    assert result.return_value == 0 and result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert lines[0] == "tiny 1: 2 items, k = 3"
+    assert lines[2].split()[:8] == ["model", "n", "correct", "skipped", "wrong", "unparsed", "error", "RS@k"]
+    assert [line.split()[0] for line in lines[3:6]] == ["oracle", "abstain", "wrong"]
+    assert lines[3].split()[7:10] == ["2.0", "0.0", "100.0"]
+    assert "By category" in lines and "By domain" in lines
+
+
+def test_score_as_json(scored: Path) -> None:
+    found = facts(called("score", scored, "--json"), "score")
+    assert [model["rs"]["value"] for model in found["models"]] == [2, 0, -4]
+    assert found["models"][0]["conf"]["value"] == 1
+
+
+def test_score_as_csv(scored: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(called("score", scored, "--format", "csv").stdout)))
+    assert [row["model"] for row in rows if not row["by"]] == ["oracle", "abstain", "wrong"]
+    assert {row["group"] for row in rows if row["by"] == "domain"} == {"mathematics", "language"}
+    assert rows[2]["RS@k"] == "-4.0" and rows[0]["Conf@k %"] == "100.0"
+
+
+def test_score_as_markdown(scored: Path) -> None:
+    lines = called("score", scored, "--format", "markdown").stdout.splitlines()
+    assert lines[2].startswith("| model | n |") and lines[3].startswith("| --- | ---: |")
+    assert all(line.count("|") == lines[2].count("|") for line in lines[2:7])
+
+
+def test_score_into_a_file(scored: Path) -> None:
+    result = called("score", scored, "--json", "-o", "out/score.json")
+    assert result.stdout == "" and json.loads(Path("out/score.json").read_text())["n"] == 2
+
+
+def test_score_with_other_points(scored: Path) -> None:
+    found = facts(called("score", scored, "--points", "wrong=-1,skipped=1/2", "--json"), "score")
+    assert [model["rs"]["value"] for model in found["models"]] == [2, 1, -2]
+    assert found["points"] == {"wrong": "-1", "skipped": "1/2"}
+    assert failed("score", scored, "--points", "wrong").exit_code == 2
+    assert failed("score", scored, "--points", "wrong=much").exit_code == 2
+
+
+def test_notes_say_what_the_tables_leave_out(tiny: Make) -> None:
+    called("run", tiny(), "--model", "oracle", "--limit", 2, "-q")
+    result = called("score", "build/runs/tiny-oracle.run")
+    assert result.stderr == "note: oracle: 4 questions were not asked and count nowhere\n"
+    assert called("score", "build/runs/tiny-oracle.run", "-q").stderr == ""
+
+
+def test_a_quiet_group_is_heard(scored: Path) -> None:
+    group = click.Group("dia", [command("run")], callback=lambda: None)
+    group.callback = click.pass_context(lambda context: context.meta.update({"dia.quiet": True}))
+    bundle = next(Path().glob("bundle"))
+    result = CliRunner().invoke(group, ["run", str(bundle), "--model", "oracle"])
+    assert result.stderr == "" and result.stdout.strip() == "build/runs/tiny-oracle.run"
+
+
+def test_verify_tells_a_whole_bundle(tiny: Make) -> None:
+    result = called("verify", tiny())
+    assert result.return_value == 0
+    first, *rest = result.stdout.splitlines()
+    assert first.endswith(": complete, valid")
+    assert any("not covered" in line and "provenance.json" in line for line in rest)
+    assert "--expect" in rest[-1]
+
+
+def test_verify_names_what_differs(tiny: Make) -> None:
+    bundle = tiny()
+    (bundle / "answers.jsonl").unlink()
+    (bundle / "added").touch()
+    result = called("verify", bundle, "--json")
+    found = facts(result, "verify")
+    assert result.return_value == 3 and not found["complete"] and found["valid"]
+    assert {(problem["kind"], problem["path"]) for problem in found["problems"]} == {
+        ("missing", "answers.jsonl"),
+        ("added", "added"),
+    }
+    shown = called("verify", bundle)
+    assert shown.return_value == 3 and "not complete, valid" in shown.stdout
+    assert "`answers.jsonl` is missing" in shown.stdout
+
+
+def test_verify_compares_with_a_pinned_digest(tiny: Make) -> None:
+    bundle = tiny()
+    digest = facts(called("verify", bundle, "--json"), "verify")["digest"]
+    assert called("verify", bundle, "--expect", digest).return_value == 0
+    assert called("verify", bundle, "--expect", f"sha256:{digest}").return_value == 0
+    result = called("verify", bundle, "--expect", "0" * 64, "--json")
+    found = facts(result, "verify")
+    assert result.return_value == 3 and not found["valid"]
+    assert found["problems"][0]["expected"] == "0" * 64 and found["problems"][0]["found"] == digest
+    assert failed("verify", bundle, "--expect", digest[:10]).exit_code == 2
+
+
+def test_verify_of_a_manifest_that_cannot_be_read(tiny: Make) -> None:
+    bundle = tiny()
+    (bundle / "manifest.json").write_bytes(b'{"k":NaN}')
+    result = called("verify", bundle, "--json")
+    assert result.return_value == 3 and facts(result, "verify")["problems"][0]["path"] == "manifest.json"
+
+
+def test_show_a_bundle(tiny: Make) -> None:
+    bundle = tiny()
+    shown = called("show", bundle).stdout
+    assert "Tiny sums" in shown and "2 templates, 2 items, 6 questions" in shown
+    (row,) = [line for line in shown.splitlines() if line.startswith("sum_1 ")]
+    assert row.split() == ["sum_1", "arithmetic", "easy", "2", "1", "3", "100"]
+    found = json.loads(called("show", bundle, "--json").stdout)
+    assert found["manifest"]["k"] == 3 and len(found["templates"]) == 2
+
+
+@pytest.mark.parametrize("id", ["tiny/sum_1/2", "sum_1/2"])
+def test_show_a_question(tiny: Make, id: str) -> None:
+    shown = called("show", tiny(), id).stdout
+    for part in (
+        "tiny/sum_1/2",
+        "What is 17 + 3? Ω",
+        "[answer]\n20",
+        '"product": "51"',
+        '"a": 17',
+        "Add them.",
+    ):
+        assert part in shown
+
+
+def test_show_a_question_whose_answer_is_withheld(tiny: Make) -> None:
+    assert "withheld" in called("show", tiny(sealed=True), "sum_0/0").stdout
+
+
+def test_show_a_question_that_is_not_there(tiny: Make) -> None:
+    error = failed("show", tiny(), "tiny/sum_0/7")
+    assert error.exit_code == 2 and "did you mean `tiny/sum_0/" in (error.diagnostics[0].help or "")
+
+
+def test_terminals_are_safe_from_prompts(tiny: Make, bundle_writer: Make, tmp_path: Path) -> None:
+    opened = import_module("dia_runtime.bundle.open").open_bundle(tiny(templates=1, k=1))
+    questions, answers = list(opened.questions()), list(opened.answers())
+    questions[0]["messages"][0]["content"] = "\x1b]0;mine\x07 \u202e hidden \x9b"
+    questions[0]["category"] = "\x1b[2J"
+    bundle = bundle_writer(tmp_path / "hostile", questions, answers, 1)
+    called("run", bundle, "--model", "oracle", "-o", "a.run")
+    printed = called("show", bundle, "sum_0/0").stdout + called("show", bundle, "sum_0/0", "--json").stdout
+    for form in ("text", "csv", "markdown"):
+        printed += called("score", "a.run", "--format", form).stdout
+    printed += called("score", "a.run", "--json").stdout
+    assert not set("\x1b\x07\u202e\x9b") & set(printed)
+    assert "\\x1b]0;mine" in printed

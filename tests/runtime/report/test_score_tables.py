@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from dia_runtime.report.tables import as_csv, as_markdown, as_text, score_tables
+
+FIGURES = ("rs", "conf", "nms", "pass_at_k", "trad_score", "idk_score", "idk_freq", "extract_fail")
+VERDICTS = ("correct", "skipped", "wrong", "unparsed", "error")
+
+
+def figure(value: float | None, se: float | None = None, **more: Any) -> dict[str, Any]:
+    return {"value": value, "se": se, "ci": None, **more}
+
+
+def block(**figures: Any) -> dict[str, Any]:
+    return {
+        "n": 3,
+        "counts": dict.fromkeys(VERDICTS, 1),
+        **{name: figure(0.5) for name in FIGURES},
+        **figures,
+    }
+
+
+def result(*models: tuple[str, dict[str, Any]], groups: tuple[str, ...] = ()) -> dict[str, Any]:
+    entries = [
+        {
+            "model": name,
+            **held,
+            "by_category": dict.fromkeys(groups, held),
+            "by_domain": {},
+            "by_variant": {},
+        }
+        for name, held in models
+    ]
+    return {"benchmark": "b", "version": "1", "n": 3, "k": 5, "models": entries}
+
+
+def test_reliability_has_its_error_beside_it_and_shares_are_percent() -> None:
+    table = score_tables(result(("a", block(rs=figure(-26.6, 8.04), conf=figure(0.2134)))))[0]
+    row = dict(zip(table.headings, table.rows[0], strict=True))
+    assert (row["RS@k"], row["SE"], row["Conf@k %"], row["idk %"]) == ("-26.6", "8.0", "21.3", "50.0")
+
+
+def test_near_misses_are_whole() -> None:
+    table = score_tables(result(("a", block(nms=figure(7.0)))))[0]
+    assert dict(zip(table.headings, table.rows[0], strict=True))["NMS@k"] == "7"
+
+
+def test_an_open_figure_shows_its_ends() -> None:
+    open_end = figure(None, None, bounds=[-2.0, 1.0])
+    table = score_tables(result(("a", block(rs=open_end)), ("b", block())))[0]
+    assert [row[0] for row in table.rows] == ["b", "a"]
+    assert "-2.0 to 1.0" in table.rows[1]
+
+
+def test_one_group_needs_no_table() -> None:
+    assert len(score_tables(result(("a", block()), groups=("x",)))) == 1
+    assert len(score_tables(result(("a", block()), groups=("x", "y")))) == 2
+
+
+def test_columns_are_aligned_also_under_wide_and_combining_characters() -> None:
+    text = as_text(score_tables(result(("模型", block()), ("e\u0301", block()), ("plain", block()))))
+    lines = text.splitlines()[2:]
+    assert (
+        len(
+            {
+                line.index("0.5") + line.count("模") + line.count("型") - line.count("\u0301")
+                for line in lines[1:]
+            }
+        )
+        == 1
+    )
+
+
+def test_spreadsheets_see_no_formula_in_a_name() -> None:
+    names = ["=HYPERLINK(1)", "+1", "-1", "@x", "\tx", 'say "hi", you']
+    rows = list(csv.reader(io.StringIO(as_csv(score_tables(result(*((name, block()) for name in names)))))))
+    assert {row[2] for row in rows[1:]} == {*(f"'{name}" for name in names[:5]), names[5]}
+
+
+def test_markdown_cells_stay_cells() -> None:
+    text = as_markdown(score_tables(result(("a|b`<script>\n# c", block()))))
+    assert "a\\|b\\`&lt;script> # c" in text and "\n# c" not in text
+
+
+def test_a_run_without_respondents_has_an_empty_table() -> None:
+    tables = score_tables(result())
+    assert tables[0].rows == () and as_text(tables) and as_csv(tables) and as_markdown(tables)
