@@ -84,6 +84,8 @@ def parse(source: Located) -> Parsed:
     wrapped, starts = _wrapped(text)
     try:
         tree = ast.parse(wrapped, mode="eval").body
+        if isinstance(tree, ast.Tuple) and not tree.elts and (tree.lineno, tree.col_offset) == (1, 0):
+            raise fault(source, 0, "E301", "an empty expression")
         parsed = Parsed(source, tree, starts=starts)
         _Reader(parsed).visit(tree, frozenset())
     except SyntaxError as error:
@@ -141,8 +143,6 @@ def _syntax(source: Located, starts: list[int], error: SyntaxError) -> DiaError:
     at = len(source.text) if line > len(starts) else max(0, starts[line - 1] + column)
     words = (error.msg or "").split(".")[0]
     message = SYNTAX_WORDS.get(words, f"not an expression: {words.lower()}")
-    if not source.text.strip():
-        message = "an empty expression"
     return fault(source, min(at, len(source.text.rstrip())), "E301", message)
 
 
@@ -230,8 +230,9 @@ class _Reader:
             raise self.refuse(node, "not a value of the language", mend)
 
     def visit_Attribute(self, node: ast.Attribute, bound: frozenset[str]) -> None:
-        self.check_name(node, node.attr)
         self.visit(node.value, bound)
+        name = ast.Name(node.attr, lineno=node.end_lineno or 1, col_offset=(node.end_col_offset or 0) - len(node.attr))
+        self.check_name(name, node.attr)
 
     def visit_Dict(self, node: ast.Dict, bound: frozenset[str]) -> None:
         for key, value in zip(node.keys, node.values, strict=True):
