@@ -65,7 +65,7 @@ class RunSummary:
 
 def run(
     bundle: str | os.PathLike[str] | Bundle,
-    models: Sequence[str | Respondent],
+    models: str | Sequence[str | Respondent],
     out: str | os.PathLike[str],
     limit: int | None = None,
     attempts: int = 1,
@@ -77,13 +77,14 @@ def run(
     Raises DiaError: exit 2 for arguments that fit nothing, exit 3 for a damaged bundle or other questions.
     """
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
-    _require_possible(opened, models, limit, attempts)
+    wanted = [models] if isinstance(models, str) else models
+    _require_possible(opened, wanted, limit, attempts)
     path, done = Path(out), []
     with open_store(path, opened.questions_root) as store:
         total = lay_down(store, opened)
         questions = total if limit is None else min(limit, total)
         truth = _truth(store, str(opened.manifest["seed"]))
-        for model in models:
+        for model in wanted:
             respondent = RESPONDENTS[model](truth) if isinstance(model, str) else model
             done.append(_Asking(store, opened, respondent, questions, attempts, on_progress).all())
     return RunSummary(path, opened.id, opened.questions_root, questions, attempts, tuple(done))

@@ -256,7 +256,7 @@ def test_a_limit_beyond_the_end_asks_everything(tiny: Make, tmp_path: Path) -> N
 
 def test_the_bundle_may_be_given_opened(tiny: Make, tmp_path: Path) -> None:
     opened = dia_runtime.open_bundle(tiny())
-    summary = dia_runtime.run(opened, ["oracle"], tmp_path / "a.run")
+    summary = dia_runtime.run(opened, "oracle", tmp_path / "a.run")
     assert (summary.bundle_id, summary.questions_root) == (opened.id, opened.questions_root)
 
 

@@ -78,13 +78,15 @@ def measure(root: Path, name: str, expected_size: int) -> Measured:
     return Measured(size, digest.hexdigest())
 
 
-def walk(root: Path, below: str = "") -> Iterator[tuple[str, bool]]:
+def walk(root: Path) -> Iterator[tuple[str, bool]]:
     """Every file of the folder: its path, and whether it is a regular file; links are not followed."""
-    with os.scandir(root / below) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
-        name = f"{below}/{entry.name}" if below else entry.name
-        if entry.is_dir(follow_symlinks=False):
-            yield from walk(root, name)
-        else:
-            yield name, entry.is_file(follow_symlinks=False)
+    folders = [""]
+    while folders:  # a list, because a stranger's folders may be nested deeper than calls
+        below = folders.pop()
+        with os.scandir(root / below) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(f"{below}{entry.name}/")
+            else:
+                yield below + entry.name, entry.is_file(follow_symlinks=False)

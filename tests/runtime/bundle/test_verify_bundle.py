@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -171,3 +172,17 @@ def test_an_unreadable_manifest_names_itself(tiny: Make) -> None:
     found = examine(path)
     assert [problem.path for problem in found.problems] == ["manifest.json"]
     assert not found.is_complete and not found.is_valid
+
+
+def test_folders_nested_deeper_than_calls(tiny: Make) -> None:
+    path = tiny()
+    here = os.open(path, os.O_RDONLY)
+    for _ in range(1100):
+        os.mkdir("d", dir_fd=here)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(os.open("added", os.O_CREAT, dir_fd=here))
+    os.close(here)
+    assert named(path) == {("added", "d/" * 1100 + "added")}
+    subprocess.run(["rm", "-rf", path / "d"], check=True)

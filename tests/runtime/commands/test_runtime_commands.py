@@ -196,8 +196,11 @@ def test_notes_say_what_the_tables_leave_out(tiny: Make) -> None:
 
 
 def test_a_quiet_group_is_heard(scored: Path) -> None:
-    group = click.Group("dia", [command("run")], callback=lambda: None)
-    group.callback = click.pass_context(lambda context: context.meta.update({"dia.quiet": True}))
+    @click.pass_context
+    def remember(context: click.Context) -> None:
+        context.meta["dia.quiet"] = True
+
+    group = click.Group("dia", [command("run")], callback=remember)
     bundle = next(Path().glob("bundle"))
     result = CliRunner().invoke(group, ["run", str(bundle), "--model", "oracle"])
     assert result.stderr == "" and result.stdout.strip() == "build/runs/tiny-oracle.run"
