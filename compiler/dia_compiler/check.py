@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from dia_runtime.language.answers import validate
-from dia_runtime.language.diagnostics import DiaError, Faults, Position
+from dia_runtime.language.diagnostics import DiaError, Faults, Position, did_you_mean
 
 from dia_compiler.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.prepare import prepare
@@ -194,8 +194,6 @@ class _Checker:
                 self.faults.error("E404", message, template.answer.position)
         for name, scalar in template.allow.items():
             if name not in HEALTH_WARNINGS:
-                from dia_runtime.language.diagnostics import did_you_mean
-
                 message, mend = f"no health warning is named `{name}`", did_you_mean(name, HEALTH_WARNINGS)
                 self.faults.error("E204", message, scalar.position, mend)
 

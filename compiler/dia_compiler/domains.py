@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position, did_you_mean
 from dia_runtime.language.expressions import Compiled, Namespace, Use, compile_expression, parse
 from dia_runtime.language.guards import truth
 from dia_runtime.language.values import Record, Value
@@ -74,8 +74,6 @@ def _list_name(node: MappingNode) -> Scalar | None:
 
 def _named_list(name: Scalar, values: frozenset[str]) -> DatumCode:
     if name.text not in values:
-        from dia_runtime.language.diagnostics import did_you_mean
-
         message = f"no list is named `{name.text}`"
         raise DiaError(Diagnostic("E303", message, name.position, did_you_mean(name.text, values)))
     text = name.text
@@ -158,8 +156,6 @@ class Maker:
     def _catalog(self, name: Scalar, namespace: Namespace) -> Callable[[Scope], Any]:
         entries = self.catalogs.get(name.text)
         if entries is None:
-            from dia_runtime.language.diagnostics import did_you_mean
-
             message = f"no catalog is named `{name.text}`"
             raise DiaError(Diagnostic("E303", message, name.position, did_you_mean(name.text, self.catalogs)))
         domain = CatalogDomain(name.text, entries)

@@ -224,7 +224,8 @@ class Walker(Generic[T]):
 
     def at(self, position: int) -> T | None:
         """The value at a position, or None where the position is a hole."""
-        key, path, left = self.key, (), position
+        path: tuple[int, ...] = ()
+        key, left = self.key, position
         node = self._complete(key, path)
         while left:
             place = len(path)

@@ -19,9 +19,10 @@ from dia_runtime.language.expressions import (
 from dia_runtime.language.functions import library
 from dia_runtime.language.values import Value
 
-from dia_compiler.domains import DatumCode, Domain, Maker, compile_datum
+from dia_compiler.domains import DatumCode, Maker, compile_datum
 from dia_compiler.render import CompiledTemplate, ParsedTemplate, compile_template, parse_template
 from dia_compiler.spec import Benchmark, Catalog, CatalogEntry, OwnFunction, Shared, Snippet, Template
+from dia_compiler.types.base import Domain
 
 WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
 PROMPT_NAMES = frozenset({"rounding_rule"})

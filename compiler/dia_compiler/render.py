@@ -274,7 +274,7 @@ class _Reader:
         if name.startswith("_"):
             self.refuse(node, "names that start with _ are not allowed", word=name)
 
-    def rewritten(self, node: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
+    def rewritten(self, node: nodes.Node, bound: frozenset[str]) -> nodes.Expr:
         kind = type(node).__name__
         method: Callable[..., nodes.Expr] | None = getattr(self, f"rewrite_{kind}", None)
         if method is not None:
@@ -451,7 +451,7 @@ def _bound(source: Located, use: Use, namespace: Namespace) -> Callable[..., Val
 
 def _unknown_function(source: Located, use: Use, namespace: Namespace) -> DiaError:
     if use.name == "random":
-        mend = "use a parameter: it is drawn from the instance's own seed"
-        return fault(source, use.offset, "E304", "`random` is not available", mend)
+        seeded = "use a parameter: it is drawn from the instance's own seed"
+        return fault(source, use.offset, "E304", "`random` is not available", seeded)
     mend = did_you_mean(use.name, {*library(), *namespace.own})
     return fault(source, use.offset, "E304", f"unknown function `{use.name}`", mend)

@@ -57,7 +57,7 @@ def _tell_branch(error: Any, root: Node, faults: Faults) -> None:
 
 
 def _kinds(value: Any) -> list[str]:
-    return [WORDS.get(kind, kind) for kind in (value if isinstance(value, list) else [value])]
+    return [WORDS.get(str(kind), str(kind)) for kind in (value if isinstance(value, list) else [value])]
 
 
 def _or(words: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dia_runtime.language.diagnostics import Faults, Position
+from dia_runtime.language.diagnostics import Faults, Position, did_you_mean
 from dia_runtime.language.values import Record, Value
 
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
@@ -289,9 +289,7 @@ class Builder:
             if inner.text in ("params", "group", "examples"):
                 continue
             if inner.text not in known:
-                from dia_runtime.language.diagnostics import did_you_mean
-
-                mend = did_you_mean(inner.text, [*known, "params"]) or f"the faces are {', '.join(sorted(known))}"
+                        mend = did_you_mean(inner.text, [*known, "params"]) or f"the faces are {', '.join(sorted(known))}"
                 self.faults.error("E201", f"`{inner.text}` is no face of this catalog", inner.position, mend)
             elif (body := snippet(value, known[inner.text].is_template)) is not None:
                 bodies[inner.text] = body
@@ -330,19 +328,16 @@ class Builder:
         return self._resolved(name, merged, node, inside)
 
     def _unknown_type(self, kind: Scalar, name: str) -> None:
-        from dia_runtime.language.diagnostics import did_you_mean
-
         if name in PLANNED_TYPES:
-            message, mend = f"the type `{name}` is not in this version of dia", f"it has {', '.join(sorted(TYPES))}"
-        else:
-            message, mend = f"unknown type `{name}`", did_you_mean(name, [*TYPES, *self.types])
-        self.faults.error("E401", message, kind.position, mend)
+            message = f"the type `{name}` is not in this version of dia"
+            self.faults.error("E401", message, kind.position, f"it has {', '.join(sorted(TYPES))}")
+            return
+        mend = did_you_mean(name, [*TYPES, *self.types])
+        self.faults.error("E401", f"unknown type `{name}`", kind.position, mend)
 
     def _resolved(
         self, name: str, merged: Map[str, tuple[Scalar, Node]], node: Mapping, inside: tuple[str, ...]
     ) -> TypeUse:
-        from dia_runtime.language.diagnostics import did_you_mean
-
         known = TYPES[name].options
         options: dict[str, Option] = {}
         for key, (scalar, value) in merged.items():
@@ -449,7 +444,7 @@ def _nested_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
     of = comparison.get("of")
     if of is None:
         return comparison
-    inherited = {key: comparison.pop(key) for key in ("round", "tolerance") if key in comparison}
+    inherited: dict[str, Any] = {key: comparison.pop(key) for key in ("round", "tolerance") if key in comparison}
     comparison["of"] = [_element(item, inherited) for item in of] if isinstance(of, list) else _element(of, inherited)
     return comparison
 

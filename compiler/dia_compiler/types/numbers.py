@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from math import ceil, floor, gcd, prod
-from typing import Any
+from typing import Any, ClassVar
 
 from dia_runtime.language.values import Value, decimal
 
@@ -16,6 +16,7 @@ from dia_compiler.types.base import (
     Domain,
     Enumerable,
     OptionFault,
+    OptionKind,
     ParameterType,
     flag_option,
     integer_option,
@@ -166,7 +167,7 @@ class RealType(ParameterType):
 class Booleans(Enumerable):
     """False and true."""
 
-    count = 2  # type: ignore[assignment]
+    count = 2
 
     def at(self, index: int) -> Value:
         return bool(index)
@@ -180,7 +181,7 @@ class BooleanType(ParameterType):
 
     name = "boolean"
     summary = "true or false"
-    options: Mapping[str, Any] = {}
+    options: ClassVar[Mapping[str, OptionKind]] = {}
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         return Booleans()

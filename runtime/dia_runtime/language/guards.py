@@ -170,7 +170,7 @@ def equal(a: Value, b: Value) -> bool:
 
 
 def _convert(kind: type, other: type) -> str:
-    return "use `utf8` or `text_of`" if bytes in (kind, other) else "use `text`, f-strings or an integer"
+    return "use `utf8` or `text_of`" if bytes in (kind, other) else "use `str`, an f-string or an integer"
 
 
 def _equal_inside(a: Value, b: Value) -> bool:
@@ -231,7 +231,7 @@ def contains(item: Value, whole: Value) -> bool:
     """Whether a list holds the item, a text the piece, a record the name."""
     if isinstance(whole, str):
         if not isinstance(item, str):
-            raise LanguageError(f"a text holds no {kind_of(item)}", "use `text` or an f-string")
+            raise LanguageError(f"a text holds no {kind_of(item)}", "use `str` or an f-string")
         return item in whole
     if isinstance(whole, (list, Record)):
         return any(_equal_inside(item, held) for held in whole) if is_symbolic(item) else item in whole
