@@ -15,7 +15,16 @@ from dia_compiler.prepare import prepare
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data, parse, read_text
 from dia_compiler.requires import missing_requirement
 from dia_compiler.schema import check_planned, check_schema
-from dia_compiler.spec import Benchmark, Builder, Datum, Template, build_template, comparison_of, marked, snippet
+from dia_compiler.spec import (
+    Benchmark,
+    Builder,
+    Datum,
+    Template,
+    build_template,
+    comparison_of,
+    marked,
+    snippet,
+)
 
 DATA_LINES = 1_000_000
 

@@ -76,10 +76,16 @@ def _remember(ctx: click.Context, parameter: click.Parameter, value: Any) -> Non
 def _common() -> list[click.Option]:
     """The options that every command takes, at the group and behind the command's name."""
     return [
-        click.Option(["-q", "--quiet"], is_flag=True, expose_value=False, callback=_remember, help="Print no progress."),
+        click.Option(
+            ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_remember, help="Print no progress."
+        ),
         click.Option(["-v", "--verbose"], count=True, expose_value=False, callback=_remember, help="Say more."),
         click.Option(
-            ["--debug"], is_flag=True, expose_value=False, callback=_remember, help="Show the traceback of our own bugs."
+            ["--debug"],
+            is_flag=True,
+            expose_value=False,
+            callback=_remember,
+            help="Show tracebacks of our own bugs.",
         ),
         click.Option(
             ["--log-file"], metavar="FILE", expose_value=False, callback=_remember, help="Write tracebacks there."
@@ -95,8 +101,9 @@ def _add_common(command: click.Command) -> None:
 dia = LazyGroup(
     "dia",
     params=[
-        click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version,
-                     help="Print the version."),  # fmt: skip
+        click.Option(
+            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+        ),
         *_common(),
     ],
     help="Compile benchmark specs to frozen bundles, put them to models, and score the replies.",

@@ -146,4 +146,3 @@ def _told(
     found = grade(record, reply, expansion.settings.format).verdict
     if found != verdict:
         faults.error("E507", f"this reply is graded {found}; the example says {verdict}", place)
-

@@ -149,11 +149,9 @@ class Expansion:
         if not self.prepared.plan or not self.prepared.makers:
             yield self.instance(0, 0, self.draw_static())
             return
-        found = 0
-        for position, scope in self.walker.positions():
-            yield self.instance(found, position, dict(scope))
-            found += 1
-            if found == k:
+        for number, (position, scope) in enumerate(self.walker.positions()):
+            yield self.instance(number, position, dict(scope))
+            if number + 1 == k:
                 return
 
     def draw_static(self) -> Scope:
@@ -362,4 +360,3 @@ class _Probe:
 def encoded_parameters(instance: Instance) -> dict[str, Any]:
     """The parameters as a bundle stores them."""
     return {name: encode(value) for name, value in instance.parameters.items()}
-

@@ -324,7 +324,9 @@ def _run_of(folder: Path, digest: str) -> Path | None:
         with contextlib.suppress(sqlite3.Error):
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
             with contextlib.closing(connection):
-                found = connection.execute("SELECT 1 FROM meta WHERE key = 'bundle_id' AND value LIKE ?", (f"%{digest}%",))
+                found = connection.execute(
+                    "SELECT 1 FROM meta WHERE key = 'bundle_id' AND value LIKE ?", (f"%{digest}%",)
+                )
                 if found.fetchone():
                     return path
     return None
@@ -349,4 +351,3 @@ def _replace(folder: Path, target: Path) -> None:
         raise
     finally:
         shutil.rmtree(aside.parent, ignore_errors=True)
-

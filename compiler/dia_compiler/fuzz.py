@@ -1,8 +1,8 @@
 """Local task fuzzing: the instance at a position, systematic, distinct by construction, and the same for ever.
 
-Instance i depends on (language, benchmark, template, seed, i) alone. Every draw goes through `Choose`, which records the
-options and the choice at each point; position p permutes those choices digit by digit in a mixed radix, so two positions
-differ in a permuted choice or in the stream of a vast one.
+Instance i depends on (language, benchmark, template, seed, i) alone. Every draw goes through `Choose`, which records
+the options and the choice at each point; position p permutes those choices digit by digit in a mixed radix, so two
+positions differ in a permuted choice or in the stream of a vast one.
 """
 
 from __future__ import annotations

@@ -72,7 +72,6 @@ def prepare(template: Template, benchmark: Benchmark, faults: Faults, lists: Map
     return _Preparation(template, benchmark, faults, lists).run()
 
 
-
 class _Preparation:
     """The work of `prepare`, one method a part; a part that fails is told and left out."""
 
@@ -474,7 +473,7 @@ class _Preparation:
             computed.add(name)
 
     def sorted_lets(self, names: set[str], computed: set[str]) -> list[str]:
-        """The let values in an order in which each comes after those it uses; in the file's order where that is free."""
+        """The let values in an order in which each comes after those it uses; else in the order of the file."""
         done: list[str] = []
         seen = set(computed)
 
@@ -573,6 +572,8 @@ class _Preparation:
         if self.faults.errors or self.result.prompt is None or self.result.answer is None:
             return
         used = set(self.result.uses.get("prompt", ())) | set(self.result.uses.get("answer", ()))
+        if self.result.comparison is not None:
+            used |= self.base(use.name for _, use in self.result.comparison.uses)
         for maker in self.result.makers.values():
             used |= self.base(self.reached((use for _, use in maker.uses), maker.calls))
         for parameter in self.template.parameters:

@@ -111,8 +111,9 @@ def read_text(path: Path, shown: str) -> str:
     return _seen(text.removeprefix("\ufeff"), shown)
 
 
-UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff"
-                    + "".join(map(chr, sorted(BIDIRECTIONAL))) + "]")
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff" + "".join(map(chr, sorted(BIDIRECTIONAL))) + "]"
+)
 
 
 def _seen(text: str, shown: str) -> str:

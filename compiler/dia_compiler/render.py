@@ -40,7 +40,7 @@ SOURCE_LIMIT = 200_000
 class _Environment(ImmutableSandboxedEnvironment):
     """The hardened sandbox; only what this module has put into a tree can be called."""
 
-    def call(__self, __context: Any, __function: Any, *arguments: Any, **named: Any) -> Any:  # noqa: N805
+    def call(__self, __context: Any, __function: Any, *arguments: Any, **named: Any) -> Any:
         return __function(*arguments)  # named: only Jinja's own notes on its loops, since the tree holds no others
 
     def getattr(self, obj: Any, attribute: str) -> Any:

@@ -119,7 +119,9 @@ def _tell_kind(error: Any, node: Node, place: Position, path: list[Any], faults:
         mend = "put the whole expression in quotes, or on a line of its own after `|`"
         faults.error("E306", f"{_name(path)}is one text, but YAML reads {shape} here", place, mend)
         return
-    found = described(data(node)) if isinstance(node, Scalar) else "a list" if isinstance(node, Sequence) else "a mapping"
+    found = (
+        described(data(node)) if isinstance(node, Scalar) else "a list" if isinstance(node, Sequence) else "a mapping"
+    )
     faults.error("E203", f"{_name(path)}must be {_or(dict.fromkeys(kinds))}; this is {found}", place)
 
 

@@ -289,7 +289,7 @@ class Builder:
             if inner.text in ("params", "group", "examples"):
                 continue
             if inner.text not in known:
-                        mend = did_you_mean(inner.text, [*known, "params"]) or f"the faces are {', '.join(sorted(known))}"
+                mend = did_you_mean(inner.text, [*known, "params"]) or f"the faces are {', '.join(sorted(known))}"
                 self.faults.error("E201", f"`{inner.text}` is no face of this catalog", inner.position, mend)
             elif (body := snippet(value, known[inner.text].is_template)) is not None:
                 bodies[inner.text] = body
@@ -375,11 +375,52 @@ class Builder:
 
 
 PLANNED_TYPES = frozenset(
-    "rational bytes primitive_root curve_point rsa_key words sentence paragraph name username email ip_address domain "
-    "url user_agent uuid timestamp date set tuple subset vector polynomial formula graph row rows".split()
+    [
+        "rational",
+        "bytes",
+        "primitive_root",
+        "curve_point",
+        "rsa_key",
+        "words",
+        "sentence",
+        "paragraph",
+        "name",
+        "username",
+        "email",
+        "ip_address",
+        "domain",
+        "url",
+        "user_agent",
+        "uuid",
+        "timestamp",
+        "date",
+        "set",
+        "tuple",
+        "subset",
+        "vector",
+        "polynomial",
+        "formula",
+        "graph",
+        "row",
+        "rows",
+    ]
 )
 PLANNED_KEYS = frozenset(
-    "each instances fuzz slots variants choices sessions decisions ranking grade figures assets deliver".split()
+    [
+        "each",
+        "instances",
+        "fuzz",
+        "slots",
+        "variants",
+        "choices",
+        "sessions",
+        "decisions",
+        "ranking",
+        "grade",
+        "figures",
+        "assets",
+        "deliver",
+    ]
 )
 
 FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes", "format", "points")

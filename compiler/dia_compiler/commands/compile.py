@@ -24,8 +24,12 @@ Progress = Callable[[str, int, int], None]
 @click.command("compile")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--k", default=5, show_default=True, metavar="N", help="Instances of each template.")
-@click.option("--seed", metavar="TEXT", help="Seed of all instances (default: the benchmark's, else 0); `secret` draws one.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the bundles (default: build).")
+@click.option(
+    "--seed", metavar="TEXT", help="Seed of all instances (default: the benchmark's, else 0); `secret` draws one."
+)
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the bundles (default: build)."
+)
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores).")
 @click.option("--strict", is_flag=True, help="Warnings and left-out templates are errors.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N templates of a benchmark.")

@@ -24,7 +24,9 @@ def command(name: str | None, as_json: bool) -> int:
     known = library()
     if name is not None and name not in known:
         raise DiaError(Diagnostic("E304", f"no function `{name}`", None, did_you_mean(name, known)))
-    chosen: list[Function] = [known[name]] if name else sorted(known.values(), key=lambda item: (item.module, item.name))
+    chosen: list[Function] = (
+        [known[name]] if name else sorted(known.values(), key=lambda item: (item.module, item.name))
+    )
     if as_json:
         facts = [
             {"name": item.name, "module": item.module, "signature": item.signature, "revision": item.revision,

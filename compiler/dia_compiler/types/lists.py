@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from math import comb, factorial
 from typing import Any
 
@@ -119,8 +120,7 @@ class SortedLists(Domain):
     def contains(self, value: Value) -> bool:
         if not isinstance(value, list) or len(value) != self.length or not all(map(self.of.contains, value)):
             return False
-        pairs = zip(value, value[1:], strict=False)
-        return all(a < b or (a == b and not self.is_unique) for a, b in pairs)
+        return all(a < b or (a == b and not self.is_unique) for a, b in pairwise(value))
 
 
 class ListType(ParameterType):
