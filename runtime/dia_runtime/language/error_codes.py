@@ -1,0 +1,259 @@
+"""Every error code: a short title, and what it means and how to mend it."""
+
+from __future__ import annotations
+
+GROUPS: dict[str, str] = {
+    "E1": "Reading files",
+    "E2": "The shape of a spec",
+    "E3": "Expressions, templates and names",
+    "E4": "Types of parameters and answers",
+    "E5": "Making instances",
+    "E6": "Writing output",
+    "E7": "Bundles",
+    "E8": "Runs and scores",
+    "E9": "Bugs of dia",
+}
+
+CODES: dict[str, tuple[str, str]] = {
+    # Reading files
+    "E101": (
+        "a file that cannot be had",
+        "A path names no file or no folder of specs, leaves the spec folder, or cannot be read. Name a folder with a "
+        "`benchmark.yaml`, and keep lists and catalogs inside that folder.",
+    ),
+    "E102": ("not UTF-8", "The file holds bytes that are no UTF-8 text. Save it as UTF-8."),
+    "E103": (
+        "a file that is too large",
+        "A spec or a list file is larger than 1 MiB. Split it.",
+    ),
+    "E104": (
+        "not YAML",
+        "YAML cannot read the file at this place. Most often an expression holds `: `, ` #` or begins with one of "
+        "`[ { \" ' * & ! % @ > | -`: put the whole value in quotes, or on lines of its own after `|`.",
+    ),
+    "E105": ("a duplicate key", "A key stands twice in one mapping. Keep one of the two."),
+    "E106": (
+        "a part of YAML that the language does not have",
+        "Tags, anchors, aliases and merge keys are refused. Write the value out, or share it through `types` and "
+        "`lists`; quote a text that begins with `!`, `&` or `*`.",
+    ),
+    "E107": (
+        "a file that is too deep or has too many parts",
+        "The file nests more than 64 levels or has more than 100,000 nodes. Put long lists in a list file.",
+    ),
+    "E108": (
+        "a character that nobody sees",
+        "The file holds a control character or one that changes the direction of writing. Remove it, or write it as "
+        "an escape in double quotes.",
+    ),
+    "E109": (
+        "a number that is none",
+        "A number begins with 0, is infinite, or has more than 4,000 digits. Quote it if it is text; build a long "
+        "number by an expression such as `= 10**5000`.",
+    ),
+    "E110": ("no document, or a second one", "A spec file holds exactly one YAML document."),
+    # The shape of a spec
+    "E201": (
+        "an unknown key",
+        "The key, or the face of a catalog, is not known here. The message names the closest key or all of them.",
+    ),
+    "E202": ("something is missing", "A required key, face or option of a type is missing. Add it."),
+    "E203": (
+        "a value of another kind",
+        "The value has the wrong shape: a list where text is wanted, a number where a condition is wanted. The "
+        "message says what the place takes.",
+    ),
+    "E204": (
+        "a value that is not allowed",
+        "The place takes some words only, or text of one pattern: ids are small letters, digits and `_`. The message "
+        "names them.",
+    ),
+    "E205": (
+        "a key that this version does not compile",
+        "The key belongs to the language, but this version of dia refuses it. Leave it out.",
+    ),
+    "E206": (
+        "a template that needs what is not here",
+        "The template's `requires` names an extra, a file or a tool that this machine lacks, and it was asked for by "
+        "name or with `--strict`. Install it; a whole benchmark is compiled without it otherwise.",
+    ),
+    # Expressions, templates and names
+    "E301": (
+        "not an expression",
+        "The text breaks Python's grammar of expressions, or is empty. The caret stands where reading stopped.",
+    ),
+    "E302": (
+        "an expression that the language does not have",
+        "Attributes, methods, lambdas, statements and names that begin with `_` are not part of the language, nor are "
+        "expressions beyond 20,000 characters or too deep a nesting. Use functions, and split with `let`.",
+    ),
+    "E303": (
+        "an unknown name",
+        "No parameter, `let` value, list, catalog or constant has this name. The message names the closest one. A "
+        "function must be called: `f(x)`.",
+    ),
+    "E304": (
+        "an unknown function",
+        "Neither the library nor the spec has a function of this name. `dia functions` lists the library. There is "
+        "no `random`: use a parameter.",
+    ),
+    "E305": (
+        "a wrong number of arguments",
+        "The call has too few or too many arguments, or names them. The message shows the signature.",
+    ),
+    "E306": (
+        "an expression that YAML has eaten",
+        "YAML took a part of the expression for a list, a mapping, a second key or a comment. Put the whole "
+        "expression in quotes, or on lines of its own after `|`.",
+    ),
+    "E307": (
+        "a circle, or a value that is needed too early",
+        "Values, functions or types are made of each other, or a parameter needs one that is drawn after it. Put the "
+        "needed parameter first.",
+    ),
+    "E308": (
+        "a leak of the answer",
+        "A prompt, a condition on parameters or the answer itself depends on `answer`. Remove it there.",
+    ),
+    "E309": (
+        "a reserved name",
+        "`answer`, `reply`, `it`, `index`, `true`, `false` and `none` have a meaning of their own. Choose another.",
+    ),
+    "E310": (
+        "a name that is taken",
+        "Two things of one template, or two templates of one benchmark, have the same name. Rename one.",
+    ),
+    "E311": (
+        "not a template",
+        "A prompt or explanation breaks the grammar of templates. Write braces that are text as `{{ '{{' }}`, or "
+        "between `{% raw %}` and `{% endraw %}`.",
+    ),
+    "E312": (
+        "a template that the language does not have",
+        "Arithmetic, decimals, methods, `set`, `include`, macros and tests with `is` do not stand in templates, nor "
+        "may one be longer than 200,000 characters. Compute under `let`.",
+    ),
+    "E313": (
+        "a template in `accept_if`",
+        "`accept_if` reaches a macro or a face that is a template; a grader evaluates expressions only. Make it an "
+        "expression.",
+    ),
+    # Types of parameters and answers
+    "E401": (
+        "an unknown type",
+        "No parameter type has this name, or this version does not have it yet. `dia types` lists them.",
+    ),
+    "E402": ("an unknown option of a type", "The parameter type does not take this option. The message names those."),
+    "E403": (
+        "an option that cannot be",
+        "The options of a parameter type contradict each other or leave no value: `min` above `max`, an empty list, "
+        "more different elements than there are values.",
+    ),
+    "E404": (
+        "an answer type that cannot be",
+        "The answer's `type` or its options are unknown or do not fit together. The message says which.",
+    ),
+    # Making instances
+    "E501": (
+        "an evaluation that failed",
+        "An expression or function was given what it does not take: text for a number, an index beyond the end. The "
+        "message shows the parameters of the instance.",
+    ),
+    "E502": (
+        "beyond a limit",
+        "A value grew beyond its size limit, or an evaluation beyond its steps, seconds or memory. Make the work "
+        "smaller, or raise `limits` of the template.",
+    ),
+    "E503": (
+        "a check that does not hold",
+        "A line of `checks` is false for an instance: the solver or the check is wrong. Nothing is written.",
+    ),
+    "E504": (
+        "no such value",
+        "The result does not exist or is not a finite exact number: a division by zero, no inverse, no closed form. "
+        "Rule such parameters out with `where`.",
+    ),
+    "E505": (
+        "too few distinct instances",
+        "The template cannot make k different instances. Widen a parameter, or loosen a `where`.",
+    ),
+    "E506": (
+        "two instances with one text",
+        "Two instances differ in their parameters but ask the same question. Break the symmetry with a `where` such "
+        "as `a <= b`, or show every parameter in the prompt.",
+    ),
+    "E507": (
+        "an example that does not come out",
+        "A worked example has another answer, verdict or domain than it says. Mend the example or the template.",
+    ),
+    "E508": (
+        "a failed round trip",
+        "The runtime's own grader does not take the answer as correct, the skip token as skipped or a named mistake as "
+        "wrong. Mend the answer's options, `accept_if` or the skip token.",
+    ),
+    # Writing output
+    "E601": (
+        "an output that may not be made",
+        "Something else lies where the bundle goes, or `--k` is below 1. `-o` chooses another folder, `--force` "
+        "replaces what is there.",
+    ),
+    "E602": ("an output that cannot be written", "The disk is full or the folder cannot be written. Use `-o`."),
+    # Bundles
+    "E701": ("no bundle here", "The folder is missing, cannot be read, or holds no bundle. Name a compiled bundle."),
+    "E702": (
+        "a damaged manifest",
+        "`manifest.json` is not what its own checksum says, or has no right shape. Get the bundle again.",
+    ),
+    "E703": (
+        "a changed file",
+        "A file of the bundle has other bytes than the manifest says. Get the bundle again, or compile it again.",
+    ),
+    "E704": ("a missing file", "A file that the manifest lists is not there. Get the bundle again."),
+    "E705": (
+        "an added or renamed file",
+        "The bundle holds a file that the manifest does not list. Remove it, or undo the renaming.",
+    ),
+    "E706": ("a link in a bundle", "A listed file is a link or no regular file. A bundle holds plain files only."),
+    "E707": (
+        "a record that cannot be read",
+        "A line of the bundle is no record of the right shape, although its digest agrees. The bundle was made by "
+        "something else.",
+    ),
+    "E708": (
+        "records that contradict the manifest",
+        "The questions do not give the manifest's `questions_root`, or ids, answers or counts do not agree with each "
+        "other, although every digest does. The bundle was made by something else.",
+    ),
+    "E709": (
+        "answers of other questions",
+        "The answers do not follow the questions line by line. Get the bundle again.",
+    ),
+    "E710": ("not a digest", "`--expect` takes the 64 hexadecimal digits that `dia compile` printed."),
+    "E712": ("no specs in the bundle", "`--recompile` needs the specs inside the bundle; this one has none."),
+    # Runs and scores
+    "E801": ("not a run", "The file is missing or is no run. Name a file that `dia run` made."),
+    "E802": (
+        "a run of other questions",
+        "The run was asked from other questions than the bundle, or than the first run. Score them apart.",
+    ),
+    "E803": ("a damaged run", "The file of the run holds what dia never writes. Ask again into a new file."),
+    "E804": ("a run that cannot be used", "The file of the run cannot be opened or written. The message says why."),
+    "E805": (
+        "a respondent with other settings",
+        "The run holds replies of a respondent of this name under other settings. Ask into another file with `--out`.",
+    ),
+    "E806": ("an unknown respondent", "No respondent has this name. The message lists those that there are."),
+    "E807": ("a number below 1", "`--attempts` and `--limit` count from 1."),
+    "E808": (
+        "no answers",
+        "The baseline or the score needs the answers, and neither run nor bundle holds them. Give `--bundle`.",
+    ),
+    "E809": ("an unknown question", "The bundle has no question of this id. The message names the closest one."),
+    "E810": ("an unknown answer format", "The question asks for a format that this version does not have."),
+    "E811": (
+        "an unknown way to score",
+        "A chain, a verdict or its points are not what `dia score` takes. Points are exact: `--points wrong=-1`.",
+    ),
+    # Bugs of dia
+    "E900": ("a bug of dia", "Something failed that never should. The traceback is in the file that is named."),
+}
