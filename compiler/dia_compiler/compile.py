@@ -202,7 +202,8 @@ def expand_template(
                 rows = []
     except Exhausted as found:
         raise _too_few(count, k, template.position, str(found)) from None
-    yield rows
+    if rows:
+        yield rows
     if count < k and prepared.makers:
         raise _too_few(count, k, template.position, "the walk over all choices ends")
     walker = expansion.walker

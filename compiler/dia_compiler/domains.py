@@ -39,9 +39,9 @@ def compile_datum(node: Node, namespace: Namespace, values: frozenset[str]) -> D
         if piece is None:
             return DatumCode(lambda scope, value=node.value: value, (), (), True)  # type: ignore[misc]
         compiled = compile_expression(parse(piece), namespace, values=values)
-        uses = tuple((piece, use) for use in compiled.parsed.names)
+        uses = tuple((piece, use) for use in compiled.parsed.names if use.name in values)
         calls = tuple(compiled.parsed.calls + compiled.parsed.function_names)
-        return DatumCode(compiled, uses, calls, not uses and not calls)
+        return _gathered([DatumCode(compiled, uses, calls, not uses and not calls)], compiled)
     if isinstance(node, Sequence):
         items = [compile_datum(item, namespace, values) for item in node.items]
         return _gathered(items, lambda scope: [item.evaluate(scope) for item in items])
@@ -126,7 +126,8 @@ class Maker:
 
     def _condition(self, piece: Snippet, namespace: Namespace, values: frozenset[str]) -> Compiled:
         compiled = compile_expression(parse(piece), namespace, values=values)
-        self.uses += [(piece, use) for use in compiled.parsed.names if use.name not in ("it", self.name)]
+        own = {"it", self.name}
+        self.uses += [(piece, u) for u in compiled.parsed.names if u.name in values and u.name not in own]
         self.calls += compiled.parsed.calls + compiled.parsed.function_names
         return compiled
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 from dia_runtime.language.answers import describe, equal, settle, validate, write
@@ -102,24 +103,26 @@ class Expansion:
 
     def freedom(self) -> Freedom:
         """The template's degree of freedom d(t), counted where it can be."""
-        makers = [self.prepared.makers[step.name] for step in self.prepared.plan if step.kind == "draw" and step.name]
         is_filtered = any(step.kind == "where" for step in self.prepared.plan)
-        product, is_known, is_counted = 1, True, not is_filtered
-        for maker in makers:
-            if not maker.is_fixed:
-                is_known = False
-                continue
-            domain = maker.make(dict(self.lists))
-            product *= domain.count
-            is_counted = is_counted and domain.is_counted
-        if product > VAST:
+        makers = list(self.prepared.makers.values())
+        is_known = all(maker.is_fixed for maker in makers)
+        domains = [maker.make(dict(self.lists)) for maker in makers if maker.is_fixed]
+        product = prod(domain.count for domain in domains)
+        if product > VAST or (not is_known and self._first_product() > VAST):
             return Freedom("vast")
-        if is_known and is_counted:
+        if is_known and not is_filtered and all(domain.is_counted for domain in domains):
             return Freedom("exact", product)
         counted = self._enumerated() if product <= ENUMERATED or not is_known else None
         if counted is not None:
             return Freedom("exact", counted)
-        return Freedom("at_most", product) if is_known else Freedom("at_least", 0)
+        return Freedom("at_most", product) if is_known else Freedom("at_least", 0 if is_filtered else product)
+
+    def _first_product(self) -> int:
+        """The product of all domains' sizes as the first instance sees them: that many differ from it in one place."""
+        scope = self.walker.at(0)
+        if scope is None:
+            return 0
+        return prod(maker.make(dict(scope)).count for maker in self.prepared.makers.values())
 
     def _enumerated(self) -> int | None:
         """The number of acceptable ways through the tree of choices, or None where they are too many."""

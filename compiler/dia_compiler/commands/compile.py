@@ -87,7 +87,8 @@ def _progress(quiet: bool) -> Iterator[Progress | None]:
         yield None
         return
     if not sys.stderr.isatty():
-        yield _line
+        told: set[str] = set()
+        yield lambda name, done, total: _line(name, done, total, told)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -104,6 +105,7 @@ def _progress(quiet: bool) -> Iterator[Progress | None]:
         yield report
 
 
-def _line(name: str, done: int, total: int) -> None:
-    if done == total and done:
+def _line(name: str, done: int, total: int, told: set[str]) -> None:
+    if done == total and done and name not in told:
+        told.add(name)
         click.echo(f"{name}: {done} instances", err=True)

@@ -75,6 +75,8 @@ def _quotient(a: Any, b: Any) -> Any:
 
 def floor_divide(a: Value, b: Value) -> Value:
     """The quotient rounded down."""
+    if type(a) is int and type(b) is int and b:
+        return a // b
     if _are_rational(a, b):
         return a // b if b else _no_division()
     raise _unfit("divide", a, b)
@@ -82,6 +84,8 @@ def floor_divide(a: Value, b: Value) -> Value:
 
 def modulo(a: Value, b: Value) -> Value:
     """The remainder of rounding the quotient down; it has the sign of `b`."""
+    if type(a) is int and type(b) is int and b:
+        return a % b
     if _are_rational(a, b):
         return _kept(a % b, a, b) if b else _no_division()
     raise _unfit("take the remainder of", a, b)
@@ -159,6 +163,8 @@ def equal(a: Value, b: Value) -> bool:
     """
     kind, other = type(a), type(b)
     if kind is other and kind is not list:
+        if kind in SIMPLE:
+            return bool(a == b)
         return bool(a == b) if not is_symbolic(a) else _same_symbolic(a, b)
     if kind is list and other is list:
         return len(a) == len(b) and all(map(_equal_inside, a, b))
@@ -167,6 +173,9 @@ def equal(a: Value, b: Value) -> bool:
     if is_symbolic(a) or is_symbolic(b):
         return is_number(a) and is_number(b) and _same_symbolic(a, b)
     return bool(a == b)
+
+
+SIMPLE = frozenset({int, str, bool, bytes})
 
 
 def _convert(kind: type, other: type) -> str:

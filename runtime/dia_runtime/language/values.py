@@ -35,6 +35,9 @@ class Record(dict[str, Value]):
     __slots__ = ()
 
 
+UNSYMBOLIC = frozenset({int, str, bool, bytes, list, Record, Fraction, ExactDecimal, type(None)})
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An entry of a catalog with its values drawn."""
@@ -46,6 +49,8 @@ class Entry:
 
 def is_symbolic(value: Value) -> bool:
     """Whether the value is a sympy object (asked without importing sympy)."""
+    if type(value) in UNSYMBOLIC:
+        return False
     sympy = sys.modules.get("sympy")
     return sympy is not None and isinstance(value, (sympy.Basic, sympy.MatrixBase))
 

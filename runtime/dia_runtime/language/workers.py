@@ -179,7 +179,7 @@ def _serve(pipe: Connection, cell: Any) -> None:
         try:
             for item in function(*arguments):
                 watch.rest()
-                pipe.send(item if isinstance(item, Places) else ("item", item))
+                pipe.send(("places", item.places) if isinstance(item, Places) else ("item", item))
             pipe.send(("end", ()))
         except DiaError as error:
             pipe.send(("end", error.diagnostics))
@@ -192,12 +192,11 @@ def _serve(pipe: Connection, cell: Any) -> None:
         watch.rest()
 
 
-class Places(tuple[str, dict[int, Position | None]]):
+@dataclass(frozen=True, slots=True)
+class Places:
     """What a task yields first: where its numbered expressions stand, for the message when one is killed."""
 
-    def __new__(cls, places: dict[int, Position | None]) -> Places:
-        """The message of that content."""
-        return super().__new__(cls, ("places", places))
+    places: dict[int, Position | None]
 
 
 def _confine() -> None:

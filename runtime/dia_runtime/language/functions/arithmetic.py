@@ -11,7 +11,7 @@ from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Number, Rational, Value
-from dia_runtime.language.functions.ordering import compare, order
+from dia_runtime.language.functions.ordering import compare, is_plain, order
 from dia_runtime.language.limits import INTEGER_BITS
 from dia_runtime.language.radix import digits_of, number_of
 from dia_runtime.language.values import ExactDecimal, decimal, is_symbolic, normal
@@ -52,6 +52,9 @@ def min_(first: Value, *others: Value) -> Value:
     (1, 'fig')
     """
     values = _values("min", first, others)
+    if is_plain(values):
+        charge(len(values))
+        return min(values)
     return values[order(values)[0]]
 
 
@@ -64,6 +67,9 @@ def max_(first: Value, *others: Value) -> Value:
     (3, 'pear')
     """
     values = _values("max", first, others)
+    if is_plain(values):
+        charge(len(values))
+        return max(values)
     greatest = values[order(values)[-1]]
     return next(value for value in values if compare(value, greatest) == 0)
 

@@ -26,6 +26,8 @@ def order(values: Sequence[Value]) -> list[int]:
     Raises LanguageError when two of the values have no order.
     """
     charge(len(values))
+    if is_plain(values):
+        return sorted(range(len(values)), key=values.__getitem__)
     families = {_family(value) for value in values}
     if len(families) > 1:
         raise LanguageError(f"{' and '.join(sorted(families))} have no order among each other")
@@ -33,6 +35,15 @@ def order(values: Sequence[Value]) -> list[int]:
         key = cmp_to_key(compare)
         return sorted(range(len(values)), key=lambda place: key(values[place]))
     return sorted(range(len(values)), key=values.__getitem__)
+
+
+def is_plain(values: Sequence[Value]) -> bool:
+    """Whether the values are all integers or all texts, which Python orders as the language does."""
+    kinds = set(map(type, values))
+    return len(kinds) == 1 and not kinds.isdisjoint(PLAIN)
+
+
+PLAIN = frozenset({int, str})
 
 
 def compare(a: Value, b: Value) -> int:
