@@ -111,9 +111,7 @@ def _agreed(low: Fraction, high: Fraction, ties: str) -> int | None:
     return units if units == _units(high, ties) else None
 
 
-def write_number(
-    value: Value, places: int | None = None, zeros: str = DEFAULT_ZEROS, thousands: str = ""
-) -> str:
+def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_ZEROS, thousands: str = "") -> str:
     """The one declared text of an integer or decimal, never `-0`.
 
     `zeros` is keep (exactly `places` decimals) or strip (no trailing zeros, no trailing point); without

@@ -1,0 +1,161 @@
+"""Truth and reply -> verdict.
+
+- error: there is no reply.
+- unparsed: no answer could be extracted from the reply.
+- skipped: the answer is the skip token, in the same case.
+- correct: read as the answer's type, it is the truth or an accepted form; where the answer has a condition
+  (`accept_if`), the condition alone decides, and an evaluation of it that fails on the reply is a no.
+- wrong: everything else, also what cannot be read as the type.
+
+Strict and lenient chains read strictly and leniently. A chain that a format names verbatim (compat of xml) reads
+nothing: the extracted text is compared as a string with the wrapped canonical text (correct), then with the wrapped
+skip token (skipped), else it is wrong; so is a reply that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+
+from dia_runtime.formats import FORMATS
+from dia_runtime.language.answers import Mode, Unreadable, answer_type
+from dia_runtime.language.answers.base import CHARACTERS
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
+from dia_runtime.language.values import Value, decode
+
+Verdict: TypeAlias = Literal["correct", "skipped", "wrong", "unparsed", "error"]
+Condition: TypeAlias = Callable[[Value], bool]
+
+CORRECT: Final = "correct"
+SKIPPED: Final = "skipped"
+WRONG: Final = "wrong"
+UNPARSED: Final = "unparsed"
+ERROR: Final = "error"
+VERDICTS: Final[tuple[Verdict, ...]] = (CORRECT, SKIPPED, WRONG, UNPARSED, ERROR)
+
+NO_FLAGS: Final[frozenset[str]] = frozenset()
+SKIP_MALFORMED: Final = frozenset({"skip_malformed"})
+
+
+class Grade(NamedTuple):
+    """A verdict, the text that it rests on, the step that extracted it, and flags.
+
+    The flag `skip_malformed`: the skip token stands in the reply, but neither skips nor makes a right answer.
+    """
+
+    verdict: Verdict
+    extracted: str | None
+    step: str | None
+    flags: frozenset[str] = NO_FLAGS
+
+
+class Grader:
+    """Grades replies to the instances of one template, by one chain of an answer format."""
+
+    def __init__(self, comparison: Mapping[str, Any], format: Mapping[str, Any], chain: str = "strict") -> None:
+        """Raises DiaError for a format, chain or comparison that this version does not know."""
+        self.form = _known(format.get("kind"), FORMATS, "answer format")
+        self.steps = _known(chain, self.form.chains, "chain of extraction")
+        self.format, self.chain = format, chain
+        self.is_verbatim = chain in self.form.verbatim
+        self.mode: Mode = "lenient" if chain == "lenient" else "strict"
+        self.skip: str = format.get("skip") or ""
+        self.has_condition = "accept_if" in comparison
+        try:
+            self.answer = answer_type(comparison)
+        except LanguageError as error:
+            raise DiaError(Diagnostic("E822", visible(error.message), None, error.help), 3) from None
+
+    def grade(
+        self, truth: Value, accept: Sequence[Value], text: str, reply: str | None, accept_if: Condition | None = None
+    ) -> Grade:
+        """The grade of a reply to the instance with this truth, these accepted forms and this canonical text.
+
+        `accept_if` is the condition of an answer whose comparison has one; it is called with the typed reply.
+        """
+        if reply is None:
+            return Grade(WRONG if self.is_verbatim else ERROR, None, None)
+        found, step = self.form.extract(reply, self.format, self.chain)
+        if found is None:
+            verdict: Verdict = UNPARSED
+        elif self.is_verbatim:
+            verdict = self._compared(found, text)
+        else:
+            verdict = self._read(found.strip(), truth, accept, accept_if)
+        if verdict in SETTLED or not self.skip or self.skip not in reply:
+            return Grade(verdict, found, step)
+        return Grade(verdict, found, step, SKIP_MALFORMED)
+
+    def _compared(self, found: str, text: str) -> Verdict:
+        if found == self.form.wrap(text, self.format):
+            return CORRECT
+        return SKIPPED if self.skip and found == self.form.wrap(self.skip, self.format) else WRONG
+
+    def _read(self, found: str, truth: Value, accept: Sequence[Value], accept_if: Condition | None) -> Verdict:
+        if found == self.skip and found:
+            return SKIPPED
+        if len(found) > CHARACTERS:
+            return WRONG
+        try:
+            value = self.answer.read(found, self.mode)
+        except Unreadable:
+            return WRONG
+        if self.has_condition:
+            return CORRECT if _holds(accept_if, value) else WRONG
+        return CORRECT if any(self._equals(value, form) for form in (truth, *accept)) else WRONG
+
+    def _equals(self, value: Value, form: Value) -> bool:
+        if not self.answer.holds(form):
+            message = "a stored truth or accepted form is of another type than its comparison"
+            raise DiaError(Diagnostic("E822", message), 3)
+        return self.answer.equal(value, form)
+
+
+_Held = TypeVar("_Held")
+SETTLED = frozenset({CORRECT, SKIPPED})
+
+
+def grade(
+    answer: Mapping[str, Any],
+    reply: str | None,
+    format: Mapping[str, Any],
+    chain: str = "strict",
+    accept_if: Condition | None = None,
+) -> Grade:
+    """The grade of a reply to the question with this answer record and this answer format.
+
+    The record's own condition is used where it has one, unless `accept_if` is given. Raises DiaError for a
+    record, format or chain that this version cannot grade by.
+
+    >>> record = {"answer": 12, "accept": [], "text": "12", "comparison": {"type": "integer"}}
+    >>> grade(record, "<xml> 12 </xml>", {"kind": "xml", "skip": "I-DO-NOT-KNOW"}).verdict
+    'correct'
+    """
+    comparison = answer["comparison"]
+    grader = Grader(comparison, format, chain)
+    if grader.has_condition and accept_if is None:
+        from dia_runtime.language.conditions import condition
+
+        accept_if = condition(comparison["accept_if"])
+    try:
+        truth, accept = decode(answer["answer"]), [decode(form) for form in answer.get("accept", ())]
+    except ValueError:
+        raise DiaError(Diagnostic("E822", "an answer record holds no stored value"), 3) from None
+    return grader.grade(truth, accept, answer["text"], reply, accept_if)
+
+
+def _known(name: Any, table: Mapping[str, _Held], what: str) -> _Held:
+    if isinstance(name, str) and name in table:
+        return table[name]
+    shown = visible(str(name)[:60])
+    help = did_you_mean(shown, table) or f"there are {', '.join(table)}"
+    raise DiaError(Diagnostic("E821", f"no {what} is called `{shown}`", None, help))
+
+
+def _holds(accept_if: Condition | None, value: Value) -> bool:
+    if accept_if is None:
+        raise ValueError("the comparison has an `accept_if`: give the condition that it stands for")
+    try:
+        return accept_if(value)
+    except (LanguageError, DiaError):
+        return False

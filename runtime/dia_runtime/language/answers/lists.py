@@ -1,0 +1,187 @@
+"""Lists and tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dia_runtime.language.answers.base import (
+    ELEMENTS,
+    AnswerType,
+    Comparison,
+    Mode,
+    Types,
+    Unreadable,
+    unfit,
+    within,
+)
+from dia_runtime.language.answers.options import CHOICES
+from dia_runtime.language.answers.split import is_bracketed, pieces_of
+from dia_runtime.language.answers.texts import SPECIAL
+from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.values import Value
+
+DEPTH = 8
+# Options of a list that its elements take over where they have none of their own
+INHERITED = frozenset({"round", "tolerance", *CHOICES})
+
+
+class ListAnswer(AnswerType):
+    """Elements in order, all of one type."""
+
+    name = "list"
+    options = frozenset({"of", "separator"}) | INHERITED
+    opener, closer = "[", "]"
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        separator: str = comparison.get("separator", ",")
+        self.separator = separator.strip() or separator
+        self.of = tuple(types.build(element) for element in elements_of(comparison, types))
+        self.is_fixed = isinstance(comparison["of"], Sequence) and not isinstance(comparison["of"], str)
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        of = comparison.get("of")
+        if isinstance(of, Sequence) and not isinstance(of, str) and cls.name == "list":
+            return ["a list has elements of one type; use type tuple"]
+        return element_faults(comparison, types)
+
+    def element(self, place: int) -> AnswerType:
+        """The type of the element at a place."""
+        return self.of[place] if self.is_fixed else self.of[0]
+
+    def settle(self, value: Value) -> Value:
+        if type(value) is not list:
+            raise unfit(self.name, value, "put the elements in brackets, or declare another `type`")
+        if not self._fits(value):
+            raise LanguageError(f"the answer has {len(value)} elements; its type has {len(self.of)}")
+        return [self._settled(place, item) for place, item in enumerate(value)]
+
+    def _settled(self, place: int, item: Value) -> Value:
+        try:
+            return self.element(place).settle(item)
+        except LanguageError as error:
+            raise LanguageError(f"element {place + 1}: {error.message}", error.help, error.code) from None
+
+    def _fits(self, items: Sequence[Any]) -> bool:
+        return not self.is_fixed or len(items) == len(self.of)
+
+    def holds(self, value: Value) -> bool:
+        if type(value) is not list or not self._fits(value):
+            return False
+        return all(self.element(place).holds(item) for place, item in enumerate(value))
+
+    def write(self, value: Value) -> str:
+        if len(value) > ELEMENTS:
+            raise LanguageError(f"the answer has {len(value):,} elements; a reply is read up to {ELEMENTS:,}")
+        parts = [self.element(place).write_inside(item, self.separator) for place, item in enumerate(value)]
+        joint = self.separator if self.separator.isspace() else f"{self.separator} "
+        return within(self.opener + joint.join(parts) + self.closer)
+
+    def read(self, text: str, mode: Mode) -> Value:
+        pieces = pieces_of(text, self.separator, self.has_quotes, self._holds_lists)
+        if not self._fits(pieces):
+            raise Unreadable("another number of elements")
+        return [self.element(place).read_inside(piece, mode) for place, piece in enumerate(pieces)]
+
+    def equal(self, reply: Value, truth: Value) -> bool:
+        if len(reply) != len(truth):
+            return False
+        pairs = enumerate(zip(reply, truth, strict=True))
+        return all(self.element(place).equal_inside(said, right) for place, (said, right) in pairs)
+
+    def describe(self) -> str:
+        shown = self.samples()[0] if self.is_fixed else self.of[0].samples()
+        rule = f", with text that holds {self._special} in double quotes" if self.has_quotes else ""
+        return f"a {self.name} such as {self.write(shown)}{rule}"
+
+    @property
+    def _special(self) -> str:
+        separator = "a comma" if self.separator == "," else "a separator"
+        return f"{separator}, a bracket or a quote"
+
+    def samples(self) -> list[Value]:
+        if self.is_fixed:
+            columns = [element.samples() for element in self.of]
+            return [[column[place] for column in columns] for place in range(3)]
+        first, second, third = self.of[0].samples()
+        return [[first, second], [third, first], [second]]
+
+    @property
+    def has_quotes(self) -> bool:
+        return any(element.has_quotes for element in self.of)
+
+    @property
+    def has_brackets(self) -> bool:
+        return True
+
+    @property
+    def _holds_lists(self) -> bool:
+        return any(element.has_brackets for element in self.of)
+
+    def read_inside(self, piece: str, mode: Mode) -> Value:
+        if not is_bracketed(piece):
+            raise Unreadable("a list inside a list without brackets")
+        return self.read(piece, mode)
+
+
+class TupleAnswer(ListAnswer):
+    """Elements in order, of one type or each of its own."""
+
+    name = "tuple"
+    opener, closer = "(", ")"
+
+
+def elements_of(comparison: Comparison, types: Types) -> list[dict[str, Any]]:
+    """The comparisons of the elements, with what they take over from the list."""
+    of = comparison["of"]
+    several = of if isinstance(of, Sequence) and not isinstance(of, str) else [of]
+    return [_element(item, comparison, types) for item in several]
+
+
+def _element(of: Any, comparison: Comparison, types: Types) -> dict[str, Any]:
+    own = dict(of) if isinstance(of, Mapping) else {"type": of}
+    name = own.get("type")
+    taken = INHERITED & types.table[name].options if isinstance(name, str) and name in types.table else frozenset()
+    return {**{name: comparison[name] for name in sorted(taken) if name in comparison}, **own}
+
+
+def element_faults(comparison: Comparison, types: Types) -> list[str]:
+    """What is wrong with the options of a list, its elements included."""
+    if not comparison.get("of"):
+        return [f"answers of type {comparison['type']} need `of`, the type of their elements"]
+    if _depth(comparison) > DEPTH:
+        return [f"lists nest deeper than {DEPTH}"]
+    elements = elements_of(comparison, types)
+    found = [message for element in elements for message in types.faults(element)]
+    unused = [
+        f"no element takes the option `{name}`"
+        for name in sorted(INHERITED & comparison.keys())
+        if not any(name in element for element in elements)
+    ]
+    return found or unused + separator_faults(comparison.get("separator", ","), elements)
+
+
+def _depth(comparison: Comparison) -> int:
+    depth, level = 0, [comparison]
+    while level and depth <= DEPTH:
+        depth += 1
+        inner = [of for held in level if (of := held.get("of"))]
+        flat = [item for of in inner for item in (of if isinstance(of, list | tuple) else [of])]
+        level = [item for item in flat if isinstance(item, Mapping)]
+    return depth
+
+
+def separator_faults(separator: Any, elements: Sequence[Comparison]) -> list[str]:
+    """What makes a separator one that elements could hold."""
+    if not isinstance(separator, str) or not separator:
+        return ["`separator` must be a text of at least one character"]
+    mark = separator.strip() or separator
+    if any(char.isalnum() or char in SPECIAL or char == "\\" for char in mark):
+        return ["`separator` can hold no letters, digits, brackets, quotes or backslashes"]
+    numbers = {"integer", "rational", "real"} & {element["type"] for element in elements}
+    if numbers and all(char in "+-./" for char in mark):
+        return [f"the separator `{mark}` can be a part of a number"]
+    if any(mark == (element.get("round") or {}).get("thousands") for element in elements):
+        return ["`separator` and `thousands` cannot be the same"]
+    return []

@@ -1,0 +1,228 @@
+"""Integers, rationals and reals: read as exact numbers, compared as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from dia_runtime.language.answers.base import (
+    DIGITS,
+    AnswerType,
+    Comparison,
+    Mode,
+    Types,
+    Unreadable,
+    unfit,
+)
+from dia_runtime.language.answers.digits import read_integer, read_real
+from dia_runtime.language.answers.options import exact_number, round_faults, tolerance_faults
+from dia_runtime.language.certain import enclosures, equals
+from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.radix import integer_text
+from dia_runtime.language.rounding import DEFAULT_ZEROS, MAXIMUM_PLACES, THOUSANDS, round_exact, write_number
+from dia_runtime.language.values import Value, decimal, has_finite_decimals, is_symbolic, normal
+
+# How many times nearer to the exact number than its tolerance a truth is written, and stored
+WRITTEN, STORED = 10**3, 10**30
+
+
+class RoundedAnswer(AnswerType):
+    """A number that may be rounded and grouped as `round` declares."""
+
+    options = frozenset({"round"})
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.round: Mapping[str, Any] = comparison.get("round") or {}
+        self.thousands: str = self.round.get("thousands", "")
+
+    def rounded(self, value: Value) -> Value:
+        """The solver's number, rounded if the answer is to be."""
+        number = number_of(self.name, value)
+        if not self.round:
+            return number
+        return round_exact(number, self.round["places"], self.round.get("ties", "half_even"))
+
+    @property
+    def unit(self) -> int:
+        """One unit of the last digit that stays before the point: 100 for -2 places."""
+        return int("1" + "0" * -self.round.get("places", 0))
+
+    @property
+    def in_digits(self) -> str:
+        """How the digits are to be written, in words."""
+        if not self.thousands:
+            return "in plain digits"
+        return f"with {THOUSANDS[self.thousands]} between groups of three digits"
+
+
+class IntegerAnswer(RoundedAnswer):
+    """A whole number."""
+
+    name = "integer"
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        found = round_faults(comparison.get("round"))
+        if not found and (comparison.get("round") or {}).get("places", 0) > 0:
+            found.append("an integer has no decimal places to be rounded to; use type real or `places: 0`")
+        return found
+
+    def settle(self, value: Value) -> Value:
+        number = self.rounded(value)
+        if is_symbolic(number):
+            candidate = round_exact(number, 0)
+            number = candidate if equals(number, Fraction(candidate)) else number
+        if type(number) is int:
+            return number
+        mend = "declare `round: {places: 0, ties: half_even}`, or use type rational or real"
+        raise LanguageError("the answer's type is integer, but its value is not whole", mend)
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is int
+
+    def write(self, value: Value) -> str:
+        return few_digits(write_number(value, None, "strip", self.thousands))
+
+    def read(self, text: str, mode: Mode) -> Value:
+        return read_integer(text.strip(), self.thousands, mode)
+
+    def describe(self) -> str:
+        return f"a whole number {self.in_digits}"
+
+    def samples(self) -> list[Value]:
+        return [self.unit, 2 * self.unit, 3 * self.unit]
+
+
+class RationalAnswer(AnswerType):
+    """A fraction, or a whole number; numerator and denominator are read as integers are."""
+
+    name = "rational"
+
+    def settle(self, value: Value) -> Value:
+        number = number_of(self.name, value)
+        if is_symbolic(number):
+            raise unfit(self.name, value, "use type real with `round` or `tolerance`")
+        return normal(Fraction(number))
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is int or type(value) is Fraction
+
+    def write(self, value: Value) -> str:
+        exact = Fraction(value)
+        top = few_digits(integer_text(exact.numerator))
+        return top if exact.denominator == 1 else f"{top}/{few_digits(integer_text(exact.denominator))}"
+
+    def read(self, text: str, mode: Mode) -> Value:
+        top, stroke, bottom = text.strip().partition("/")
+        if not stroke:
+            return read_integer(top, "", mode)
+        divisor = read_integer(bottom, "", mode)
+        if divisor == 0:
+            raise Unreadable("a division by zero")
+        return normal(Fraction(read_integer(top, "", mode), divisor))
+
+    def describe(self) -> str:
+        return "a fraction such as 3/4, or a whole number"
+
+    def samples(self) -> list[Value]:
+        return [Fraction(1, 2), 3, Fraction(-5, 7)]
+
+
+class RealAnswer(RoundedAnswer):
+    """A number in decimals.
+
+    With a tolerance the truth need not have finite decimals: a rational is kept as it is, a symbolic number
+    as a decimal that is 10**30 times nearer to it than the tolerance is wide.
+    """
+
+    name = "real"
+    options = frozenset({"round", "tolerance"})
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        super().__init__(comparison, types)
+        tolerance = comparison.get("tolerance") or {}
+        self.absolute = exact_number(tolerance.get("absolute", 0)) or Fraction(0)
+        self.relative = exact_number(tolerance.get("relative", 0)) or Fraction(0)
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        return round_faults(comparison.get("round")) + tolerance_faults(comparison.get("tolerance"))
+
+    def settle(self, value: Value) -> Value:
+        number = self.rounded(value)
+        if is_symbolic(number):
+            return _near(number, self._required_margin(_size(number)) / STORED)
+        if has_finite_decimals(Fraction(number)):
+            return decimal(number)
+        self._required_margin(abs(number))
+        return Fraction(number)
+
+    def _required_margin(self, size: Fraction) -> Fraction:
+        margin = self.margin(size)
+        if not margin:
+            mend = "declare `round` (the truth is rounded) or `tolerance` (a reply may differ by so much)"
+            raise LanguageError("the answer's type is real, but its value has no finite decimals", mend)
+        return margin
+
+    def margin(self, truth: Fraction) -> Fraction:
+        """How far a reply may be from the truth."""
+        size = truth if truth >= 0 else -truth
+        return max(self.absolute, self.relative * size)
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is int or isinstance(value, Fraction)
+
+    def write(self, value: Value) -> str:
+        if not has_finite_decimals(Fraction(value)):
+            value = _near(value, self._required_margin(Fraction(value)) / WRITTEN)
+        zeros = self.round.get("zeros", DEFAULT_ZEROS)
+        return few_digits(write_number(value, self.round.get("places"), zeros, self.thousands))
+
+    def read(self, text: str, mode: Mode) -> Value:
+        return read_real(text.strip(), self.thousands, mode)
+
+    def equal(self, reply: Value, truth: Value) -> bool:
+        return bool(reply == truth or abs(reply - truth) <= self.margin(truth))
+
+    def describe(self) -> str:
+        example = self.write(self.samples()[0])
+        if "." not in example:
+            return f"a whole number {self.in_digits}"
+        return f"a decimal number such as {example}" + (f", {self.in_digits}" if self.thousands else "")
+
+    def samples(self) -> list[Value]:
+        shown = (Fraction(314, 100), Fraction(5, 2), Fraction(-1))
+        return [decimal(Fraction(self.rounded(number * self.unit))) for number in shown]
+
+
+def number_of(name: str, value: Value) -> Value:
+    """The solver's number in its normal form. Raises LanguageError for another kind of value."""
+    number = normal(value)
+    if type(number) is int or isinstance(number, Fraction) or getattr(number, "is_number", False):
+        return number
+    raise unfit(name, value, "give a number, or declare another `type`")
+
+
+def few_digits(text: str) -> str:
+    """The text of a number itself. Raises LanguageError where a reply could not hold so many digits."""
+    if len(text) > DIGITS and sum(map(str.isdigit, text)) > DIGITS:
+        raise LanguageError(f"the answer has more than {DIGITS:,} digits, which no reply is read to")
+    return text
+
+
+def _size(number: Any) -> Fraction:
+    """A number that is hardly below the symbolic number's absolute value."""
+    for low, high in enclosures(number, 0):
+        return min(abs(low), abs(high))
+    raise LanguageError(f"the answer has more than {DIGITS:,} digits, which no reply is read to")
+
+
+def _near(number: Value, margin: Fraction) -> Value:
+    """A decimal at most so far from the number, of as few places as that takes."""
+    places = 0
+    while Fraction(1, 2 * 10**places) > margin:
+        places += 1
+        if places > MAXIMUM_PLACES:
+            raise LanguageError("the tolerance is too narrow for this number", "declare `round` instead")
+    return round_exact(number, places)
