@@ -10,8 +10,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from dia_runtime.grade import Grade, grade
+from dia_runtime.bundle.records import is_gradable
+from dia_runtime.formats import FORMATS
+from dia_runtime.grade import WRONG, Grade, grade
+from dia_runtime.language.answers import Mode, Unreadable, answer_type
+from dia_runtime.language.answers.base import CHARACTERS, AnswerType
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.language.values import Value
 from dia_runtime.metrics import Exact, Mark, mark
 from dia_runtime.store import Store
 from dia_runtime.store_schema import StoredQuestion, StoredReply
@@ -22,6 +27,9 @@ ENDINGS = {"over_context": "over_context", "content_filter": "refused", "length"
 WORTHS = ("correct", "skipped", "wrong")
 # Bounded, because Fraction("1e999999999") does not end.
 NUMBER = re.compile(r"[+-]?[0-9]{1,9}(?:/[1-9][0-9]{0,8}|\.[0-9]{1,9})?", re.ASCII)
+
+
+Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +51,47 @@ class Judged:
     mistakes: Mapping[str, bool]
 
 
-def judge(
-    store: Store, respondent: int, rules: Rules, answers: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Judged]:
+def judge(store: Store, respondent: int, rules: Rules, answers: Mapping[str, Record]) -> Iterator[Judged]:
     """The respondent's first replies, judged; `answers` serve where the run itself holds none."""
     for question, reply in store.replies(respondent):
-        record = answers.get(question.id) or (store.record(question.grading) if question.grading else None)
-        if record is None:
-            message = f"`{store.path}` holds no answers"
-            raise DiaError(Diagnostic("E808", message, None, "give the bundle that has them with `--bundle`"))
-        found = _found(record, reply, store.parsed(question.format), rules.chain)
+        record = answers.get(question.id) or _held(store, question)
+        format = _format(store, question)
+        found = _found(store, record, reply, format, rules.chain)
         verdict = "wrong" if found.verdict == "error" and rules.errors == "wrong" else found.verdict
         yield Judged(
             question,
             mark(verdict, _points(store, question.points) | dict(rules.points or {})),
             frozenset(found.flags) | _ending(reply),
-            _mistakes(record, found) if verdict == "wrong" else {},
+            _mistakes(record, found, format, rules.chain) if verdict == "wrong" else {},
         )
 
 
-def _found(record: Mapping[str, Any], reply: StoredReply, format: Mapping[str, Any], chain: str) -> Grade:
+def _held(store: Store, question: StoredQuestion) -> dict[str, Any]:
+    if question.grading is None:
+        message = f"`{store.path}` holds no answers"
+        raise DiaError(Diagnostic("E808", message, None, "give the bundle that has them with `--bundle`"))
+    record = store.record(question.grading)
+    if not is_gradable(record):
+        raise store.damaged(visible(f"the grading record of `{question.id}` lacks something"))
+    return record
+
+
+def _format(store: Store, question: StoredQuestion) -> dict[str, Any]:
+    format = store.parsed(question.format)
+    if not isinstance(format, dict):
+        raise store.damaged(visible(f"the answer format of `{question.id}` is none"))
+    return format
+
+
+def _found(store: Store, record: Record, reply: StoredReply, format: Mapping[str, Any], chain: str) -> Grade:
     if reply.text is None and reply.error is None:  # the provider's last word: an answer, and not a right one
-        return Grade("wrong", None, None, frozenset())
-    return grade(record, None if reply.error is not None else reply.text, format, chain)
+        return Grade(WRONG, None, None)
+    try:
+        return grade(record, None if reply.error is not None else reply.text, format, chain)
+    except (KeyError, TypeError, AttributeError):
+        if "accept_if" not in record["comparison"]:
+            raise
+        raise store.damaged("a condition of an answer is none") from None  # a stranger wrote it
 
 
 def _ending(reply: StoredReply) -> frozenset[str]:
@@ -73,9 +99,30 @@ def _ending(reply: StoredReply) -> frozenset[str]:
     return frozenset([flag] if flag else [])
 
 
-def _mistakes(record: Mapping[str, Any], found: Grade) -> dict[str, bool]:
-    said = None if found.extracted is None else str(found.extracted).strip()
-    return {name: said == text for name, text in record.get("mistakes", {}).items()}
+def _mistakes(record: Record, found: Grade, format: Mapping[str, Any], chain: str) -> dict[str, bool]:
+    """Which of the known mistakes the wrong answer is, read and compared as the truth is."""
+    texts = {name: str(text) for name, text in record["mistakes"].items()}
+    form = FORMATS[format["kind"]]
+    if found.extracted is None or not texts:
+        return dict.fromkeys(texts, False)
+    if chain in form.verbatim:
+        return {name: form.wrap(text, format) == found.extracted for name, text in texts.items()}
+    kind = answer_type(record["comparison"])
+    said = _read(kind, found.extracted.strip(), "lenient" if chain == "lenient" else "strict")
+    return {name: said is not None and _is(kind, said, text) for name, text in texts.items()}
+
+
+def _is(kind: AnswerType, said: Value, text: str) -> bool:
+    mistake = _read(kind, text, "strict")
+    return mistake is not None and kind.equal(said, mistake)
+
+
+def _read(kind: AnswerType, text: str, mode: Mode) -> Value | None:
+    """The typed value of a text, which is never None; None for a text that is no value of the type."""
+    try:
+        return kind.read(text, mode) if len(text) <= CHARACTERS else None
+    except Unreadable:
+        return None
 
 
 def worth(name: str, value: Any) -> Exact:

@@ -98,14 +98,10 @@ def test_points_can_be_replaced(played: Make) -> None:
     path = played([None, SKIP, WRONG, UNPARSED, None, None])
     assert model(path)["rs"]["value"] == pytest.approx((1 - 2) / 3 + (-2 + 2) / 3)
     assert model(path, points={"wrong": -1})["rs"]["value"] == pytest.approx(0 + 1 / 3)
-    assert model(path, points={"wrong": "-1/2", "skipped": "0.5"})["rs"]["value"] == pytest.approx(
-        1 / 3 + 0.5
-    )
+    assert model(path, points={"wrong": "-1/2", "skipped": "0.5"})["rs"]["value"] == pytest.approx(1 / 3 + 0.5)
 
 
-@pytest.mark.parametrize(
-    "points", [{"wrng": 1}, {"wrong": "x"}, {"wrong": "1e999999999"}, {"wrong": 0.1 + 0.2}]
-)
+@pytest.mark.parametrize("points", [{"wrng": 1}, {"wrong": "x"}, {"wrong": "1e999999999"}, {"wrong": 0.1 + 0.2}])
 def test_points_that_say_nothing(played: Make, points: dict[str, Any]) -> None:
     path = played([None] * 6)
     assert failure(lambda: dia_runtime.score(path, points=points)).exit_code == 2
@@ -142,6 +138,36 @@ def test_mistakes_explain_wrong_replies(played: Make) -> None:
     # The known mistake is the product: 7 * 2 = 14 for the second instance of the first template.
     found = model(played([None, Reply("<xml>14</xml>"), WRONG, None, WRONG, WRONG]))
     assert found["mistakes"] == {"sum_0": {"product": 0.5}, "sum_1": {"product": 0.0}}
+
+
+@pytest.mark.parametrize("said", ["<xml>14</xml>", "<xml> +014 </xml>", "```\n<xml>14</xml>\n```"])
+def test_a_mistake_is_the_same_however_it_is_written(played: Make, said: str) -> None:
+    found = model(played([None, Reply(said), *[None] * 4]))
+    assert found["mistakes"] == {"sum_0": {"product": 1.0}}
+
+
+@pytest.mark.parametrize(("chain", "share"), [("strict", None), ("lenient", 1.0), ("compat", 1.0)])
+def test_mistakes_are_read_by_the_chain(played: Make, chain: str, share: float | None) -> None:
+    path = played([None, Reply("It is\n```xml\n<xml>14</xml>\n```\nI believe."), *[None] * 4])
+    found = model(path, chain=chain)
+    assert found["counts"]["unparsed" if share is None else "wrong"] == 1
+    assert found["mistakes"].get("sum_0", {}).get("product") == share
+
+
+def test_a_malformed_skip_is_flagged(played: Make) -> None:
+    found = model(played([Reply("I choose I-DO-NOT-KNOW"), *[None] * 5]))
+    assert found["counts"]["unparsed"] == 1 and found["flags"]["skip_malformed"] == 1
+
+
+def test_chains_differ(played: Make) -> None:
+    path = played([Reply("I think <xml>8</xml>"), Reply("```xml\n<xml>9</xml>\n```"), *[None] * 4])
+    correct = {chain: model(path, chain=chain)["counts"]["correct"] for chain in ("strict", "lenient", "compat")}
+    assert correct == {"strict": 5, "lenient": 6, "compat": 5}
+
+
+def test_an_error_is_wrong_to_the_published_evaluator(played: Make) -> None:
+    path = played([ERROR, *[None] * 5])
+    assert model(path)["counts"]["error"] == 1 and model(path, chain="compat")["counts"]["wrong"] == 1
 
 
 def test_groups_add_up(played: Make) -> None:
@@ -226,9 +252,7 @@ def test_scoring_changes_nothing(played: Make) -> None:
     assert sorted(entry.name for entry in path.parent.glob("played.run*")) == ["played.run"]
 
 
-@pytest.mark.parametrize(
-    "options", [{"errors": "drop"}, {"chain": "loose"}, {"points": {"skipped": None}}], ids=repr
-)
+@pytest.mark.parametrize("options", [{"errors": "drop"}, {"chain": "loose"}, {"points": {"skipped": None}}], ids=repr)
 def test_unknown_options(played: Make, options: dict[str, Any]) -> None:
     path = played([None] * 6)
     assert failure(lambda: dia_runtime.score(path, **options)).exit_code == 2
@@ -244,6 +268,11 @@ def test_no_runs() -> None:
         """UPDATE question SET points = '{"correct":1}'""",
         """UPDATE question SET points = '{"correct":1,"skipped":0,"wrong":"1e99999999"}'""",
         "UPDATE question SET grading = 'x'",
+        """UPDATE question SET grading = '{"text":"8"}'""",
+        """UPDATE question SET grading = json_set(grading, '$.comparison.type', 'planet')""",
+        """UPDATE question SET grading = json_set(grading, '$.comparison.accept_if', json('{"x":1}'))""",
+        """UPDATE question SET grading = json_set(grading, '$.answer', json('{"rational":"1/0"}'))""",
+        """UPDATE question SET format = '[]'""",
         "UPDATE question SET format = '['",
         "DELETE FROM meta WHERE key = 'bundle_id'",
         "DELETE FROM meta",

@@ -110,9 +110,7 @@ def _numbers(manifest: dict[str, Any]) -> list[str]:
     ]
     if manifest["k"] < 1:
         faults.append("its `k` is below 1")
-    if not all(
-        isinstance(entry, dict) and {"template", "why"} <= entry.keys() for entry in manifest["left_out"]
-    ):
+    if not all(isinstance(entry, dict) and {"template", "why"} <= entry.keys() for entry in manifest["left_out"]):
         faults.append("its `left_out` does not name templates with reasons")
     if not DIGEST.fullmatch(manifest["questions_root"]):
         faults.append("its `questions_root` is not a SHA-256")

@@ -12,6 +12,7 @@ Record = Mapping[str, Any]
 Shape = Mapping[str, tuple[type, ...]]
 
 TEXT, WHOLE, NOTHING = (str,), (int,), (type(None),)
+ANYTHING: tuple[type, ...] = ()
 TEXT_OR_NOTHING = TEXT + NOTHING
 
 QUESTION: Shape = {
@@ -29,10 +30,13 @@ QUESTION: Shape = {
 ANSWER: Shape = {
     "id": TEXT,
     "template": TEXT,
+    "answer": ANYTHING,
     "text": TEXT,
     "comparison": (dict,),
+    "accept": (list,),
     "mistakes": (dict,),
 }
+GRADING: Shape = {name: kinds for name, kinds in ANSWER.items() if name not in ("id", "template")}
 TEMPLATE: Shape = {"template": TEXT}
 
 
@@ -74,16 +78,19 @@ def misshapen(record: Any, keys: Shape) -> str | None:
     for name, kinds in keys.items():
         if name not in record:
             return f"it has no `{name}`"
-        if type(record[name]) not in kinds:
+        if kinds and type(record[name]) not in kinds:
             return f"its `{name}` is of another type"
     return _asks_nothing(record) if keys is QUESTION else None
 
 
+def is_gradable(record: Any) -> bool:
+    """Whether a stored record holds what grading needs: that of an answer but for its names."""
+    return misshapen(record, GRADING) is None
+
+
 def _asks_nothing(question: Record) -> str | None:
     if "sessions" in question:
-        return (
-            None if isinstance(question["sessions"], (dict, list)) else "its `sessions` are of another type"
-        )
+        return None if isinstance(question["sessions"], (dict, list)) else "its `sessions` are of another type"
     messages = question.get("messages")
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         return "it has neither `messages` nor `sessions`"

@@ -187,9 +187,7 @@ def _answer_problems(bundle: Bundle, ids: list[str]) -> Iterator[Problem]:
         yield Problem("answers", place, message, str(len(ids)), str(count))
 
 
-def _count_problems(
-    bundle: Bundle, name: str, found: int, place: str = "templates.jsonl"
-) -> Iterator[Problem]:
+def _count_problems(bundle: Bundle, name: str, found: int, place: str = "templates.jsonl") -> Iterator[Problem]:
     expected = bundle.manifest["counts"][name]
     if found != expected:
         message = f"gives {found} {name}, the manifest says {expected}"
