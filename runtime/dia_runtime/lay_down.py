@@ -64,9 +64,7 @@ def _pairs(bundle: Bundle) -> Iterator[tuple[Record, Record | None]]:
         yield question, answer
 
 
-def _stored(
-    position: int, leaf: bytes, question: Record, answer: Record | None, template: Record
-) -> StoredQuestion:
+def _stored(position: int, leaf: bytes, question: Record, answer: Record | None, template: Record) -> StoredQuestion:
     grading = {name: value for name, value in (answer or {}).items() if name not in NOT_FOR_GRADING}
     return StoredQuestion(
         position=position,

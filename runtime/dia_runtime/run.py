@@ -90,9 +90,7 @@ def run(
     return RunSummary(path, opened.id, opened.questions_root, questions, attempts, tuple(done))
 
 
-def _require_possible(
-    bundle: Bundle, models: Sequence[str | Respondent], limit: int | None, attempts: int
-) -> None:
+def _require_possible(bundle: Bundle, models: Sequence[str | Respondent], limit: int | None, attempts: int) -> None:
     if attempts < 1 or (limit is not None and limit < 1):
         raise DiaError(Diagnostic("E807", "`attempts` and `limit` count from 1"))
     for model in models:

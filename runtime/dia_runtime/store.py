@@ -130,10 +130,7 @@ class Store:
 
     def count(self, respondent: int, attempts: int, questions: int) -> int:
         """How many of the first attempts at the first questions need no further try."""
-        query = (
-            "SELECT count(*) FROM reply"
-            " WHERE respondent = ? AND attempt <= ? AND question < ? AND error IS NULL"
-        )
+        query = "SELECT count(*) FROM reply WHERE respondent = ? AND attempt <= ? AND question < ? AND error IS NULL"
         return int(self._all(query, respondent, attempts, questions)[0][0])
 
     @property

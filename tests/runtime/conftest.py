@@ -140,9 +140,7 @@ FACTS: dict[str, Any] = {
 def tiny(tmp_path: Path) -> Callable[..., Path]:
     """Makes a bundle of so many templates with k instances each, in a folder of the test's own."""
 
-    def make(
-        name: str = "bundle", templates: int = 2, k: int = 3, sealed: bool = False, **facts: Any
-    ) -> Path:
+    def make(name: str = "bundle", templates: int = 2, k: int = 3, sealed: bool = False, **facts: Any) -> Path:
         variants = facts.pop("variants", [None])
         questions = [question(t, i, v) for t in range(templates) for i in range(k) for v in variants]
         answers = None if sealed else [answer(asked) for asked in questions]

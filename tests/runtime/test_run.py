@@ -127,9 +127,7 @@ def test_a_slow_respondent_has_each_reply_saved_at_once(tiny: Make, tmp_path: Pa
         time.sleep(0.025)
         return Reply(str(number))
 
-    dia_runtime.run(
-        tiny(), [Scripted(slowly)], tmp_path / "a.run", on_progress=lambda step: seen.append(step.done)
-    )
+    dia_runtime.run(tiny(), [Scripted(slowly)], tmp_path / "a.run", on_progress=lambda step: seen.append(step.done))
     assert seen == [1, 2, 3, 4, 5, 6]
 
 
@@ -142,9 +140,7 @@ def test_an_interrupt_keeps_what_came_back(tiny: Make, tmp_path: Path) -> None:
     bundle, path = tiny(), tmp_path / "a.run"
     with pytest.raises(KeyboardInterrupt):
         dia_runtime.run(bundle, [Scripted(interrupted)], path)
-    assert texts(path) == ["1", "2", "3"] and [entry.name for entry in path.parent.glob("a.run*")] == [
-        "a.run"
-    ]
+    assert texts(path) == ["1", "2", "3"] and [entry.name for entry in path.parent.glob("a.run*")] == ["a.run"]
     dia_runtime.run(bundle, [Scripted(lambda number: Reply("rest"))], path)
     assert texts(path) == ["1", "2", "3", *["rest"] * 3]
 
@@ -179,9 +175,7 @@ def test_a_killed_run_holds_all_that_it_counted(tiny: Make, tmp_path: Path, numb
     assert len(texts(path)) == 400
 
 
-@pytest.mark.parametrize(
-    "name", ["questions.jsonl", "answers.jsonl", "templates.jsonl", "specs/benchmark.yaml"]
-)
+@pytest.mark.parametrize("name", ["questions.jsonl", "answers.jsonl", "templates.jsonl", "specs/benchmark.yaml"])
 @pytest.mark.parametrize("begun", [False, True])
 def test_nothing_of_a_damaged_bundle_is_asked(tiny: Make, tmp_path: Path, name: str, begun: bool) -> None:
     bundle, path, model = tiny(), tmp_path / "a.run", Scripted()

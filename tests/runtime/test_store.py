@@ -95,9 +95,7 @@ def test_every_column_of_a_reply_is_kept(store: Store, path: Path) -> None:
     assert row[4:] == ("text", None, "stop", 10, 20, "0.00125", "1.5", "model-2026", "2026-01-01T00:00:00Z")
 
 
-@pytest.mark.parametrize(
-    "text", ["\x00 nul \x1b", "half \ud83d character", "Ω\U0001f600", "", "x" * 1_000_000]
-)
+@pytest.mark.parametrize("text", ["\x00 nul \x1b", "half \ud83d character", "Ω\U0001f600", "", "x" * 1_000_000])
 def test_any_text_can_be_a_reply(store: Store, text: str) -> None:
     who = store.respondent("a", "a", {})
     store.save(who, [(0, 1, Reply(text))])

@@ -24,6 +24,8 @@ CODES = {
     "added": "E705",
     "renamed": "E705",
     "link": "E706",
+    "record": "E707",
+    "answers": "E709",
 }
 
 

@@ -25,13 +25,9 @@ Report = Callable[["Progress"], None]
 
 @click.command("run")
 @click.argument("bundle", type=click.Path(path_type=Path))
-@click.option(
-    "--model", "models", multiple=True, required=True, metavar="NAME", help="Whom to ask; repeatable."
-)
+@click.option("--model", "models", multiple=True, required=True, metavar="NAME", help="Whom to ask; repeatable.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="RUN", help="The file of the run.")
-@click.option(
-    "--attempts", type=click.IntRange(min=1), default=1, show_default=True, help="Tries a question."
-)
+@click.option("--attempts", type=click.IntRange(min=1), default=1, show_default=True, help="Tries a question.")
 @click.option("--limit", type=click.IntRange(min=1), help="Ask the first so many questions only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")

@@ -56,9 +56,7 @@ def _title(result: Mapping[str, Any]) -> str:
     return f"{result['benchmark']} {result['version']}: {result['n']} items, k = {result['k']}"
 
 
-def _table(
-    title: str, labels: tuple[str, ...], rows: Iterable[tuple[tuple[str, ...], Mapping[str, Any]]]
-) -> Table:
+def _table(title: str, labels: tuple[str, ...], rows: Iterable[tuple[tuple[str, ...], Mapping[str, Any]]]) -> Table:
     figures = [heading for heading, _, _ in FIGURES.values()]
     headings = (*labels, "n", *VERDICTS, figures[0], "SE", *figures[1:])
     return Table(title, headings, tuple((*names, *_cells(block)) for names, block in rows), len(labels))
@@ -105,8 +103,7 @@ def _padded(row: Sequence[str], widths: Sequence[int], labels: int) -> Iterator[
 def _width(cell: str) -> int:
     """How many columns of a terminal the text takes."""
     return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
-        for char in cell
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in cell
     )
 
 

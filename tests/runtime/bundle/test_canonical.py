@@ -47,7 +47,7 @@ def test_what_has_no_one_form_is_refused(record: Any) -> None:
 
 
 def test_control_characters_are_escaped_as_the_rfc_says() -> None:
-    assert line("\x00\b\t\n\f\r\x1f\"\\/\x7f") == b'"\\u0000\\b\\t\\n\\f\\r\\u001f\\"\\\\/\x7f"'
+    assert line('\x00\b\t\n\f\r\x1f"\\/\x7f') == b'"\\u0000\\b\\t\\n\\f\\r\\u001f\\"\\\\/\x7f"'
 
 
 def test_the_bundle_id_is_the_digest_of_the_file() -> None:

@@ -77,9 +77,7 @@ def test_a_run_tells_where_it_lies(tiny: Make) -> None:
 
 
 def test_a_run_with_out_holds_all_models(tiny: Make) -> None:
-    result = called(
-        "run", tiny(), "--model", "oracle", "--model", "abstain", "-o", "deep/all.run", "-q", "--json"
-    )
+    result = called("run", tiny(), "--model", "oracle", "--model", "abstain", "-o", "deep/all.run", "-q", "--json")
     found = facts(result, "run")
     assert [entry["model"] for entry in found["runs"]] == ["oracle", "abstain"]
     assert {entry["path"] for entry in found["runs"]} == {"deep/all.run"}
@@ -139,9 +137,7 @@ def test_a_bar_is_drawn_on_a_terminal(tiny: Make) -> None:
 
 @pytest.fixture
 def scored(tiny: Make) -> Path:
-    called(
-        "run", tiny(), "--model", "oracle", "--model", "abstain", "--model", "wrong", "-o", "all.run", "-q"
-    )
+    called("run", tiny(), "--model", "oracle", "--model", "abstain", "--model", "wrong", "-o", "all.run", "-q")
     return Path("all.run")
 
 

@@ -64,13 +64,7 @@ def test_columns_are_aligned_also_under_wide_and_combining_characters() -> None:
     text = as_text(score_tables(result(("模型", block()), ("e\u0301", block()), ("plain", block()))))
     lines = text.splitlines()[2:]
     assert (
-        len(
-            {
-                line.index("0.5") + line.count("模") + line.count("型") - line.count("\u0301")
-                for line in lines[1:]
-            }
-        )
-        == 1
+        len({line.index("0.5") + line.count("模") + line.count("型") - line.count("\u0301") for line in lines[1:]}) == 1
     )
 
 
