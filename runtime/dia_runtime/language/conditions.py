@@ -6,9 +6,9 @@ A stored condition is `{"expression", "names": {name: encoded value}, "functions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from json import dumps
+from json import dumps, loads
 from typing import Any
 
 from dia_runtime.language.expressions import (
@@ -22,6 +22,7 @@ from dia_runtime.language.expressions import (
 )
 from dia_runtime.language.guards import truth
 from dia_runtime.language.values import Value, decode
+from dia_runtime.language.workers import Servant
 
 
 def condition(stored: Mapping[str, Any]) -> Callable[[Value], bool]:
@@ -35,14 +36,22 @@ def condition(stored: Mapping[str, Any]) -> Callable[[Value], bool]:
     return holds
 
 
+def guarded_condition(stored: Mapping[str, Any], servant: Servant) -> Callable[[Value], bool]:
+    """The stored condition as a function of the typed reply, evaluated in a worker that can be killed."""
+    return lambda reply: bool(servant.ask(answered, stored, reply))
+
+
+def answered(stored: Mapping[str, Any], reply: Value) -> Iterator[bool]:
+    """Whether the stored condition holds for the reply, as the one item of a worker's task."""
+    yield condition(stored)(reply)
+
+
 def _key(stored: Mapping[str, Any], part: str) -> str:
     return dumps(stored.get(part, {}), sort_keys=True)
 
 
 @lru_cache(maxsize=256)
 def _compiled(expression: str, functions: str, faces: str, names: frozenset[str]) -> Compiled:
-    from json import loads
-
     namespace = Namespace()
     values = names | {"reply"}
     if EXACT_ANSWER in names:

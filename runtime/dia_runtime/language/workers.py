@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any
 
 from dia_runtime.language import watch
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 
 MEMORY_BYTES = 1 << 30
 SECONDS = 5.0
@@ -77,6 +77,50 @@ def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the solver") -> Ge
     finally:
         for worker in workers:
             _stop(worker)
+
+
+class Servant:
+    """One worker that answers questions one after the other; a question that takes too long costs it its life."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self.seconds = seconds
+        self.worker: _Worker | None = None
+
+    def ask(self, function: Callable[..., Iterator[Any]], *arguments: Any) -> Any:
+        """The last item that the generator function yields, computed in the worker.
+
+        Raises LanguageError where the evaluation fails, dies, or runs longer than the allowed seconds.
+        """
+        if self.worker is None:
+            self.worker = _started()
+        pipe, result = self.worker.pipe, None
+        try:
+            pipe.send((function, arguments))
+            while pipe.poll(self.seconds):
+                kind, content = pipe.recv()
+                if kind == "item":
+                    result = content
+                elif kind == "bug":
+                    raise WorkerBug(content)
+                elif kind == "end":
+                    return _result_or_error(result, content)
+        except (EOFError, OSError):
+            self.close()
+            raise LanguageError("the evaluation ran out of memory or died", code="E502") from None
+        self.close()
+        raise LanguageError(f"the evaluation ran longer than {self.seconds:g} s", code="E502")
+
+    def close(self) -> None:
+        """Ends the worker."""
+        if self.worker is not None:
+            _stop(self.worker)
+            self.worker = None
+
+
+def _result_or_error(result: Any, diagnostics: tuple[Diagnostic, ...]) -> Any:
+    if diagnostics:
+        raise LanguageError(diagnostics[0].message, diagnostics[0].help, diagnostics[0].code)
+    return result
 
 
 def _hand_out(waiting: deque[Task], workers: list[_Worker], jobs: int) -> None:

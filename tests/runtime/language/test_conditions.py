@@ -1,0 +1,70 @@
+"""Conditions that travel with a bundle: self-contained, and evaluated where they can be killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+import pytest
+from dia_runtime.language.conditions import condition, guarded_condition
+from dia_runtime.language.diagnostics import DiaError, LanguageError
+from dia_runtime.language.values import Entry, Record, encode
+from dia_runtime.language.workers import Servant
+
+STORED: dict[str, Any] = {
+    "expression": "length(reply) == length(answer) and fits(reply) and all(holds(rule, reply) for rule in rules)",
+    "names": {
+        "answer": "abd",
+        "s": "abcd",
+        "rules": encode([Entry("rule", "no_letter", Record({"c": "x"})), Entry("rule", "short", Record())]),
+    },
+    "functions": {"fits": {"arguments": ["t"], "expression": "is_subsequence(t, s)"}},
+    "faces": {
+        "holds": {
+            "arguments": ["t"],
+            "entries": {
+                "rule/no_letter": {"expression": "c not in t", "names": ["c"]},
+                "rule/short": {"expression": "length(t) < 10", "names": []},
+            },
+        }
+    },
+}
+STORED["expression"] = STORED["expression"].replace("holds(rule, reply)", "holds(reply, rule)")
+
+
+@pytest.fixture
+def servant() -> Iterator[Servant]:
+    held = Servant(seconds=1.0)
+    yield held
+    held.close()
+
+
+def test_functions_and_faces_travel_along() -> None:
+    holds = condition(STORED)
+    assert [holds(text) for text in ("abd", "acd", "abx", "dba", "ab", "bcd")] == [True, True, False, False, False, True]
+
+
+def test_a_worker_says_the_same(servant: Servant) -> None:
+    holds = guarded_condition(STORED, servant)
+    assert [holds(text) for text in ("abd", "abx")] == [True, False]
+
+
+def test_a_condition_that_hangs_is_killed_and_the_next_is_answered(servant: Servant) -> None:
+    hanging = {"expression": "length(factor(reply)) > 1"}
+    start = perf_counter()
+    with pytest.raises(LanguageError, match="longer than 1 s"):
+        guarded_condition(hanging, servant)((2**127 - 1) * (2**521 - 1) * (10**40 + 13) * (10**41 + 9))
+    assert perf_counter() - start < 5
+    assert guarded_condition({"expression": "reply > 1"}, servant)(2)
+
+
+def test_a_condition_that_fails_on_a_reply_says_why(servant: Servant) -> None:
+    with pytest.raises(LanguageError, match="division by zero"):
+        guarded_condition({"expression": "1 / reply > 0"}, servant)(0)
+
+
+@pytest.mark.parametrize("expression", ["__import__('os')", "unknown > 1", "reply.x()", "1 +"])
+def test_what_is_not_of_the_language_does_not_compile(expression: str) -> None:
+    with pytest.raises(DiaError):
+        condition({"expression": expression})
