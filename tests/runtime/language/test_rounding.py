@@ -61,7 +61,8 @@ def pi_digits(places: int) -> int:
     unit = 10 ** (places + 10)
 
     def arctan_of_one_over(x: int) -> int:
-        term = total = unit // x
+        term: int = unit // x
+        total = term
         for n in range(3, 10_000, 2):
             term //= -x * x
             total += term // n
@@ -177,9 +178,10 @@ def test_what_is_not_exact_is_refused() -> None:
     for value in (0.5, Float("0.5") * pi, True, "1", None, [1], Matrix([[1]]), Integral(x**x, (x, 0, 1))):
         with pytest.raises(LanguageError):
             round_exact(value, 2)
-    for wrong in ({"places": 2.0}, {"places": True}, {"places": 10**6}, {"places": 2, "ties": "up"}):
+    wrongs: list[dict[str, Any]] = [{"places": 2.0}, {"places": True}, {"places": 10**6}, {"places": 2, "ties": "up"}]
+    for wrong in wrongs:
         with pytest.raises(LanguageError):
-            round_exact(1, **wrong)  # type: ignore[arg-type]
+            round_exact(1, **wrong)
 
 
 @given(decimals, st.integers(0, 8), st.sampled_from(["", ",", " ", "_", "'"]))
@@ -262,3 +264,23 @@ def test_rules_are_told_in_these_words(key: tuple[int, str, str, str]) -> None:
 
 def test_a_rule_without_zeros_leaves_them_out() -> None:
     assert rounding_rule({"places": 2, "ties": "half_even"}) == RULES[(2, "half_even", "strip", "")]
+
+
+@given(
+    st.lists(st.tuples(st.fractions(-100, 100, max_denominator=50), st.integers(0, 60)), min_size=1, max_size=4),
+    st.integers(1, 60),
+)
+def test_proven_bounds_hold_the_number(parts: list[tuple[Fraction, int]], digits: int) -> None:
+    import sympy
+    from dia_runtime.language.certain import interval
+    from mpmath import mp, mpf
+
+    value = sum((sympy.Rational(c.numerator, c.denominator) * sympy.sqrt(r) for c, r in parts), sympy.pi)
+    found = interval(value, digits)
+    assert found is not None
+    low, high = found
+    mp.dps = 120
+    number = mp.pi + sum(mpf(c.numerator) / c.denominator * mp.sqrt(r) for c, r in parts)
+    assert mpf(low.numerator) / low.denominator <= number + mpf(10) ** -100
+    assert number - mpf(10) ** -100 <= mpf(high.numerator) / high.denominator
+    assert high - low < Fraction(10) ** (6 - digits)

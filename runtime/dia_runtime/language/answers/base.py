@@ -32,6 +32,8 @@ class AnswerType(ABC):
 
     name: ClassVar[str]
     options: ClassVar[frozenset[str]] = frozenset()
+    # For every depth of brackets that an element of this type stands in, the separators that count there
+    separators: tuple[frozenset[str], ...] = ()
 
     def __init__(self, comparison: Comparison, types: Types) -> None:  # noqa: B027 - most need no options
         """The type of a comparison that `faults` found nothing wrong with."""
@@ -84,11 +86,6 @@ class AnswerType(ABC):
     @property
     def has_quotes(self) -> bool:
         """Whether an element of this type may stand in quotes, or hold what does."""
-        return False
-
-    @property
-    def has_brackets(self) -> bool:
-        """Whether an element of this type stands in brackets."""
         return False
 
 

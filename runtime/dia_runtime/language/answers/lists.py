@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from dia_runtime.language.answers.base import (
@@ -37,6 +38,9 @@ class ListAnswer(AnswerType):
         separator: str = comparison.get("separator", ",")
         self.separator = separator.strip() or separator
         self.of = tuple(types.build(element) for element in elements_of(comparison, types))
+        inner = [element.separators for element in self.of]
+        levels = zip_longest(*inner, fillvalue=frozenset[str]())
+        self.separators = (frozenset({self.separator}), *(frozenset().union(*level) for level in levels))
         self.is_fixed = isinstance(comparison["of"], Sequence) and not isinstance(comparison["of"], str)
 
     @classmethod
@@ -79,7 +83,7 @@ class ListAnswer(AnswerType):
         return within(self.opener + joint.join(parts) + self.closer)
 
     def read(self, text: str, mode: Mode) -> Value:
-        pieces = pieces_of(text, self.separator, self.has_quotes, self._holds_lists)
+        pieces = pieces_of(text, self.separator, self.separators, self.has_quotes)
         if not self._fits(pieces):
             raise Unreadable("another number of elements")
         return [self.element(place).read_inside(piece, mode) for place, piece in enumerate(pieces)]
@@ -110,14 +114,6 @@ class ListAnswer(AnswerType):
     @property
     def has_quotes(self) -> bool:
         return any(element.has_quotes for element in self.of)
-
-    @property
-    def has_brackets(self) -> bool:
-        return True
-
-    @property
-    def _holds_lists(self) -> bool:
-        return any(element.has_brackets for element in self.of)
 
     def read_inside(self, piece: str, mode: Mode) -> Value:
         if not is_bracketed(piece):

@@ -13,24 +13,26 @@ QUOTED = {mark: re.compile(rf"{mark}[^{mark}\\]*(?:\\.[^{mark}\\]*)*{mark}", re.
 SPACE = re.compile(r"\s*")
 
 
-def pieces_of(text: str, separator: str, has_quotes: bool, has_brackets: bool) -> list[str]:
+# For every depth of brackets the separators that count there; a list of scalars has one depth.
+Separators = tuple[frozenset[str], ...]
+
+
+def pieces_of(text: str, separator: str, separators: Separators, has_quotes: bool) -> list[str]:
     """The texts, without outer white space, of the elements of a list in one pair of brackets or in none.
 
     Quotes count where elements may be texts, and only at the beginning of an element. Inner brackets count
-    where elements are lists; elsewhere a bare text may hold any, as long as they do not close the pair around
-    the list before its end. A separator of white space may be repeated. Raises Unreadable.
+    where elements are lists, and have to match; elsewhere a bare text may hold any, as long as they do not close
+    the pair around the list before its end. A separator of white space may be repeated. Raises Unreadable.
     """
     text = text.strip()
     if not is_bracketed(text):
-        return _filled(_split(text, separator, has_quotes, has_brackets), separator)
+        return _filled(_split(text, separator, separators, has_quotes), separator)
     inner = text[1:-1].strip()
     if not inner:
         return []
-    if has_brackets and len(nested(text, separator, has_quotes)) > 1:
-        return _filled(nested(text, separator, has_quotes), separator)
-    pieces = _split(inner, separator, has_quotes, has_brackets)
-    if has_quotes and not has_brackets and _close_early(pieces, text[0]):
-        pieces = flat(text, separator, has_quotes)
+    pieces = _inner_pieces(inner, text[0], separator, separators, has_quotes)
+    if pieces is None:
+        pieces = _split(text, separator, separators, has_quotes)
     return _filled(pieces, separator)
 
 
@@ -39,8 +41,21 @@ def is_bracketed(text: str) -> bool:
     return len(text) > 1 and BRACKETS.get(text[0]) == text[-1]
 
 
-def _split(text: str, separator: str, has_quotes: bool, has_brackets: bool) -> list[str]:
-    return nested(text, separator, has_quotes) if has_brackets else flat(text, separator, has_quotes)
+def _split(text: str, separator: str, separators: Separators, has_quotes: bool) -> list[str]:
+    return flat(text, separator, has_quotes) if len(separators) == 1 else nested(text, separators, has_quotes)
+
+
+def _inner_pieces(
+    inner: str, opener: str, separator: str, separators: Separators, has_quotes: bool
+) -> list[str] | None:
+    """The pieces between the brackets; None where these are no pair, since the first is closed before the last."""
+    if len(separators) > 1:
+        try:
+            return nested(inner, separators, has_quotes)
+        except Unreadable:
+            return None
+    pieces = flat(inner, separator, has_quotes)
+    return None if has_quotes and _close_early(pieces, opener) else pieces
 
 
 def _filled(pieces: list[str], separator: str) -> list[str]:
@@ -94,26 +109,31 @@ def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
     return found.end()
 
 
-def nested(text: str, separator: str, has_quotes: bool) -> list[str]:
+def nested(text: str, separators: Separators, has_quotes: bool) -> list[str]:
     """The pieces between separators that stand outside quotes and brackets."""
+    marks = [_marks(level) for level in (*separators, frozenset[str]())]
     pieces, start, place = [], 0, 0
     waiting: list[str] = []  # the closing brackets to come
-    fresh: int | None = 0  # where the element begins, until something of it has been seen
-    while found := _marks(separator).search(text, place):
+    fresh: int | None = 0  # where an element begins, until something of it has been seen
+    while found := marks[min(len(waiting), len(separators))].search(text, place):
         at, place = found.span()
         mark = found[0]
         if mark in BRACKETS:
             waiting.append(BRACKETS[mark])
+            fresh = place if len(waiting) < len(separators) else None
         elif mark in CLOSERS:
             if not waiting or waiting.pop() != mark:
                 raise Unreadable("brackets that do not match")
+            fresh = None
         elif mark in QUOTED:
             if has_quotes and fresh is not None and not text[fresh:at].strip():
                 place = _after(QUOTED[mark], text, at)
-        elif not waiting:
-            pieces.append(text[start:at].strip())
-            start = place
-        fresh = None if mark in CLOSERS or mark in QUOTED else place
+            fresh = None
+        else:
+            fresh = place
+            if not waiting:
+                pieces.append(text[start:at].strip())
+                start = place
     if waiting:
         raise Unreadable("brackets that do not match")
     return [*pieces, text[start:].strip()]
@@ -123,5 +143,7 @@ CLOSERS = frozenset(BRACKETS.values())
 
 
 @lru_cache(maxsize=64)
-def _marks(separator: str) -> re.Pattern[str]:
-    return re.compile(rf"[\[\](){{}}\"']|{re.escape(separator)}")
+def _marks(separators: frozenset[str]) -> re.Pattern[str]:
+    """Brackets, quotes and these separators, the longest first."""
+    known = sorted(separators, key=lambda mark: (-len(mark), mark))
+    return re.compile("|".join([r"[\[\](){}\"']", *map(re.escape, known)]))
