@@ -99,10 +99,10 @@ def typed(value: Value, maker: Maker, expansion: Expansion) -> Value:
 
 def _equals(expansion: Expansion, datum: Datum, instance: Instance) -> bool:
     value = _evaluated(datum, expansion)
-    if isinstance(datum.node, Scalar) and instance.comparison.get("type") == "text" and not isinstance(value, str):
+    if isinstance(datum.node, Scalar) and instance.way.comparison.get("type") == "text" and not isinstance(value, str):
         value = datum.node.text
     try:
-        return bool(equal(settle(value, instance.comparison), instance.answer, instance.comparison))
+        return bool(equal(settle(value, instance.way.comparison), instance.answer, instance.way.comparison))
     except LanguageError:
         return False
 
@@ -127,7 +127,7 @@ def _expect(
     value = _evaluated(datum, expansion)
     text = datum.node.text if isinstance(datum.node, Scalar) and not isinstance(value, list) else None
     try:
-        text = write(value, instance.comparison) if text is None or text.startswith("= ") else text
+        text = write(value, instance.way.comparison) if text is None or text.startswith("= ") else text
     except LanguageError:
         text = plain(value)
     form = FORMATS[expansion.settings.format["kind"]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
+from dia_runtime.grade import Grader
 from dia_runtime.language.answers import describe, equal, settle, validate, write
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_runtime.language.expressions import EXACT_ANSWER
@@ -32,7 +33,7 @@ class Instance:
     number: int
     position: int
     parameters: Mapping[str, Value]
-    comparison: Mapping[str, Any]
+    way: Way
     answer: Value
     text: str
     accept: tuple[Value, ...]
@@ -46,9 +47,10 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How an answer is compared, the rule of rounding in words, and the instruction how to write it."""
+    """How an answer is compared and graded, the rule of rounding in words, and the instruction how to write it."""
 
     comparison: Mapping[str, Any]
+    grader: Grader
     rule: str
     instruction: str
 
@@ -197,7 +199,7 @@ class Expansion:
             number=number,
             position=position,
             parameters={name: scope[name] for name in prepared.makers},
-            comparison=way.comparison,
+            way=way,
             answer=scope["answer"],
             text=text,
             accept=tuple(self.settled(datum.evaluate(scope), way) for datum in prepared.accept),
@@ -219,7 +221,10 @@ class Expansion:
         faults = validate(comparison)
         if faults:
             raise DiaError([Diagnostic("E404", message, self.answer.position) for message in faults])
-        way = Way(comparison, _rule(comparison), self.settings.instruction(describe(comparison)))
+        if self.prepared.accept_if is not None:
+            comparison["accept_if"] = {}  # the condition itself differs from instance to instance
+        grader = Grader(comparison, self.settings.format)
+        way = Way(comparison, grader, _rule(comparison), self.settings.instruction(describe(comparison)))
         if code.is_constant:
             self.held = way
         return way

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from math import isqrt
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 VAST = 1 << 128
 TABLE_SIZE = 256
@@ -57,20 +57,26 @@ class Stream:
         return value
 
     def _fill(self, count: int) -> None:
-        blocks = -(-(count - self.left) // 256)
-        start = self.block
-        raw = b"".join(sha256(self.key + number.to_bytes(8, "big")).digest() for number in range(start, start + blocks))
-        self.pool |= int.from_bytes(raw, "little") << self.left
-        self.block += blocks
-        self.left += 256 * blocks
+        """Takes as many blocks as the next `count` bits need."""
+        pool, left, block = self.pool, self.left, self.block
+        while left < count:
+            pool |= int.from_bytes(sha256(self.key + block.to_bytes(8, "big")).digest(), "little") << left
+            block += 1
+            left += 256
+        self.pool, self.left, self.block = pool, left, block
 
     def below(self, options: int) -> int:
         """A number from 0 to options - 1, by rejection."""
         size = (options - 1).bit_length()
-        value = self.bits(size)
-        while value >= options:
-            value = self.bits(size)
-        return value
+        mask = (1 << size) - 1
+        while True:
+            if self.left < size:
+                self._fill(size)
+            value = self.pool & mask
+            self.pool >>= size
+            self.left -= size
+            if value < options:
+                return value
 
 
 @lru_cache(maxsize=4096)
@@ -127,14 +133,16 @@ class Exhausted(Exception):
     """So many draws in a row met no `where` that going on is hopeless."""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """A choice that was made: how many options (0 for vast), which one, and the weights with the ticket drawn."""
 
     options: int
     choice: int
     weights: tuple[int, ...] | None = None
     ticket: int | None = None
+
+
+MADE, POINT = tuple.__new__, Point  # half the time of Point(...), and every drawn value makes one
 
 
 class Choose:
@@ -155,14 +163,15 @@ class Choose:
             if options < 1:
                 raise Rejected(False)
             return self.stream.below(options)
-        place = len(self.trail)
+        trail, forced = self.trail, self.forced
+        place = len(trail)
         if options < 1:
-            raise Rejected(place < len(self.forced))
+            raise Rejected(place < len(forced))
         if options > VAST:
             self.vast()
             return self.stream.below(options)
-        choice = self.forced[place] if place < len(self.forced) else self.stream.below(options)
-        self.trail.append(Point(options, choice))
+        choice = forced[place] if place < len(forced) else self.stream.below(options)
+        trail.append(MADE(POINT, (options, choice, None, None)))
         return choice
 
     def weighted(self, weights: tuple[int, ...]) -> int:

@@ -22,6 +22,7 @@ FILE_BYTES = 1 << 20
 DEPTH = 64
 NODES = 100_000
 DIGITS = 4_000
+KEY_LENGTH = 1_024
 
 PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -98,12 +99,7 @@ def read_text(path: Path, shown: str) -> str:
     Raises DiaError where the file cannot be read, is larger, or holds characters that a reader cannot see.
     """
     start = Position(shown, 1, 1)
-    try:
-        if path.stat().st_size > FILE_BYTES:
-            raise _fault("E103", "the file is larger than 1 MiB", start, "split it, or put data rows in a data file")
-        raw = path.read_bytes()
-    except OSError as error:
-        raise _fault("E101", f"the file cannot be read: {error.strerror or error}", start) from None
+    raw = read_bytes(path, shown)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -111,8 +107,26 @@ def read_text(path: Path, shown: str) -> str:
     return _seen(text.removeprefix("\ufeff"), shown)
 
 
+def read_bytes(path: Path, shown: str) -> bytes:
+    """The bytes of a regular file of at most 1 MiB. Raises DiaError for anything else."""
+    start = Position(shown, 1, 1)
+    try:
+        if not path.is_file():
+            raise _fault("E101", f"no file `{path.as_posix()}`", start)
+        with path.open("rb") as file:
+            raw = file.read(FILE_BYTES + 1)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _fault("E101", f"the file cannot be read: {getattr(error, 'strerror', None) or error}", start) from None
+    if len(raw) > FILE_BYTES:
+        raise _fault("E103", "the file is larger than 1 MiB", start, "split it, or put data rows in a data file")
+    return raw
+
+
+# Control characters, the line breaks that editors and YAML count differently, and what turns the direction of writing
 UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff" + "".join(map(chr, sorted(BIDIRECTIONAL))) + "]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff"
+    + "".join(map(chr, sorted(BIDIRECTIONAL)))
+    + "]|\r(?!\n)"
 )
 
 
@@ -157,8 +171,13 @@ class _Builder:
         place = self._place(mark) if mark else Position(self.shown, 1, 1)
         line = self.lines[place.line - 1] if place.line <= len(self.lines) else ""
         problem = error.problem or "unknown problem"
+        if line[max(0, place.column - 2) : place.column] == "{%":
+            at = Position(self.shown, place.line, place.column - 1)
+            return _fault("E104", "YAML takes `{%` for the begin of a mapping", at, QUOTE)
         if "\t" in line[: place.column]:
             return _fault("E104", "a tab stands where YAML wants spaces", place, "use spaces for indentation")
+        if "expected ',' or" in problem and error.context_mark and error.context_mark.line < place.line - 1:
+            return _fault("E104", "a bracket or brace that is not closed", self._place(error.context_mark), QUOTE)
         for words, message, help in SYNTAX:
             if words in problem:
                 return _fault("E104", message, place, help)
@@ -187,11 +206,12 @@ class _Builder:
         if self.count > NODES:
             raise _fault("E107", f"more than {NODES} nodes in one file", place, "put data rows in a data file")
         if isinstance(event, yaml.AliasEvent):
-            raise _fault("E106", "aliases are not supported", place, "write the value out, or use `types` and `lists`")
+            mend = "quote the value if it begins with `*`; else write it out, or use `types` and `lists`"
+            raise _fault("E106", "aliases are not supported", place, mend)
         if event.anchor is not None:
-            raise _fault("E106", "anchors are not supported", place, "quote the text if it begins with `&`")
+            raise _fault("E106", "anchors are not supported", place, "quote the value if it begins with `&`")
         if getattr(event, "tag", None) is not None:
-            raise _fault("E106", "tags are not supported", place, "quote the text if it begins with `!`")
+            raise _fault("E106", "tags are not supported", place, "quote the value if it begins with `!`")
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event, place)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -210,13 +230,22 @@ class _Builder:
         while not isinstance(inner := next(self.events), yaml.MappingEndEvent):
             key = self._node(inner, depth + 1)
             if not isinstance(key, Scalar):
-                raise _fault("E104", "a key must be a word, not a list or mapping", key.position, QUOTE)
+                raise self._no_key(key, place)
             self._check_key(key, seen)
             seen[unicodedata.normalize("NFC", key.text)] = key
             pairs.append((key, self._node(next(self.events), depth + 1)))
         return Mapping(tuple(pairs), place, bool(event.flow_style))
 
+    def _no_key(self, key: Node, place: Position) -> DiaError:
+        """The fault of a key that is a list or mapping: mostly the braces of a template without quotes."""
+        line = self.lines[place.line - 1]
+        if line[place.column - 1 : place.column + 1] == "{{":
+            return _fault("E104", "YAML takes `{{` for the begin of a mapping", place, QUOTE)
+        return _fault("E104", "a key must be a word, not a list or mapping", key.position, QUOTE)
+
     def _check_key(self, key: Scalar, seen: dict[str, Scalar]) -> None:
+        if len(key.text) > KEY_LENGTH:
+            raise _fault("E107", f"a key longer than {KEY_LENGTH} characters", key.position)
         if key.text == "<<" and not key.style:
             raise _fault("E106", "merge keys are not supported", key.position, "write the keys out")
         first = seen.get(unicodedata.normalize("NFC", key.text))
@@ -247,9 +276,14 @@ QUOTE = "put the whole value in quotes, or on lines of its own after `|`"
 SYNTAX: tuple[tuple[str, str, str], ...] = (
     ("mapping values are not allowed", "a `: ` inside an unquoted value", QUOTE),
     ("cannot start any token", "a character that cannot begin an unquoted value", QUOTE),
-    ("did not find expected ',' or", "a bracket or brace of YAML that is not closed here", QUOTE),
-    ("did not find expected key", "text behind a quoted value, or a wrong indentation", QUOTE),
+    ("did not find expected ',' or", "neither a comma nor a closing bracket, where YAML wants one", QUOTE),
+    ("did not find expected key", "text behind a quoted or bracketed value, or a wrong indentation", QUOTE),
     ("did not find expected '-'", "a line that is neither an item `- ` nor less indented", "check the indentation"),
+    ("block sequence entries are not allowed", "a value that begins with `- `", QUOTE),
+    ("mapping keys are not allowed", "a value that begins with `? `", QUOTE),
+    ("expected comment or line break", "text behind `|` or `>`", "begin the text on the next line, indented"),
+    ("expected <document start>", "a line with another indentation than those above", "check the indentation"),
+    ("Unicode character escape", "an escape of a character that does not exist", "use single quotes"),
     ("could not find expected ':'", "a line without `:` where a key should stand", QUOTE),
     ("unexpected end of stream", "a quote that is not closed", "close the quote"),
     ("found undefined tag handle", "a value that begins with `!`", QUOTE),

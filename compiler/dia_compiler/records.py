@@ -11,8 +11,9 @@ from typing import Any
 from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.records import leaf
 from dia_runtime.formats import FORMATS
-from dia_runtime.grade import CORRECT, SKIPPED, WRONG, grade
+from dia_runtime.grade import CORRECT, SKIPPED, WRONG
 from dia_runtime.language.answers import write
+from dia_runtime.language.conditions import condition
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 from dia_runtime.language.values import Record, encode
 
@@ -36,7 +37,7 @@ def frozen_row(instance: Instance, expansion: Expansion, canary: str | None) -> 
     """The instance's row. Raises DiaError where its own grader would not grade it right."""
     question = question_record(instance, expansion, canary)
     answer = answer_record(instance, expansion, question["id"], canary)
-    check_round_trip(instance, expansion, answer)
+    check_round_trip(instance, expansion)
     return Row(
         question=line(question),
         answer=line(answer),
@@ -72,7 +73,7 @@ def question_record(instance: Instance, expansion: Expansion, canary: str | None
 
 def answer_record(instance: Instance, expansion: Expansion, name: str, canary: str | None) -> dict[str, Any]:
     """The answer as `answers.jsonl` holds it."""
-    comparison = stored_comparison(instance.comparison)
+    comparison = stored_comparison(instance.way.comparison)
     if instance.accept_if is not None:
         comparison["accept_if"] = instance.accept_if
     answer: dict[str, Any] = {
@@ -102,18 +103,27 @@ def _stored(name: str, value: Any) -> Any:
     return dict(value) if isinstance(value, Record) else value
 
 
-def check_round_trip(instance: Instance, expansion: Expansion, answer: Mapping[str, Any]) -> None:
+def check_round_trip(instance: Instance, expansion: Expansion) -> None:
     """Raises DiaError unless the truth is graded correct, the skip token skipped, every named mistake wrong."""
-    form = FORMATS[expansion.settings.format["kind"]]
-    expected = [(instance.text, CORRECT, "the answer"), (expansion.settings.skip, SKIPPED, "the skip token")]
-    expected += [(write(value, instance.comparison), CORRECT, "an accepted form") for value in instance.accept]
-    expected += [(text, WRONG, f"the mistake `{name}`") for name, text in instance.mistakes.items()]
-    for text, verdict, what in expected:
-        found = grade(answer, form.wrap(text, expansion.settings.format), expansion.settings.format).verdict
+    settings, grader = expansion.settings, instance.way.grader
+    wrap = FORMATS[settings.format["kind"]].wrap
+    holds = condition(instance.accept_if) if instance.accept_if is not None else None
+    accept = list(instance.accept)
+    for text, verdict, what in _expected(instance, settings.skip):
+        reply = wrap(text, settings.format)
+        found = grader.grade(instance.answer, accept, instance.text, reply, holds).verdict
         if found != verdict:
             shown = text if len(text) <= 60 else text[:60] + "..."
             message = f"the round trip fails: {what} `{shown}` is graded {found}, not {verdict}"
             raise DiaError(Diagnostic("E508", message, expansion.answer.position, _mend(what, instance)))
+
+
+def _expected(instance: Instance, skip: str) -> list[tuple[str, str, str]]:
+    """Answer texts, the verdict that each must get, and what it is."""
+    expected = [(instance.text, CORRECT, "the answer"), (skip, SKIPPED, "the skip token")]
+    expected += [(write(value, instance.way.comparison), CORRECT, "an accepted form") for value in instance.accept]
+    expected += [(text, WRONG, f"the mistake `{name}`") for name, text in instance.mistakes.items()]
+    return expected
 
 
 def _mend(what: str, instance: Instance) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -12,11 +13,13 @@ from typing import Any
 
 from dia_runtime.bundle.records import is_gradable
 from dia_runtime.formats import FORMATS
-from dia_runtime.grade import WRONG, Grade, grade
+from dia_runtime.grade import WRONG, Condition, Grade, grade
 from dia_runtime.language.answers import Mode, Unreadable, answer_type
 from dia_runtime.language.answers.base import CHARACTERS, AnswerType
+from dia_runtime.language.conditions import condition, guarded_condition
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.language.values import Value
+from dia_runtime.language.workers import Servant
 from dia_runtime.metrics import Exact, Mark, mark
 from dia_runtime.store import Store
 from dia_runtime.store_schema import StoredQuestion, StoredReply
@@ -52,18 +55,23 @@ class Judged:
 
 
 def judge(store: Store, respondent: int, rules: Rules, answers: Mapping[str, Record]) -> Iterator[Judged]:
-    """The respondent's first replies, judged; `answers` serve where the run itself holds none."""
-    for question, reply in store.replies(respondent):
-        record = answers.get(question.id) or _held(store, question)
-        format = _format(store, question)
-        found = _found(store, record, reply, format, rules.chain)
-        verdict = "wrong" if found.verdict == "error" and rules.errors == "wrong" else found.verdict
-        yield Judged(
-            question,
-            mark(verdict, _points(store, question.points) | dict(rules.points or {})),
-            frozenset(found.flags) | _ending(reply),
-            _mistakes(record, found, format, rules.chain) if verdict == "wrong" else {},
-        )
+    """The respondent's first replies, judged; `answers` serve where the run itself holds none.
+
+    Conditions of answers are evaluated in a worker that can be killed; one that fails on a reply is a no.
+    """
+    with closing(Servant()) as servant:
+        for question, reply in store.replies(respondent):
+            record = answers.get(question.id) or _held(store, question)
+            format = _format(store, question)
+            holds = _condition(store, record, servant)
+            found = _found(record, reply, format, rules.chain, holds)
+            verdict = "wrong" if found.verdict == "error" and rules.errors == "wrong" else found.verdict
+            yield Judged(
+                question,
+                mark(verdict, _points(store, question.points) | dict(rules.points or {})),
+                frozenset(found.flags) | _ending(reply),
+                _mistakes(record, found, format, rules.chain) if verdict == "wrong" else {},
+            )
 
 
 def _held(store: Store, question: StoredQuestion) -> dict[str, Any]:
@@ -83,15 +91,24 @@ def _format(store: Store, question: StoredQuestion) -> dict[str, Any]:
     return format
 
 
-def _found(store: Store, record: Record, reply: StoredReply, format: Mapping[str, Any], chain: str) -> Grade:
+def _condition(store: Store, record: Record, servant: Servant) -> Condition | None:
+    """The condition of the answer, or None where it has none. Raises DiaError (exit 3) for one that is no condition."""
+    stored = record["comparison"].get("accept_if")
+    if stored is None:
+        return None
+    try:
+        condition(stored)  # compiled here and evaluated there
+    except (KeyError, TypeError, AttributeError, ValueError, DiaError):
+        raise store.damaged("a condition of an answer is none") from None  # a stranger wrote it
+    return guarded_condition(stored, servant)
+
+
+def _found(
+    record: Record, reply: StoredReply, format: Mapping[str, Any], chain: str, holds: Condition | None
+) -> Grade:
     if reply.text is None and reply.error is None:  # the provider's last word: an answer, and not a right one
         return Grade(WRONG, None, None)
-    try:
-        return grade(record, None if reply.error is not None else reply.text, format, chain)
-    except (KeyError, TypeError, AttributeError):
-        if "accept_if" not in record["comparison"]:
-            raise
-        raise store.damaged("a condition of an answer is none") from None  # a stranger wrote it
+    return grade(record, None if reply.error is not None else reply.text, format, chain, holds)
 
 
 def _ending(reply: StoredReply) -> frozenset[str]:

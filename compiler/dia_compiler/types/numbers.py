@@ -43,6 +43,10 @@ class Integers(Enumerable):
     def count(self) -> int:
         return self.count_
 
+    def draw(self, choose: Choose) -> Value:
+        index = choose.below(self.count_)
+        return self.at(index) if self.holes else self.low + self.step * index
+
     def at(self, index: int) -> Value:
         if self.holes:
             index += bisect_right(self.holes, index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 SAFE_INTEGER = 2**53
@@ -41,8 +41,11 @@ def check(record: Any) -> None:
         if not -SAFE_INTEGER < record < SAFE_INTEGER:
             raise ValueError("an integer of 2**53 or more needs a type beside it")
     elif kind is list or kind is tuple:
-        for item in record:
-            check(item)
+        if not set(map(type, record)) <= FLAT:
+            for item in record:
+                check(item)
+        elif record:
+            _check_flat(record)
     elif isinstance(record, dict):
         for name, item in record.items():
             if type(name) is not str:
@@ -51,6 +54,19 @@ def check(record: Any) -> None:
             check(item)
     elif record is not None and kind is not bool:
         raise ValueError(f"a {kind.__name__} cannot stand in a canonical record")
+
+
+FLAT = frozenset({str, int})
+
+
+def _check_flat(items: Sequence[Any]) -> None:
+    """The same for a list of texts and integers, which is most of what long records hold."""
+    for item in items:
+        if type(item) is str:
+            if not item.isascii():
+                item.encode("utf-8")
+        elif not -SAFE_INTEGER < item < SAFE_INTEGER:
+            raise ValueError("an integer of 2**53 or more needs a type beside it")
 
 
 def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:

@@ -21,10 +21,15 @@ Enclosure = tuple[Fraction, Fraction]
 def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
     """Ever narrower pairs of rationals between which the symbolic real number lies.
 
-    The first is narrow enough for the given decimal place, each further one has twice the digits. Every pair
+    The first is narrow enough for the given decimal place, each further one has twice the digits. Numbers made of
+    rationals, pi and square roots are enclosed by interval arithmetic, which proves the bounds; for others every pair
     rests on two computations at different precisions that agree. Raises LanguageError (E504) for what is not
     real or not finite.
     """
+    proven = interval(value, SPARE_DIGITS)
+    if proven is not None:
+        yield from _proven_enclosures(value, proven, places)
+        return
     _require_closed(value)
     digits = max(1, _magnitude(value) + places) + SPARE_DIGITS
     while digits <= MAXIMUM_DIGITS:
@@ -32,6 +37,70 @@ def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
         if rough[0] <= fine[1] and fine[0] <= rough[1]:
             yield fine
         digits *= 2
+
+
+def _proven_enclosures(value: Any, rough: Enclosure, places: int) -> Iterator[Enclosure]:
+    digits = max(1, _digits_before_point(rough) + places) + SPARE_DIGITS
+    while digits <= MAXIMUM_DIGITS:
+        found = interval(value, digits)
+        if found is not None:
+            yield found
+        digits *= 2
+
+
+def interval(value: Any, digits: int) -> Enclosure | None:
+    """Proven bounds of a number made of rationals, pi, sums, products, whole powers and square roots; None for others.
+
+    >>> import sympy
+    >>> low, high = interval(sympy.sqrt(2) * sympy.pi, 30)
+    >>> low < high and high - low < Fraction(1, 10**29)
+    True
+    """
+    import sympy
+    from mpmath import iv
+
+    if not isinstance(value, sympy.Expr):
+        return None
+    before, iv.prec = iv.prec, digits * 10 // 3 + SPARE_BITS
+    try:
+        found = _interval(value, iv)
+        return None if found is None else (_rational(found.a), _rational(found.b))
+    finally:
+        iv.prec = before
+
+
+def _interval(value: Any, iv: Any) -> Any:
+    if value.is_Rational:
+        return iv.mpf(int(value.p)) / int(value.q)
+    if value.is_Add or value.is_Mul:
+        parts = [_interval(part, iv) for part in value.args]
+        if any(part is None for part in parts):
+            return None
+        total = iv.mpf(int(value.is_Mul))
+        for part in parts:
+            total = total * part if value.is_Mul else total + part
+        return total
+    if value.is_Pow and value.exp.is_Rational:
+        return _power(_interval(value.base, iv), value.exp, iv)
+    import sympy
+
+    return iv.pi if value is sympy.pi else None
+
+
+def _power(base: Any, exponent: Any, iv: Any) -> Any:
+    """A whole power or a square root of one; None where it is neither, or might not be real."""
+    if base is None or exponent.q > 2 or abs(exponent.p) > 64 or (exponent.p < 0 and base.a <= 0 <= base.b):
+        return None
+    if exponent.q == 2:
+        if base.a < 0:
+            return None
+        base = iv.sqrt(base)
+    return base ** int(exponent.p)
+
+
+def _rational(end: Any) -> Fraction:
+    sign, mantissa, exponent, _ = end._mpi_[0]
+    return Fraction(-int(mantissa) if sign else int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def equals(value: Any, candidate: Fraction) -> bool | None:
@@ -67,8 +136,11 @@ def _require_closed(value: Any) -> None:
 
 def _magnitude(value: Any) -> int:
     """About the number of digits before the decimal point; negative for small numbers."""
-    low, high = _enclosed(value, SPARE_DIGITS)
-    largest = max(abs(low), abs(high))
+    return _digits_before_point(_enclosed(value, SPARE_DIGITS))
+
+
+def _digits_before_point(bounds: Enclosure) -> int:
+    largest = max(map(abs, bounds))
     bits = largest.numerator.bit_length() - largest.denominator.bit_length()
     return bits * 30103 // 100_000 + 1 if largest else 0
 

@@ -1,7 +1,8 @@
 """Conditions that travel with a bundle: an expression over `reply` with all that it needs, and nothing else.
 
-A stored condition is `{"expression", "names": {name: encoded value}, "functions": {name: {"arguments", "expression"}},
-"faces": {name: {"arguments", "entries": {"catalog/entry": {"expression", "names": [...]}}}}}`; what is empty is left out.
+A stored condition is `{"expression", "names": {name: encoded value}, "functions": {name: {"arguments",
+"expression"}}, "faces": {name: {"arguments", "entries": {"catalog/entry": {"expression", "names": [...]}}}}}`; what is
+empty is left out.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def _check_brackets(source: Located) -> None:
             elif token.type == tokenize.OP and token.string in ")]}":
                 depth -= 1
                 if depth < 0:
-                    starts = [line_start for line_start in _wrapped(source.text)[1]]
+                    starts = _wrapped(source.text)[1]
                     at = max(starts[token.start[0] - 1], 0) + token.start[1]
                     raise fault(source, at, "E301", f"a `{token.string}` that nothing opened")
     except (tokenize.TokenError, IndentationError, SyntaxError):
@@ -581,7 +581,8 @@ class _Lowering:
 
     def argument(self, at: int, node: ast.expr, places: frozenset[int]) -> ast.expr:
         if at not in places or not isinstance(node, ast.Name) or node.id in self.bound:
-            return self.lower(node)
+            lowered: ast.expr = self.lower(node)
+            return lowered
         if node.id in self.namespace.own:
             scope = ast.Name("_s", ast.Load())
             return ast.Call(
@@ -661,7 +662,7 @@ def worded(error: Exception) -> LanguageError:
         return LanguageError("the computer algebra has no method for this")
     if isinstance(error, KeyError):
         return LanguageError(f"`{error.args[0]}` has no value here")
-    return LanguageError(f"the evaluation failed: {error}" if str(error) else f"the evaluation failed: {type(error).__name__}")
+    return LanguageError(f"the evaluation failed: {error if str(error) else type(error).__name__}")
 
 
 def _failing_place(traceback: TracebackType | None) -> Position | None:

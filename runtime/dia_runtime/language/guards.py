@@ -18,9 +18,9 @@ from dia_runtime.language.values import (
     Record,
     Value,
     decimal,
+    described,
     has_finite_decimals,
     is_symbolic,
-    described,
     kind_of,
     normal,
     plain,
@@ -93,6 +93,8 @@ def modulo(a: Value, b: Value) -> Value:
 
 def power(a: Value, b: Value) -> Value:
     """The exact power; a root that is not rational stays a symbol."""
+    if type(a) is int and type(b) is int and b >= 0 and a.bit_length() * b <= INTEGER_BITS:
+        return a**b
     if not (is_number(a) and is_number(b)):
         raise _unfit("raise", a, b)
     if isinstance(a, (int, Fraction)) and type(b) is int:
@@ -101,7 +103,7 @@ def power(a: Value, b: Value) -> Value:
         if b < 0 and not a:
             _no_division()
         return _kept(Fraction(a) ** b if b < 0 else a**b, a, b)
-    if isinstance(b, (int, Fraction)) and abs(b) > SYMBOLIC_EXPONENT:
+    if not is_symbolic(b) and abs(b) > SYMBOLIC_EXPONENT:
         raise LanguageError("exponent too large", f"symbolic powers go up to {SYMBOLIC_EXPONENT}", "E502")
     return normal(symbolic(a) ** symbolic(b))
 

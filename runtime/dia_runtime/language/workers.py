@@ -1,7 +1,7 @@
 """Worker processes that can be killed: evaluations of strangers' expressions run here, limited in memory and time.
 
-A task is a module-level generator function with its arguments; what it yields comes back as it is yielded. A worker that
-does not beat (watch.py) for the allowed seconds is killed, and the task fails; the others live on.
+A task is a module-level generator function with its arguments; what it yields comes back as it is yielded. A worker
+that does not beat (watch.py) for the allowed seconds is killed, and the task fails; the others live on.
 """
 
 from __future__ import annotations

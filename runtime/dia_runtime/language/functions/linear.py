@@ -14,7 +14,7 @@ from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.arithmetic import sqrt
-from dia_runtime.language.functions.kinds import Matrix, Number
+from dia_runtime.language.functions.kinds import Matrix, Number, Rational
 from dia_runtime.language.functions.ordering import order
 from dia_runtime.language.limits import INTEGER_BITS
 from dia_runtime.language.values import is_symbolic, normal
@@ -178,8 +178,19 @@ def eigenvalues(matrix: Matrix) -> list[Number]:
     size = _square("eigenvalues", matrix)
     if size == 1:
         return [matrix[0][0]]
+    if size == 2 and not _symbolic(matrix):
+        return _rational_quadratic(trace(matrix), det(matrix))
     found = _quadratic(1, guards.negate(trace(matrix)), det(matrix)) if size == 2 else _by_factors(matrix)
     return [found[place] for place in order(found)]
+
+
+def _rational_quadratic(total: Rational, product: Rational) -> list[Number]:
+    """The two real numbers of this rational sum and product, the smaller first."""
+    middle, inside = Fraction(total) / 2, Fraction(total) ** 2 / 4 - product
+    if inside < 0:
+        raise LanguageError("an eigenvalue is not real", code="E504")
+    root = sqrt(normal(inside))
+    return [guards.subtract(normal(middle), root), guards.add(normal(middle), root)]
 
 
 def _quadratic(a: Number, b: Number, c: Number) -> list[Number]:
