@@ -3,61 +3,102 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from dia_runtime.data import data_folder
-from dia_runtime.language.diagnostics import Faults, Position, did_you_mean
-from dia_runtime.language.values import described
+from dia_runtime.language.diagnostics import Diagnostic, Faults, Position, did_you_mean
+from dia_runtime.language.values import described, plain
 
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
-from dia_compiler.spec import PLANNED_KEYS
+from dia_compiler.spec import PLANNED_ANSWER_KEYS, PLANNED_FORMATS, PLANNED_KEYS
+
+Path = tuple[Any, ...]
 
 
 @cache
 def _validator(name: str) -> Any:
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator, ValidationError, validators
+
+    def matches(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        """`$` is the end of the text, as JSON Schema means it; Python's also stands before a last newline."""
+        strict = pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
+        if isinstance(instance, str) and not re.search(strict, instance):
+            yield ValidationError("no match")
 
     text = (data_folder() / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8")
-    return Draft202012Validator(json.loads(text))
+    return validators.extend(Draft202012Validator, {"pattern": matches})(json.loads(text))
 
 
-def check_schema(root: Node, name: str, faults: Faults) -> None:
-    """Tells every place where the file departs from the schema `name`."""
+def check_schema(root: Node, name: str, faults: Faults) -> set[Path]:
+    """Tells every place where the file departs from the schema `name`; gives the paths of keys that were told."""
+    told: set[Path] = set()
     for error in _validator(name).iter_errors(data(root)):
-        _tell(error, root, faults)
+        for path, entry in _told(error, root):
+            told.add(path)
+            faults.entries.append(entry)
+    return told
 
 
-def _tell(error: Any, root: Node, faults: Faults) -> None:
-    path = list(error.absolute_path)
-    node, place = _found(root, path)
+@dataclass(frozen=True, slots=True)
+class _Departure:
+    """One error of the validator with the node where it is."""
+
+    error: Any
+    node: Node
+    place: Position
+    path: Path
+
+    @property
+    def wanted(self) -> Any:
+        """What the schema wants."""
+        return self.error.validator_value
+
+    @property
+    def name(self) -> str:
+        """The nearest key above, as messages begin with it."""
+        names = [part for part in self.path if isinstance(part, str)]
+        return f"`{names[-1]}`" if names else "this file"
+
+    def fault(self, code: str, message: str, help: str | None = None, place: Position | None = None) -> Diagnostic:
+        """A fault at this place, or at another one."""
+        return Diagnostic(code, message, place or self.place, help)
+
+
+Told = Iterator[tuple[Path, Diagnostic]]
+
+
+def _told(error: Any, root: Node) -> Told:
     if error.validator in ("anyOf", "oneOf") and error.context:
-        _tell_branch(error, root, faults)
+        yield from _tell_branch(error, root)
         return
-    teller = TELLERS.get(error.validator)
-    if teller is None:
-        faults.error("E203", f"{_name(path)}{error.message}", place)
-    else:
-        teller(error, node, place, path, faults)
+    path = tuple(error.absolute_path)
+    found = _Departure(error, *_found(root, path), path)
+    if "propertyNames" in error.absolute_schema_path:
+        yield path, _tell_name(found)
+        return
+    yield from TELLERS[error.validator](found)
 
 
-def _tell_branch(error: Any, root: Node, faults: Faults) -> None:
+def _tell_branch(error: Any, root: Node) -> Told:
     """Of alternatives only the one that suits the value's shape is told; without one, the kinds that would do."""
-    suited = [inner for inner in error.context if inner.validator != "type"]
+    suited = [inner for inner in error.context if inner.validator != "type" or inner.relative_path]
     branch = min((inner.schema_path[0] for inner in suited), default=None)
     if branch is not None:
         for inner in suited:
             if inner.schema_path[0] == branch:
-                _tell(inner, root, faults)
+                yield from _told(inner, root)
         return
-    _, place = _found(root, list(error.absolute_path))
+    path = tuple(error.absolute_path)
     kinds = [kind for inner in error.context for kind in _kinds(inner.validator_value)]
-    faults.error("E203", f"{_name(list(error.absolute_path))}must be {_or(dict.fromkeys(kinds))}", place)
+    yield from _tell_kinds(_Departure(error, *_found(root, path), path), list(dict.fromkeys(kinds)))
 
 
 def _kinds(value: Any) -> list[str]:
-    return [WORDS.get(str(kind), str(kind)) for kind in (value if isinstance(value, list) else [value])]
+    return [WORDS[str(kind)] for kind in (value if isinstance(value, list) else [value])]
 
 
 def _or(words: Iterable[str]) -> str:
@@ -71,12 +112,7 @@ WORDS = {
 }  # fmt: skip
 
 
-def _name(path: list[Any]) -> str:
-    names = [part for part in path if isinstance(part, str)]
-    return f"`{names[-1]}` " if names else "this file "
-
-
-def _found(root: Node, path: list[Any]) -> tuple[Node, Position]:
+def _found(root: Node, path: Path) -> tuple[Node, Position]:
     """The node under a path of keys and places, as far as it goes, and its position."""
     node, place = root, root.position
     for part in path:
@@ -91,58 +127,98 @@ def _found(root: Node, path: list[Any]) -> tuple[Node, Position]:
     return node, place
 
 
-def _tell_unknown_key(error: Any, node: Node, place: Position, path: list[Any], faults: Faults) -> None:
-    known = list(error.schema.get("properties", {}))
-    for key, value in node.pairs if isinstance(node, Mapping) else ():
-        if key.text in known:
-            continue
-        if isinstance(node, Mapping) and node.is_flow and isinstance(value, Scalar) and value.text == "":
-            message = f"`{key.text}` stands alone: YAML has split the text before it at a comma"
-            faults.error("E306", message, key.position, "put the whole value in quotes")
-            continue
-        mend = did_you_mean(key.text, known) or f"the keys are {', '.join(known)}"
-        faults.error("E201", f"unknown key `{key.text}`", key.position, mend)
+def _tell_unknown_key(found: _Departure) -> Told:
+    known = list(found.error.schema.get("properties", {}))
+    for key, value in found.node.pairs if isinstance(found.node, Mapping) else ():
+        if key.text not in known:
+            path = (*found.path, key.text)
+            yield path, _unknown_key(found, key, value, path, known)
 
 
-def _tell_missing(error: Any, node: Node, place: Position, path: list[Any], faults: Faults) -> None:
-    missing = next(name for name in error.validator_value if f"'{name}'" in error.message)
-    if isinstance(node, Mapping) and node.get(missing) is not None:
+def _unknown_key(found: _Departure, key: Scalar, value: Node, path: Path, known: list[str]) -> Diagnostic:
+    assert isinstance(found.node, Mapping)
+    if found.node.is_flow and isinstance(value, Scalar) and value.text == "":
+        message = f"`{key.text}` stands alone: YAML has split the text before it at a comma"
+        return found.fault("E306", message, "put the whole value in quotes", key.position)
+    if path[:-1] == ("answer",) and key.text in PLANNED_ANSWER_KEYS:
+        return found.fault("E205", _not_yet(key.text), None, key.position)
+    mend = did_you_mean(key.text, known) or f"the keys are {', '.join(known)}"
+    return found.fault("E201", f"unknown key `{key.text}`", mend, key.position)
+
+
+def _not_yet(name: str) -> str:
+    return f"`{name}` belongs to the language, but this version of dia does not compile it"
+
+
+EXAMPLES = {"language": "1", "benchmark": "my_benchmark", "template": "my_template", "kind": "xml"}
+
+
+def _tell_missing(found: _Departure) -> Told:
+    node = found.node
+    if not isinstance(node, Mapping):
         return
-    at = node.pairs[0][0].position if isinstance(node, Mapping) and node.pairs else place
-    faults.error("E202", f"`{missing}` is missing", at, f"add `{missing}: ...`")
+    missing = next(name for name in found.wanted if f"'{name}'" in found.error.message)
+    if node.get(missing) is None:
+        at = node.pairs[0][0].position if node.pairs else found.place
+        mend = f"add `{missing}: {EXAMPLES.get(missing, '...')}`"
+        yield (*found.path, missing), found.fault("E202", f"`{missing}` is missing", mend, at)
 
 
-def _tell_kind(error: Any, node: Node, place: Position, path: list[Any], faults: Faults) -> None:
-    kinds = _kinds(error.validator_value)
-    if "text" in kinds and isinstance(node, (Sequence, Mapping)):
-        shape = "a list" if isinstance(node, Sequence) else "a mapping"
-        mend = "put the whole expression in quotes, or on a line of its own after `|`"
-        faults.error("E306", f"{_name(path)}is one text, but YAML reads {shape} here", place, mend)
+def _tell_kind(found: _Departure) -> Told:
+    yield from _tell_kinds(found, _kinds(found.wanted))
+
+
+def _tell_kinds(found: _Departure, kinds: list[str]) -> Told:
+    node = found.node
+    shape = "a mapping" if isinstance(node, Mapping) else "a list" if isinstance(node, Sequence) else ""
+    if shape and "text" in kinds and shape not in kinds:
+        message = f"{found.name} is one text, but YAML reads {shape} here"
+        mend = "put the whole value in quotes, or on lines of its own after `|`"
+        if "a list" in kinds:
+            message, mend = f"{found.name} is one text or a list of them, but YAML reads {shape} here", QUOTE_EACH
+        yield found.path, found.fault("E306", message, mend)
         return
-    found = (
-        described(data(node)) if isinstance(node, Scalar) else "a list" if isinstance(node, Sequence) else "a mapping"
-    )
-    faults.error("E203", f"{_name(path)}must be {_or(dict.fromkeys(kinds))}; this is {found}", place)
+    mend_text = None
+    if isinstance(node, Scalar) and kinds == ["text"] and node.text:
+        mend_text = f'put it in quotes: "{node.text}"'
+    shape = shape or described(data(node))
+    yield found.path, found.fault("E203", f"{found.name} must be {_or(kinds)}; this is {shape}", mend_text)
 
 
-def _tell_enum(error: Any, node: Node, place: Position, path: list[Any], faults: Faults) -> None:
-    allowed = [str(value) for value in error.validator_value]
-    mend = did_you_mean(str(error.instance), allowed)
-    faults.error("E204", f"{_name(path)}must be {_or(allowed)}; this is `{error.instance}`", place, mend)
+QUOTE_EACH = "put each value in quotes, or on lines of its own after `|`"
 
 
-def _tell_const(error: Any, node: Node, place: Position, path: list[Any], faults: Faults) -> None:
-    faults.error("E204", f"{_name(path)}must be {error.validator_value}; this is `{error.instance}`", place)
+def _shown(value: Any) -> str:
+    text = plain(value) if isinstance(value, (str, int)) else described(value)
+    return text if len(text) <= 40 else text[:40] + "..."
 
 
-def _tell_pattern(error: Any, node: Node, place: Position, path: list[Any], faults: Faults) -> None:
-    is_key = "propertyNames" in error.absolute_schema_path
-    if is_key and isinstance(node, Mapping):
-        key = node.key(str(error.instance))
-        place = key.position if key else place
-    what = f"the name `{error.instance}`" if is_key else f"{_name(path)}`{error.instance}`"
-    mend = _pattern_help(error.validator_value)
-    faults.error("E204", f"{what} must match {error.validator_value}", place, mend)
+def _tell_enum(found: _Departure) -> Told:
+    allowed = [str(value) for value in found.wanted]
+    text = _shown(found.error.instance)
+    if found.path[-2:] == ("format", "kind") and text in PLANNED_FORMATS:
+        yield found.path, found.fault("E205", _not_yet(text), f"it has {_or(allowed)}")
+        return
+    words = [word or "nothing" for word in allowed]
+    mend = did_you_mean(text, allowed)
+    yield found.path, found.fault("E204", f"{found.name} must be {_or(words)}; this is `{text}`", mend)
+
+
+def _tell_const(found: _Departure) -> Told:
+    yield found.path, found.fault("E204", f"{found.name} must be {found.wanted}; this is `{_shown(found.error.instance)}`")
+
+
+def _tell_pattern(found: _Departure) -> Told:
+    message = f"{found.name} must match {found.wanted}; this is `{_shown(found.error.instance)}`"
+    yield found.path, found.fault("E204", message, _pattern_help(found.wanted))
+
+
+def _tell_name(found: _Departure) -> Diagnostic:
+    """A key that is not the kind of name which the place takes."""
+    name, place = str(found.error.instance), found.place
+    key = found.node.key(name) if isinstance(found.node, Mapping) else None
+    message = f"the name `{_shown(name)}` must match {found.wanted}"
+    return found.fault("E204", message, _pattern_help(found.wanted), key.position if key else place)
 
 
 def _pattern_help(pattern: str) -> str | None:
@@ -150,9 +226,28 @@ def _pattern_help(pattern: str) -> str | None:
         return "write a name with its arguments, such as `double(x)`; without arguments `name()`"
     if pattern.startswith("^[a-z]"):
         return "use small letters, digits and _, beginning with a letter"
+    if pattern.startswith("^[A-Za-z]"):
+        return "use letters, digits and _, beginning with a letter"
+    if pattern.startswith("^[0-9]+"):
+        return "write three numbers, such as 1.0.0"
+    if pattern == "^= ":
+        return "write the number itself, or an expression after `= `"
     return None
 
 
+def _tell_empty(found: _Departure) -> Told:
+    least = f" (at least {found.wanted} characters)" if found.wanted > 1 else ""
+    word = "is too short" if found.wanted > 1 else "is empty"
+    yield found.path, found.fault("E204", f"{found.name} {word}{least}", "fill it, or leave the key out")
+
+
+def _tell_bound(found: _Departure) -> Told:
+    words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above"}[found.error.validator]
+    message = f"{found.name} must be {words} {found.wanted}; this is {_shown(found.error.instance)}"
+    yield found.path, found.fault("E204", message)
+
+
+# Every keyword that the schemas of specs use (but for alternatives and names, see `_told`)
 TELLERS = {
     "additionalProperties": _tell_unknown_key,
     "required": _tell_missing,
@@ -160,6 +255,12 @@ TELLERS = {
     "enum": _tell_enum,
     "const": _tell_const,
     "pattern": _tell_pattern,
+    "minItems": _tell_empty,
+    "minLength": _tell_empty,
+    "minProperties": _tell_empty,
+    "minimum": _tell_bound,
+    "maximum": _tell_bound,
+    "exclusiveMinimum": _tell_bound,
 }
 
 
@@ -167,5 +268,4 @@ def check_planned(root: Mapping, faults: Faults) -> None:
     """Tells keys of the language that this compiler does not have yet."""
     for key, _ in root.pairs:
         if key.text in PLANNED_KEYS:
-            message = f"`{key.text}` belongs to the language, but this version of dia does not compile it"
-            faults.error("E205", message, key.position)
+            faults.error("E205", _not_yet(key.text), key.position)

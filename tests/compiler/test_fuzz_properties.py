@@ -32,7 +32,9 @@ def drawing(shape: Shape) -> Callable[[Any], tuple[int, ...]]:
             elif kind == "weighted":
                 values.append(choose.weighted(tuple(1 + (place * size) % 3 for place in range(size))))
             elif kind == "where":
-                values.append(choose.where(lambda inner, size=size: inner.below(size + 2), lambda value: value % 2 == 0))
+                values.append(
+                    choose.where(lambda inner, size=size: inner.below(size + 2), lambda value: value % 2 == 0)
+                )
             else:
                 choose.check(sum(values) % (1 + size % 3) == 0)
         return tuple(values)

@@ -133,7 +133,9 @@ NODES = st.recursive(
     st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cf", "Co", "Cn", "Zl", "Zp"]), max_size=8)
     | st.integers(-(10**20), 10**20)
     | st.booleans(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abcxyz", min_size=1, max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("abcxyz", min_size=1, max_size=4), inner, max_size=3)
+    ),
     max_leaves=12,
 )
 

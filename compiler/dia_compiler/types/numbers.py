@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from math import ceil, floor, gcd, prod
+from math import ceil, floor, gcd, isqrt, prod
 from typing import Any, ClassVar
 
 from dia_runtime.language.values import Value, decimal
@@ -193,10 +193,7 @@ class BooleanType(ParameterType):
 
 @cache
 def _small_primes_product() -> int:
-    sieve = bytearray([1]) * 2000
-    for number in range(2, 45):
-        sieve[number * number :: number] = bytes(len(sieve[number * number :: number]))
-    return prod(number for number in range(3, 2000) if sieve[number])
+    return prod(_primes_below(2000)[1:])
 
 
 def _is_prime(number: int) -> bool:
@@ -242,6 +239,54 @@ class Primes(Domain):
         return sum(self._fits(self.numbers.at(index)) for index in range(size)) if self.is_counted else size
 
 
+class SmoothPrimes(Domain):
+    """Primes p between bounds for which p - 1 has prime factors below `bound` only.
+
+    Such a prime is built: small primes are multiplied until one more factor reaches the bounds, and that factor is
+    drawn until the product's successor is prime. There are more than 2**128 of them, so the stream decides.
+    """
+
+    __slots__ = ("bound", "high", "low")
+    is_counted = False
+
+    def __init__(self, low: int, high: int, bound: int) -> None:
+        self.low, self.high, self.bound = low, high, bound
+
+    def draw(self, choose: Choose) -> Value:
+        choose.vast()
+        while True:
+            product = 2
+            while product * self.bound * self.bound < self.low:
+                product *= choose.where(lambda inner: inner.below(self.bound), _is_prime, tries=10_000)
+            first, last = -(-(self.low - 1) // product), (self.high - 1) // product
+            for _ in range(1000):
+                found = product * (first + choose.below(last - first + 1)) + 1
+                if self.contains(found):
+                    return found
+
+    def contains(self, value: Value) -> bool:
+        return type(value) is int and self.low <= value <= self.high and _is_prime(value) and self._is_smooth(value - 1)
+
+    def _is_smooth(self, rest: int) -> bool:
+        for prime in _primes_below(self.bound):
+            while rest % prime == 0:
+                rest //= prime
+        return rest == 1
+
+    @property
+    def count(self) -> int:
+        return self.high - self.low + 1
+
+
+@cache
+def _primes_below(bound: int) -> tuple[int, ...]:
+    sieve = bytearray([1]) * bound
+    for number in range(2, isqrt(bound) + 1):
+        if sieve[number]:
+            sieve[number * number :: number] = bytes(len(range(number * number, bound, number)))
+    return tuple(number for number in range(2, bound) if sieve[number])
+
+
 class PrimeType(ParameterType):
     """Primes by size."""
 
@@ -253,6 +298,7 @@ class PrimeType(ParameterType):
         "bits": option("data", "number of bits, the top one set; instead of min and max"),
         "residue": option("data", "[r, m]: the prime leaves r when divided by m"),
         "safe": option("data", "true: (p - 1) / 2 is prime too"),
+        "smooth": option("data", "bound: p - 1 has prime factors below it only (from 160 bits on)"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -262,7 +308,19 @@ class PrimeType(ParameterType):
             raise OptionFault("residue", "`residue` must be a list of two integers, [r, m]")
         if not 0 <= residue[0] < residue[1]:
             raise OptionFault("residue", "`residue` [r, m] needs 0 <= r < m")
+        smooth = integer_option(options, "smooth")
+        if smooth is not None:
+            return self._smooth(low, high, smooth, options)
         found = Primes(low, high, residue[0], residue[1], flag_option(options, "safe"))
         if found.numbers.count < 1 or (found.is_counted and found.count < 1):
             raise OptionFault("max", f"no such prime between {low} and {high}")
         return found
+
+    def _smooth(self, low: int, high: int, bound: int, options: Mapping[str, Any]) -> Domain:
+        if "safe" in options or "residue" in options:
+            raise OptionFault("smooth", "`smooth` stands beside `safe` or `residue`", "give the one or the other")
+        if low < 1 << 159:
+            raise OptionFault("smooth", "smooth primes have at least 160 bits")
+        if not 1 << 10 <= bound <= 1 << 24:
+            raise OptionFault("smooth", "`smooth` must lie between 2**10 and 2**24")
+        return SmoothPrimes(low, high, bound)

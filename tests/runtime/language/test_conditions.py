@@ -42,7 +42,14 @@ def servant() -> Iterator[Servant]:
 
 def test_functions_and_faces_travel_along() -> None:
     holds = condition(STORED)
-    assert [holds(text) for text in ("abd", "acd", "abx", "dba", "ab", "bcd")] == [True, True, False, False, False, True]
+    assert [holds(text) for text in ("abd", "acd", "abx", "dba", "ab", "bcd")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 def test_a_worker_says_the_same(servant: Servant) -> None:

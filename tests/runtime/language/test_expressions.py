@@ -43,10 +43,12 @@ def column(found: Diagnostic) -> int:
 LEAVES = st.sampled_from(["a", "b", "3", "0", "17", "0.5", "2.25"])
 TREES = st.recursive(
     LEAVES,
-    lambda inner: st.tuples(st.sampled_from(["+", "-", "*", "/", "//", "%"]), inner, inner).map(
-        lambda parts: f"({parts[1]} {parts[0]} {parts[2]})"
-    )
-    | inner.map(lambda part: f"(-{part})"),
+    lambda inner: (
+        st.tuples(st.sampled_from(["+", "-", "*", "/", "//", "%"]), inner, inner).map(
+            lambda parts: f"({parts[1]} {parts[0]} {parts[2]})"
+        )
+        | inner.map(lambda part: f"(-{part})")
+    ),
     max_leaves=8,
 )
 
@@ -153,7 +155,10 @@ def test_own_functions_and_faces() -> None:
     namespace.add("double", 1, double.call)
     shift = compile_expression(parse(Text("x + by")), namespace, ("x",), frozenset({"by"}), values)
     namespace.add("apply", 2, face("apply", {("moves", "shift"): shift.call}))
-    scope = {"n": 100, "steps": [Entry("moves", "shift", Record({"by": 3})), Entry("moves", "shift", Record({"by": 4}))]}
+    scope = {
+        "n": 100,
+        "steps": [Entry("moves", "shift", Record({"by": 3})), Entry("moves", "shift", Record({"by": 4}))],
+    }
     assert compile_expression(parse(Text("double(1) + 1")), namespace, values=values)(scope) == 103
     assert compile_expression(parse(Text("map(double, [1, 2])")), namespace, values=values)(scope) == [102, 104]
     assert compile_expression(parse(Text("reduce(apply, steps, 1)")), namespace, values=values)(scope) == 8
