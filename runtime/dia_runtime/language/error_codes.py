@@ -254,6 +254,15 @@ CODES: dict[str, tuple[str, str]] = {
         "an unknown way to score",
         "A chain, a verdict or its points are not what `dia score` takes. Points are exact: `--points wrong=-1`.",
     ),
+    "E821": (
+        "an unknown way of reading replies",
+        "The grader has no answer format or no chain of this name. A newer version may have made the bundle.",
+    ),
+    "E822": (
+        "an answer that cannot be graded by",
+        "An answer record's truth, accepted form or comparison has not the right shape. The bundle or the run was made "
+        "by something else.",
+    ),
     # Bugs of dia
     "E900": ("a bug of dia", "Something failed that never should. The traceback is in the file that is named."),
 }
