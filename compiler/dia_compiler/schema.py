@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -30,7 +31,8 @@ def _validator(name: str) -> Any:
             yield ValidationError("no match")
 
     text = (data_folder() / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8")
-    return validators.extend(Draft202012Validator, {"pattern": matches})(json.loads(text))
+    extend: Any = validators.extend
+    return extend(Draft202012Validator, {"pattern": matches})(json.loads(text))
 
 
 def check_schema(root: Node, name: str, faults: Faults) -> set[Path]:
@@ -180,8 +182,9 @@ def _tell_kinds(found: _Departure, kinds: list[str]) -> Told:
         return
     mend_text = None
     if isinstance(node, Scalar) and kinds == ["text"] and node.text:
-        mend_text = f'put it in quotes: "{node.text}"'
-    shape = shape or described(data(node))
+        pattern = found.error.schema.get("pattern", "")
+        mend_text = _pattern_help(pattern) or f'put it in quotes: "{node.text}"'
+    shape = shape or (described(data(node)) if data(node) is not None else "nothing")
     yield found.path, found.fault("E203", f"{found.name} must be {_or(kinds)}; this is {shape}", mend_text)
 
 
@@ -189,7 +192,7 @@ QUOTE_EACH = "put each value in quotes, or on lines of its own after `|`"
 
 
 def _shown(value: Any) -> str:
-    text = plain(value) if isinstance(value, (str, int)) else described(value)
+    text = plain(value) if isinstance(value, (str, int, Fraction)) else described(value)
     return text if len(text) <= 40 else text[:40] + "..."
 
 
@@ -205,7 +208,8 @@ def _tell_enum(found: _Departure) -> Told:
 
 
 def _tell_const(found: _Departure) -> Told:
-    yield found.path, found.fault("E204", f"{found.name} must be {found.wanted}; this is `{_shown(found.error.instance)}`")
+    message = f"{found.name} must be {found.wanted}; this is `{_shown(found.error.instance)}`"
+    yield found.path, found.fault("E204", message)
 
 
 def _tell_pattern(found: _Departure) -> Told:

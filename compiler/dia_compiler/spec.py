@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dia_runtime.language.diagnostics import Faults, Position, did_you_mean
+from dia_runtime.language.diagnostics import Faults, Position, closest, did_you_mean
 from dia_runtime.language.values import Record, Value
 
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
@@ -24,11 +24,15 @@ EXPRESSION_MARK = "= "
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A piece of an expression or template with its origin; `shift` characters of the scalar come before it."""
+    """A piece of an expression or template with its origin; `shift` characters of the scalar come before it.
+
+    `flow` is where the flow list begins that it stands in.
+    """
 
     text: str
     origin: Scalar
     shift: int = 0
+    flow: Position | None = None
 
     def place(self, offset: int) -> Position:
         """Where the character stands in its file."""
@@ -103,6 +107,7 @@ class CatalogEntry:
     parameters: tuple[Parameter, ...]
     bodies: Map[str, Snippet]
     position: Position
+    broken: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +122,15 @@ class Catalog:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What benchmarks and templates may both declare."""
+    """What benchmarks and templates may both declare; `broken` names are declared, but have been told to be wrong."""
 
     types: Map[str, Mapping]
     lists: Map[str, Datum]
     functions: tuple[OwnFunction, ...]
     catalogs: tuple[Catalog, ...]
     positions: Map[str, Position]
+    broken_functions: frozenset[str] = frozenset()
+    broken_catalogs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +181,12 @@ class Template:
     node: Mapping
     position: Position
 
+    @property
+    def broken(self) -> frozenset[str]:
+        """Parameters and let values whose shape is wrong: they have been told, and their names are known."""
+        named = {key.text for part in ("params", "let") for key, _ in pairs(self.node.get(part))}
+        return frozenset(named - {parameter.name for parameter in self.parameters} - set(self.let))
+
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
@@ -206,7 +219,8 @@ def marked(node: Scalar) -> Snippet | None:
 def snippets(node: Node | None) -> tuple[Snippet, ...]:
     """One expression or a list of them."""
     found = node.items if isinstance(node, Sequence) else (node,) if node is not None else ()
-    return tuple(piece for item in found if (piece := snippet(item)) is not None)
+    flow = node.position if isinstance(node, Sequence) and node.is_flow else None
+    return tuple(Snippet(item.text, item, flow=flow) for item in found if isinstance(item, Scalar))
 
 
 def pairs(node: Node | None) -> tuple[tuple[Scalar, Node], ...]:
@@ -238,12 +252,14 @@ class Builder:
 
     def __init__(self, faults: Faults, types: Map[str, Mapping], catalog_files: Map[str, Mapping]) -> None:
         self.faults, self.types, self.catalog_files = faults, dict(types), catalog_files
+        self.broken_types: set[str] = set()
 
     def shared(self, root: Mapping) -> Shared:
         """The declarations of a benchmark or template."""
         declared = {key.text: value for key, value in pairs(root.get("types")) if isinstance(value, Mapping)}
         self.types |= declared
         lists = {key.text: Datum(value) for key, value in pairs(root.get("lists"))}
+        self.check_types(declared)
         functions = own_functions(root.get("functions"), False) + own_functions(root.get("macros"), True)
         catalogs = tuple(
             built for key, value in pairs(root.get("catalogs")) if (built := self.catalog(key, value)) is not None
@@ -251,7 +267,18 @@ class Builder:
         positions: dict[str, Position] = {}
         for kind in ("types", "lists"):
             positions |= {key.text: key.position for key, _ in pairs(root.get(kind))}
-        return Shared(declared, lists, functions, catalogs, positions)
+        named = [key.text.partition("(")[0] for part in ("functions", "macros") for key, _ in pairs(root.get(part))]
+        return Shared(
+            declared, lists, functions, catalogs, positions,
+            frozenset(named) - {function.name for function in functions},
+            frozenset(key.text for key, _ in pairs(root.get("catalogs"))) - {catalog.name for catalog in catalogs},
+        )  # fmt: skip
+
+    def check_types(self, declared: Map[str, Mapping]) -> None:
+        """Tells what is wrong with the declared types, used or not, once and at the declaration."""
+        for name, node in declared.items():
+            if self.type_use(node, (name,)) is None:
+                self.broken_types.add(name)
 
     def catalog(self, key: Scalar, node: Node) -> Catalog | None:
         """A catalog written in place or in a file of its own."""
@@ -265,7 +292,9 @@ class Builder:
     def _catalog_file(self, key: Scalar, source: Scalar) -> Catalog | None:
         root = self.catalog_files.get(source.text)
         if root is None:
-            self.faults.error("E101", f"no catalog file `{source.text}` in the benchmark's folder", source.position)
+            message = f"no catalog file `{source.text}` in the benchmark's folder"
+            mend = did_you_mean(source.text, self.catalog_files) or "a catalog file begins with `catalog: name`"
+            self.faults.error("E101", message, source.position, mend)
             return None
         return self._catalog_body(key.text, root, key.position)
 
@@ -284,19 +313,24 @@ class Builder:
 
     def _entry(self, key: Scalar, node: Mapping, faces: tuple[Face, ...]) -> CatalogEntry:
         known = {face.name: face for face in faces}
-        bodies = {}
+        bodies, meant = {}, set()
         for inner, value in node.pairs:
             if inner.text in ("params", "group", "examples"):
                 continue
             if inner.text not in known:
+                meant.add(closest(inner.text, known))
                 mend = did_you_mean(inner.text, [*known, "params"]) or f"the faces are {', '.join(sorted(known))}"
                 self.faults.error("E201", f"`{inner.text}` is no face of this catalog", inner.position, mend)
             elif (body := snippet(value, known[inner.text].is_template)) is not None:
                 bodies[inner.text] = body
         for name in known:
-            if node.get(name) is None:
-                self.faults.error("E202", f"the entry `{key.text}` lacks the face `{name}`", key.position)
-        return CatalogEntry(key.text, self.parameters(node.get("params")), bodies, key.position)
+            if node.get(name) is None and name not in meant:
+                message = f"the entry `{key.text}` lacks the face `{name}`"
+                self.faults.error("E202", message, key.position, f"add `{name}: ...`")
+        parameters = self.parameters(node.get("params"))
+        named = {inner.text for inner, _ in pairs(node.get("params"))}
+        broken = frozenset(named - {parameter.name for parameter in parameters})
+        return CatalogEntry(key.text, parameters, bodies, key.position, broken)
 
     def parameters(self, node: Node | None) -> tuple[Parameter, ...]:
         """The parameters of a mapping from name to type."""
@@ -312,27 +346,37 @@ class Builder:
         if not isinstance(kind, Scalar):
             return None
         merged: dict[str, tuple[Scalar, Node]] = {key.text: (key, value) for key, value in node.pairs}
-        name = kind.text
-        while name in self.types:
-            if name in inside:
-                self.faults.error("E307", f"the type `{name}` is made of itself", kind.position)
+        while kind.text in self.types:
+            if kind.text in inside:
+                self._circle(kind, inside)
                 return None
-            inside = (*inside, name)
-            base = self.types[name]
-            merged = {key.text: (key, value) for key, value in base.pairs} | merged | {}
+            if kind.text in self.broken_types:
+                return None
+            inside = (*inside, kind.text)
+            base = self.types[kind.text]
+            merged = {key.text: (key, value) for key, value in base.pairs} | merged
             under = base.get("type")
-            name = under.text if isinstance(under, Scalar) else ""
-        if name not in TYPES:
-            self._unknown_type(kind, name)
+            if not isinstance(under, Scalar):
+                return None
+            kind = under
+        if kind.text not in TYPES:
+            self._unknown_type(kind)
             return None
-        return self._resolved(name, merged, node, inside)
+        return self._resolved(kind.text, merged, node, inside)
 
-    def _unknown_type(self, kind: Scalar, name: str) -> None:
+    def _circle(self, kind: Scalar, inside: tuple[str, ...]) -> None:
+        way = [*inside[inside.index(kind.text) :], kind.text]
+        self.broken_types |= set(way)
+        message = f"the type `{kind.text}` is made of itself" + (f": {' -> '.join(way)}" if len(way) > 2 else "")
+        self.faults.error("E307", message, kind.position, "name a type of the language at the end")
+
+    def _unknown_type(self, kind: Scalar) -> None:
+        name = kind.text
         if name in PLANNED_TYPES:
-            message = f"the type `{name}` is not in this version of dia"
+            message = f"the type `{name}` belongs to the language, but this version of dia does not have it"
             self.faults.error("E401", message, kind.position, f"it has {', '.join(sorted(TYPES))}")
             return
-        mend = did_you_mean(name, [*TYPES, *self.types])
+        mend = did_you_mean(name, [*TYPES, *self.types]) or f"the types are {', '.join(sorted([*TYPES, *self.types]))}"
         self.faults.error("E401", f"unknown type `{name}`", kind.position, mend)
 
     def _resolved(
@@ -352,7 +396,8 @@ class Builder:
                 options[key] = found
         for key, kind in known.items():
             if kind.required and key not in merged:
-                self.faults.error("E202", f"the type `{name}` needs the option `{key}`", node.position)
+                mend = f"add `{key}: ...`: {kind.words}"
+                self.faults.error("E202", f"the type `{name}` needs the option `{key}`", node.position, mend)
         where = snippets(merged["where"][1]) if "where" in merged else ()
         return TypeUse(name, options, where, node.position)
 
@@ -422,6 +467,25 @@ PLANNED_KEYS = frozenset(
         "deliver",
     ]
 )
+
+PLANNED_ANSWER_KEYS = frozenset(["fields", "share", "written"])
+PLANNED_ANSWERS = frozenset(
+    [
+        "arithmetic",
+        "bytes",
+        "choice",
+        "date",
+        "domain",
+        "expression",
+        "ip_address",
+        "matrix",
+        "multiset",
+        "polynomial",
+        "record",
+        "set",
+    ]
+)
+PLANNED_FORMATS = frozenset(["boxed", "json", "label", "last_line", "letter", "regex", "tagged", "whole"])
 
 FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes", "format", "points")
 
