@@ -1,0 +1,82 @@
+"""The shipped benchmark, compiled once for all tests of this folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dia_compiler.compile import compile
+
+SPECS = Path(__file__).parents[2] / "specs" / "dia_bench"
+K, FEW = 200, 5
+FRAME = re.compile(
+    r"Read the task with care; every detail of it may matter\.\n\n(.+)\n\nHow your answer is judged:\n", re.DOTALL
+)
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Lets one process at a time pass; the lock of one that dies is free again."""
+    import fcntl
+
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def compiled(k: int, out: Path) -> Path:
+    """Folder of the bundle with k instances a template, made here unless another worker of this run has made it."""
+    made = out / f"dia_bench-0.1.0-k{k}"
+    return made if made.exists() else compile([SPECS], k, out=out, jobs=2).bundles[0].path
+
+
+@pytest.fixture(scope="session")
+def bundles(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[int, Path]:
+    """The bundles of k = 5 and k = 200."""
+    if not hasattr(request.config, "workerinput"):
+        out = tmp_path_factory.mktemp("dia_bench")
+        return {k: compiled(k, out) for k in (FEW, K)}
+    # All workers of pytest-xdist share the parent of their folders: the first one compiles.
+    out = tmp_path_factory.getbasetemp().parent / "dia_bench"
+    out.mkdir(exist_ok=True)
+    with alone(out / "lock"):
+        return {k: compiled(k, out) for k in (FEW, K)}
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    """The records of one file."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+@pytest.fixture(scope="session")
+def questions(bundles: dict[int, Path]) -> list[dict[str, Any]]:
+    """The questions of k = 200."""
+    return records(bundles[K] / "questions.jsonl")
+
+
+@pytest.fixture(scope="session")
+def answers(bundles: dict[int, Path]) -> dict[str, dict[str, Any]]:
+    """The answers of k = 200, by the ids of their questions."""
+    return {record["id"]: record for record in records(bundles[K] / "answers.jsonl")}
+
+
+@pytest.fixture(scope="session")
+def prompts(questions: list[dict[str, Any]]) -> dict[str, str]:
+    """What a model is sent, by id."""
+    return {question["id"]: question["messages"][0]["content"] for question in questions}
+
+
+@pytest.fixture(scope="session")
+def challenges(prompts: dict[str, str]) -> dict[str, dict[str, str]]:
+    """The tasks without the frame that all prompts share: template -> id -> text."""
+    found: dict[str, dict[str, str]] = {}
+    for id, prompt in prompts.items():
+        match = FRAME.match(prompt)
+        assert match, id
+        found.setdefault(id.split("/")[1], {})[id] = match[1]
+    return found

@@ -1,0 +1,112 @@
+"""Longest common subsequences: their length by a table of our own, and the grading of the many right replies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from dia_runtime.grade import grade
+
+Challenges = dict[str, dict[str, str]]
+Answers = dict[str, dict[str, Any]]
+Table = list[list[int]]
+
+FORMAT = {"kind": "xml", "skip": "I-DO-NOT-KNOW"}
+HEAD = (
+    "A subsequence of a text is what remains when zero or more of its letters are struck out and the others keep "
+    "their order. Give a longest common subsequence of the two texts below. If there are several of the greatest "
+    "length, any one of them is right."
+)
+
+
+def texts(challenge: str) -> tuple[str, str]:
+    """The two texts of the task."""
+    head, both = challenge.split("\n\n")
+    s, t = both.split("\n")
+    assert head == HEAD and all(20 <= len(text) <= 200 and text.isalpha() and text.islower() for text in (s, t))
+    return s, t
+
+
+def lengths(s: str, t: str) -> Table:
+    """At [i][j] the greatest length of a common subsequence of s[i:] and t[j:]."""
+    table = [[0] * (len(t) + 1) for _ in range(len(s) + 1)]
+    for i in range(len(s) - 1, -1, -1):
+        row, below = table[i], table[i + 1]
+        for j in range(len(t) - 1, -1, -1):
+            row[j] = below[j + 1] + 1 if s[i] == t[j] else max(below[j], row[j + 1])
+    return table
+
+
+def is_within(part: str, whole: str) -> bool:
+    """Whether the letters of the part occur in the whole in this order."""
+    rest = iter(whole)
+    return all(letter in rest for letter in part)
+
+
+def chosen(s: str, t: str, table: Table, choose: Callable[[list[str]], str]) -> str:
+    """The longest common subsequence that takes, letter by letter, the chosen one of those that still lead to one."""
+    i = j = 0
+    taken = ""
+    while left := table[i][j]:
+        ends = {c: (s.index(c, i) + 1, t.index(c, j) + 1) for c in set(s[i:]) & set(t[j:])}
+        letter = choose(sorted(c for c, (a, b) in ends.items() if table[a][b] == left - 1))
+        taken, (i, j) = taken + letter, ends[letter]
+    return taken
+
+
+@pytest.fixture(scope="module")
+def solved(challenges: Challenges) -> dict[str, tuple[str, str, Table]]:
+    """Both texts and their table, by id."""
+    both = {id: texts(challenge) for id, challenge in challenges["common_subsequence"].items()}
+    return {id: (s, t, lengths(s, t)) for id, (s, t) in both.items()}
+
+
+def test_every_truth_is_a_common_subsequence_of_the_greatest_length(
+    solved: dict[str, tuple[str, str, Table]], answers: Answers
+) -> None:
+    assert len(solved) == 200
+    for id, (s, t, table) in solved.items():
+        truth = answers[id]["text"]
+        assert len(truth) == table[0][0] > 0, id
+        assert is_within(truth, s) and is_within(truth, t), id
+        mistake = answers[id]["mistakes"].get("common_substring", "")
+        assert len(mistake) < len(truth) and mistake in s and mistake in t, id
+
+
+def verdict(record: dict[str, Any], text: str) -> str:
+    """What a reply with this text is graded."""
+    return grade(record, f"<xml>{text}</xml>", FORMAT).verdict
+
+
+def test_other_longest_common_subsequences_are_right(
+    solved: dict[str, tuple[str, str, Table]], answers: Answers
+) -> None:
+    others = 0
+    for id, (s, t, table) in solved.items():
+        record = answers[id]
+        for text in (chosen(s, t, table, min), chosen(s, t, table, max)):
+            others += text != record["text"]
+            assert verdict(record, text) == "correct", (id, text)
+    assert others > 300
+
+
+def wrong_texts(s: str, t: str, truth: str) -> list[str]:
+    """Texts that are too short, too long, of the right length but not in both texts, or in capitals."""
+    swapped = [s[:at] + s[at + 1 :] for at in range(len(s))]
+    cut = [text[: len(truth)] for text in (s, t, truth[::-1], *swapped[:2])]
+    foreign = [text for text in cut if not (is_within(text, s) and is_within(text, t))]
+    return ["", truth[1:], truth[:-1], truth + truth[-1], truth + "a", truth.upper(), s, t, *foreign]
+
+
+def test_texts_that_are_no_longest_common_subsequence_are_wrong(
+    solved: dict[str, tuple[str, str, Table]], answers: Answers
+) -> None:
+    foreign = 0
+    for id, (s, t, _) in solved.items():
+        truth = answers[id]["text"]
+        candidates = wrong_texts(s, t, truth)
+        foreign += len(candidates) - 8
+        for text in candidates:
+            assert verdict(answers[id], text) == "wrong", (id, text)
+    assert foreign > 400
