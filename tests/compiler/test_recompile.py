@@ -86,7 +86,7 @@ def test_a_consistent_lie_about_an_answer_is_found_by_compiling_again(copy: Path
 
 def test_a_changed_spec_inside_a_bundle_is_found(copy: Path) -> None:
     name = f"specs/{CHOSEN[0]}"
-    resealed(copy, name, (copy / name).read_bytes().replace(b"next_prime(n)", b"next_prime(n + 2)"))
+    resealed(copy, name, (copy / name).read_bytes().replace(b"next_prime(n)", b"next_prime(n) + 2"))
     assert verify(copy) == []
     with pytest.raises(Exception, match=r"check does not hold|example"):
         recompile(copy, jobs=1)
