@@ -1,0 +1,302 @@
+"""Writes the pages of the reference that are made from the code; with --check it only tells which are stale.
+
+python docs/generate.py
+python docs/generate.py --check
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from dia_compiler.check import HEALTH_WARNINGS
+from dia_compiler.cli import COMMANDS, EPILOG, dia
+from dia_compiler.types import TYPES
+from dia_runtime.formats import FORMATS
+from dia_runtime.language.answers import ANSWER_TYPES
+from dia_runtime.language.error_codes import CODES, GROUPS
+from dia_runtime.language.functions import KINDS, Function, library
+
+DOCS = Path(__file__).resolve().parent
+REFERENCE = DOCS / "reference"
+SCHEMAS = DOCS.parent / "schemas"
+NOTE = "<!-- Made by docs/generate.py. Change the code and run that again. -->"
+
+
+def functions() -> str:
+    """The page of the function library, one heading a field."""
+    known = sorted(library().values(), key=lambda item: (item.module, item.name))
+    fields = {item.module: sys.modules[item.raw.__module__] for item in known}
+    parts = ["# Functions", NOTE, FUNCTIONS_HEAD, ", ".join(f"[{name}](#{name})" for name in fields)]
+    for field, module in fields.items():
+        parts += [f"## {field}", literal(inspect.getdoc(module) or "").replace("\n", " ")]
+        parts += [_function(item) for item in known if item.module == field]
+    return page(parts)
+
+
+FUNCTIONS_HEAD = (
+    "Every function of the spec language. Each takes its subject first, so that `f(x, a)` and, in templates, "
+    "`x | f(a)` are one call; only those that take a function take that before the subject. Optional arguments stand "
+    "in brackets. The examples are tests in Python: there `Fraction(1, 2)` is what the language writes as `1/2`, "
+    "`b'...'` is bytes, and a Python function stands where a spec passes the name of one. `dia functions NAME` shows "
+    "an entry in the terminal."
+)
+
+
+def _function(item: Function) -> str:
+    text, examples = _split_examples(_renamed(inspect.getdoc(item.raw) or ""))
+    kinds = "; ".join(f"`{name}`: {KINDS[kind][0]}" for name, kind in item.parameters)
+    parts = [f"### {item.name}", f"`{item.signature}`", text, f"Arguments: {kinds}." if kinds else ""]
+    if examples:
+        parts.append(f"```pycon\n{examples}\n```")
+    if item.revision > 1:
+        parts.append(f"Revision {item.revision}.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _renamed(doc: str) -> str:
+    """The docstring with the names that the language uses: Python's own names carry an underscore behind them."""
+    own = {item.raw.__name__: item.name for item in library().values() if item.raw.__name__ != item.name}
+    names = "|".join(map(re.escape, sorted(own)))
+    return re.sub(rf"\b({names})\b", lambda found: own[found[1]], doc).replace("guards.", "")
+
+
+def _split_examples(doc: str) -> tuple[str, str]:
+    text, mark, examples = doc.partition("\n>>> ")
+    return literal(text.strip()), f">>> {examples}".rstrip() if mark else ""
+
+
+def types() -> str:
+    """The page of parameter types, answer types and answer formats."""
+    parts = ["# Types and formats", NOTE, "## Parameter types", PARAMETERS_HEAD]
+    for item in TYPES.values():
+        rows = [(f"`{key}`", "yes" if held.required else "", held.words) for key, held in item.options.items()]
+        options = table(("option", "required", "meaning"), rows) if rows else "It has no options of its own."
+        parts += [f"### {item.name}", f"{sentence(item.summary)} Revision {item.revision}.", options]
+    parts += ["## Answer types", ANSWERS_HEAD]
+    for name, kind in ANSWER_TYPES.items():
+        own = ", ".join(f"`{option}`" for option in sorted(kind.options)) or "none"
+        parts += [f"### {name} answers", literal(inspect.cleandoc(kind.__doc__ or "")), f"Options: {own}."]
+    parts += ["## Answer formats", FORMATS_HEAD]
+    for name, form in FORMATS.items():
+        parts += [f"### {name}", literal(inspect.getdoc(sys.modules[type(form).__module__]) or "")]
+        parts.append("Chains: " + ", ".join(f"`{chain}`" for chain in form.chains) + ".")
+    return page(parts)
+
+
+PARAMETERS_HEAD = (
+    "What stands under `params`. Every type also takes `where`: a condition, or a list of them, on the value, which "
+    "is called by the parameter's name, or `it` inside `of:`. `dia types NAME` shows an entry in the terminal."
+)
+ANSWERS_HEAD = (
+    "What stands as `answer: {type: ...}`: how a truth is written and a reply is read and compared. `accept` and "
+    "`accept_if` go with every type."
+)
+FORMATS_HEAD = (
+    "What stands as `format: {kind: ...}`: how a model is told to mark its final answer, and how the answer is found "
+    "in its reply. A chain is an ordered way of finding it; `dia score --chain` chooses one."
+)
+
+
+def commands() -> str:
+    """The page of the command line: every command with every option."""
+    context = click.Context(dia, info_name="dia")
+    parts = ["# Commands", NOTE, COMMANDS_HEAD, "## Exit codes", table(("code", "meaning"), EXIT_CODES)]
+    parts += ["## Everywhere", "Before or behind the command's name:", _options(dia.params), f"{EPILOG}."]
+    everywhere = {parameter.name for parameter in dia.params}
+    for name in COMMANDS:
+        command = dia.get_command(context, name)
+        assert command is not None
+        parts += [f"## dia {name}", f"```text\ndia {name} {_usage(command)}\n```", *_help(command)]
+        parts.append(_options(item for item in command.params if item.name not in everywhere))
+    return page(parts)
+
+
+COMMANDS_HEAD = (
+    "Results go to standard output; progress, warnings and faults go to standard error. `--json` prints the facts of "
+    "a result in the form that one of the [schemas](schemas.md) describes. `NO_COLOR` is respected."
+)
+EXIT_CODES = (
+    ("0", "done"),
+    ("1", "a difference or a failed gate: `check --strict` with warnings, a run that ends with errors"),
+    ("2", "input or arguments: faults of specs, unknown names, an output that may not be replaced"),
+    ("3", "integrity: damaged, foreign or unverifiable bytes"),
+    ("4", "provider or network; no command of this version uses the network"),
+    ("70", "a bug of dia: the log file is named, `--debug` shows the traceback"),
+    ("130", "interrupted"),
+)
+
+
+def _usage(command: click.Command) -> str:
+    context = click.Context(command, info_name=command.name)
+    return " ".join(command.collect_usage_pieces(context))
+
+
+def _help(command: click.Command) -> Iterator[str]:
+    """The paragraphs of the help, the example as a block."""
+    for part in inspect.cleandoc(command.help or "").replace("\b\n", "").split("\n\n"):
+        head, _, rest = part.partition("\n")
+        if head == "Example:":
+            yield "Example:"
+            yield f"```text\n{inspect.cleandoc(rest)}\n```"
+        else:
+            yield " ".join(part.split())
+
+
+def _options(parameters: Iterable[click.Parameter]) -> str:
+    rows = [(f"`{_name(item)}`", _words(item)) for item in parameters if isinstance(item, click.Option)]
+    return table(("option", "meaning"), rows)
+
+
+def _name(option: click.Option) -> str:
+    shown = ", ".join(option.opts)
+    if option.is_flag or option.count:
+        return shown
+    kind = option.type
+    metavar = option.metavar or ("|".join(kind.choices) if isinstance(kind, click.Choice) else kind.name.upper())
+    return f"{shown} {'N' if metavar == 'INTEGER RANGE' else metavar}"
+
+
+def _words(option: click.Option) -> str:
+    default = f" Default: {option.default}." if option.show_default and option.default is not None else ""
+    return f"{option.help or ''}{default}"
+
+
+def error_codes() -> str:
+    """The page of error codes, one heading a group."""
+    parts = ["# Error codes", NOTE, ERRORS_HEAD]
+    for group, title in GROUPS.items():
+        rows = [(code, title, meaning) for code, (title, meaning) in CODES.items() if code.startswith(group)]
+        parts += [f"## {group}xx: {title}" if group != "E9" else f"## {title}"]
+        parts.append(table(("code", "what", "meaning and mend"), rows))
+    return page(parts)
+
+
+ERRORS_HEAD = (
+    "Every fault is told as `path:line:column: error[code]: what is wrong`, with the line, a caret and the mend. A "
+    "code keeps its meaning; messages may become clearer. Warnings have [names](health-warnings.md) in place of codes."
+)
+
+
+def health_warnings() -> str:
+    """The page of health warnings."""
+    rows = [(f"`{name}`", sentence(meaning)) for name, meaning in HEALTH_WARNINGS.items()]
+    return page(["# Health warnings", NOTE, WARNINGS_HEAD, table(("name", "it warns when"), rows), WARNINGS_TAIL])
+
+
+WARNINGS_HEAD = (
+    "A health warning says that a spec works, but that something about it is probably not meant. `dia check` and "
+    "`dia compile` print them; with `--strict` they fail."
+)
+WARNINGS_TAIL = (
+    "A template accepts a warning by its name, with the reason:\n\n"
+    "```yaml\nallow:\n  constant-answer: the prompt asks for one of two words, and both are tried\n```"
+)
+
+
+def schemas() -> str:
+    """The page of JSON Schemas: what each describes and its top-level keys."""
+    parts = ["# Schemas", NOTE, SCHEMAS_HEAD]
+    for path in sorted(SCHEMAS.glob("*.schema.json")):
+        held = json.loads(path.read_text(encoding="utf-8"))
+        parts += [f"## {path.name.removesuffix('.schema.json')}", f"`schemas/{path.name}`: {held['title']}."]
+        parts.append(held["description"])
+        for shape in held.get("oneOf", [held]):
+            required = set(shape.get("required", ()))
+            properties = shape.get("properties", {}).items()
+            rows = [(f"`{key}`", _kind(value), "yes" if key in required else "", _said(value))
+                    for key, value in properties]  # fmt: skip
+            parts.append(table(("key", "kind", "required", "meaning"), rows))
+    return page(parts)
+
+
+SCHEMAS_HEAD = (
+    "The JSON Schemas (draft 2020-12) of every file and every JSON output. They lie in `schemas/`, and in an installed "
+    "package in `dia_runtime/_data/schemas/`. Outputs may gain keys; none is renamed or dropped."
+)
+
+
+def _kind(value: Any) -> str:
+    if not isinstance(value, dict):
+        return "refused by this version"
+    if "const" in value:
+        return f"`{value['const']}`"
+    if "anyOf" in value:
+        return " or ".join(dict.fromkeys(map(_kind, value["anyOf"])))
+    if "enum" in value:
+        return "one of " + ", ".join(f"`{item}`" for item in value["enum"])
+    if "$ref" in value:
+        return str(value["$ref"]).rpartition("/")[2]
+    kind = value.get("type", "")
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def _said(value: Any) -> str:
+    return str(value.get("description", "")) if isinstance(value, dict) else ""
+
+
+def table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A Markdown table; bars within cells are escaped."""
+    lines = [headings, ("---",) * len(headings), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def literal(text: str) -> str:
+    """The text of a docstring with what Markdown would take for tags or emphasis escaped, but between backticks."""
+    parts = text.split("`")
+    parts[::2] = [part.replace("<", "&lt;").replace("*", "\\*") for part in parts[::2]]
+    return "`".join(parts)
+
+
+def sentence(text: str) -> str:
+    """The text with a capital and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def page(parts: Iterable[str]) -> str:
+    """The parts as one page, an empty line between them."""
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "functions.md": functions,
+    "types.md": types,
+    "commands.md": commands,
+    "error-codes.md": error_codes,
+    "schemas.md": schemas,
+    "health-warnings.md": health_warnings,
+}
+
+
+def stale() -> list[str]:
+    """The pages whose files are missing or differ from what the code gives."""
+    return [name for name, made in PAGES.items() if _held(REFERENCE / name) != made()]
+
+
+def _held(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def main(arguments: list[str]) -> int:
+    """The exit code: 0, or 1 where --check finds stale pages."""
+    if arguments not in ([], ["--check"]):
+        print("usage: python docs/generate.py [--check]", file=sys.stderr)
+        return 2
+    found = stale()
+    for name in found:
+        if arguments:
+            print(f"stale: docs/reference/{name}; run `python docs/generate.py`", file=sys.stderr)
+        else:
+            (REFERENCE / name).write_text(PAGES[name](), encoding="utf-8")
+            print(f"docs/reference/{name}")
+    return 1 if arguments and found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
