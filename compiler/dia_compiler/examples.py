@@ -7,7 +7,6 @@ from typing import Any
 
 from dia_runtime.formats import FORMATS
 from dia_runtime.grade import grade
-from dia_runtime.language.answers import equal, settle, write
 from dia_runtime.language.diagnostics import DiaError, Faults, LanguageError, Position
 from dia_runtime.language.values import Entry, Record, Value, plain
 
@@ -102,7 +101,7 @@ def _equals(expansion: Expansion, datum: Datum, instance: Instance) -> bool:
     if isinstance(datum.node, Scalar) and instance.way.comparison.get("type") == "text" and not isinstance(value, str):
         value = datum.node.text
     try:
-        return bool(equal(settle(value, instance.way.comparison), instance.answer, instance.way.comparison))
+        return bool(instance.way.kind.equal(instance.way.kind.settle(value), instance.answer))
     except LanguageError:
         return False
 
@@ -127,7 +126,7 @@ def _expect(
     value = _evaluated(datum, expansion)
     text = datum.node.text if isinstance(datum.node, Scalar) and not isinstance(value, list) else None
     try:
-        text = write(value, instance.way.comparison) if text is None or text.startswith("= ") else text
+        text = instance.way.kind.write(value) if text is None or text.startswith("= ") else text
     except LanguageError:
         text = plain(value)
     form = FORMATS[expansion.settings.format["kind"]]

@@ -8,7 +8,8 @@ from math import prod
 from typing import Any
 
 from dia_runtime.grade import Grader
-from dia_runtime.language.answers import describe, equal, settle, validate, write
+from dia_runtime.language.answers import answer_type, validate
+from dia_runtime.language.answers.base import AnswerType
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_runtime.language.expressions import EXACT_ANSWER
 from dia_runtime.language.guards import truth
@@ -50,6 +51,7 @@ class Way:
     """How an answer is compared and graded, the rule of rounding in words, and the instruction how to write it."""
 
     comparison: Mapping[str, Any]
+    kind: AnswerType
     grader: Grader
     rule: str
     instruction: str
@@ -224,7 +226,8 @@ class Expansion:
         if self.prepared.accept_if is not None:
             comparison["accept_if"] = {}  # the condition itself differs from instance to instance
         grader = Grader(comparison, self.settings.format)
-        way = Way(comparison, grader, _rule(comparison), self.settings.instruction(describe(comparison)))
+        kind = answer_type(comparison)
+        way = Way(comparison, kind, grader, _rule(comparison), self.settings.instruction(kind.describe()))
         if code.is_constant:
             self.held = way
         return way
@@ -241,14 +244,14 @@ class Expansion:
     def settled(self, value: Value, way: Way) -> Value:
         """The value as the answer's type wants it. Raises DiaError at the answer's `value`."""
         try:
-            return settle(value, way.comparison)
+            return way.kind.settle(value)
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
 
     def written(self, value: Value, way: Way) -> str:
         """The canonical text of an answer. Raises DiaError at the answer's `value`."""
         try:
-            return write(value, way.comparison)
+            return way.kind.write(value)
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
 
@@ -266,12 +269,12 @@ class Expansion:
         found = {}
         for name, code in self.prepared.mistakes.items():
             try:
-                value = settle(code(scope), way.comparison)
-                text = write(value, way.comparison)
+                value = way.kind.settle(code(scope))
+                text = way.kind.write(value)
             except LanguageError as error:
                 place = code.parsed.source.place(0)
                 raise DiaError(Diagnostic(error.code, error.message, place, error.help)) from None
-            if text != truth_text and not equal(value, scope["answer"], way.comparison):
+            if text != truth_text and not way.kind.equal(value, scope["answer"]):
                 found[name] = text
         return found
 

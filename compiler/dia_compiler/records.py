@@ -12,7 +12,6 @@ from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.records import leaf
 from dia_runtime.formats import FORMATS
 from dia_runtime.grade import CORRECT, SKIPPED, WRONG
-from dia_runtime.language.answers import write
 from dia_runtime.language.conditions import condition
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 from dia_runtime.language.values import Record, encode
@@ -121,7 +120,7 @@ def check_round_trip(instance: Instance, expansion: Expansion) -> None:
 def _expected(instance: Instance, skip: str) -> list[tuple[str, str, str]]:
     """Answer texts, the verdict that each must get, and what it is."""
     expected = [(instance.text, CORRECT, "the answer"), (skip, SKIPPED, "the skip token")]
-    expected += [(write(value, instance.way.comparison), CORRECT, "an accepted form") for value in instance.accept]
+    expected += [(instance.way.kind.write(value), CORRECT, "an accepted form") for value in instance.accept]
     expected += [(text, WRONG, f"the mistake `{name}`") for name, text in instance.mistakes.items()]
     return expected
 
