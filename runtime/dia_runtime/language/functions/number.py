@@ -84,8 +84,26 @@ def factor(n: int) -> list[list[int]]:
     from sympy.ntheory import factorint
 
     _positive("factor", n)
-    found = factorint(_small_enough("factor", n))
-    return [[int(prime), int(found[prime])] for prime in sorted(found)]
+    found, rest = _small_factors(_small_enough("factor", n))
+    found |= {int(prime): int(exponent) for prime, exponent in factorint(rest).items()}
+    return [[prime, found[prime]] for prime in sorted(found)]
+
+
+def _small_factors(n: int) -> tuple[dict[int, int], int]:
+    """The prime factors below 2**20 of an integer beyond 64 bits, and what is left of it.
+
+    Many such factors at once are what the general method finds slowly.
+    """
+    from sympy import sieve
+
+    found: dict[int, int] = {}
+    if n.bit_length() <= 64:
+        return found, n
+    for prime in sieve.primerange(2, 1 << 20):
+        while n % prime == 0:
+            found[prime] = found.get(prime, 0) + 1
+            n //= prime
+    return found, n
 
 
 def prime_factors(n: int) -> list[int]:
