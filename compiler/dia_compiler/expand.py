@@ -15,11 +15,12 @@ from dia_runtime.language.expressions import EXACT_ANSWER
 from dia_runtime.language.guards import truth
 from dia_runtime.language.rounding import rounding_rule
 from dia_runtime.language.values import Value, encode, kind_of, plain
+from dia_runtime.language.watch import rest
 
 from dia_compiler.conditions import condition_record
 from dia_compiler.domains import Scope
 from dia_compiler.fuzz import VAST, Choose, Rejected, Walker, template_key
-from dia_compiler.prepare import Prepared
+from dia_compiler.prepare import Prepared, Step
 from dia_compiler.settings import Settings
 from dia_compiler.spec import comparison_of
 
@@ -92,8 +93,7 @@ class Expansion:
         for step in self.prepared.plan:
             if step.kind == "draw":
                 assert step.maker is not None
-                name = step.name
-                scope[name] = fixed[name] if name in fixed else step.maker.make(scope).draw(choose)
+                scope[step.name] = fixed[step.name] if step.name in fixed else self._value(step, scope, choose)
             elif step.kind == "balance":
                 choose.vast()
             else:
@@ -104,6 +104,16 @@ class Expansion:
                 else:
                     choose.check(truth_of(value, step.code.parsed.source))
         return scope
+
+    def _value(self, step: Step, scope: Scope, choose: Choose) -> Value:
+        """A drawn value of the step's parameter. Raises Rejected, and DiaError at the parameter's type."""
+        assert step.maker is not None
+        domain = step.maker.make(scope)
+        rest()
+        try:
+            return domain.draw(choose)
+        except LanguageError as error:
+            raise DiaError(Diagnostic(error.code, error.message, step.maker.use.position, error.help)) from None
 
     def freedom(self) -> Freedom:
         """The template's degree of freedom d(t), counted where it can be."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -74,7 +75,7 @@ def test_title_notes_version_and_comments_change_no_question(tmp_path: Path) -> 
     text = file.read_text().replace("title: Median", "# a comment\ntitle: The median")
     file.write_text(text)
     benchmark = specs / "benchmark.yaml"
-    benchmark.write_text(benchmark.read_text().replace("version: ", "version: 9."))
+    benchmark.write_text(re.sub(r"(?m)^version: .*$", "version: 9.9.9", benchmark.read_text()))
     assert compile([specs], k=3, out=tmp_path / "b", jobs=1).bundles[0].questions_root == before
 
 

@@ -24,6 +24,7 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
 
 MEMORY_BYTES = 1 << 30
 SECONDS = 5.0
+SECONDS_BETWEEN = 8.0
 POLL = 0.05
 INTEGER_DIGITS = 400_000
 
@@ -186,20 +187,24 @@ LIMITS_HELP = "make the work smaller, or raise `limits` of the template"
 
 
 def _is_stuck(worker: _Worker, now: float) -> bool:
+    """Whether the worker has not beaten for longer than its task allows."""
     assert worker.task is not None
-    beats = worker.cell[0]
-    if beats != worker.beats or worker.cell[1] == 0:
-        worker.beats = beats
-        if worker.cell[1] != 0 or now - worker.since < 60:
-            worker.since = now if worker.cell[1] != 0 else worker.since
-            return False
-    return now - worker.since > worker.task.seconds
+    if worker.cell[0] != worker.beats:
+        worker.beats, worker.since = worker.cell[0], now
+        return False
+    return now - worker.since > _allowed(worker)
+
+
+def _allowed(worker: _Worker) -> float:
+    """Seconds for the expression that is being computed, or for what lies between two expressions."""
+    assert worker.task is not None
+    return worker.task.seconds if worker.cell[1] else max(worker.task.seconds, SECONDS_BETWEEN)
 
 
 def _killed(worker: _Worker, workers: list[_Worker], label: str) -> Outcome:
     assert worker.task is not None
     place = worker.places.get(worker.cell[1])
-    message = f"{label} ran longer than {worker.task.seconds:g} s"
+    message = f"{label if worker.cell[1] else 'a draw'} ran longer than {_allowed(worker):g} s"
     _stop(worker)
     workers.remove(worker)
     return Outcome(worker.task.key, is_end=True, diagnostics=(Diagnostic("E502", message, place, LIMITS_HELP),))

@@ -1,0 +1,129 @@
+"""Workers: what hangs, dies or eats memory is ended and told at its place; the others live on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from dia_runtime.language import watch
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position
+from dia_runtime.language.workers import Outcome, Places, Servant, Task, WorkerBug, run_tasks
+
+HERE = Position("f.yaml", 3, 7)
+
+
+def count(number: int) -> Iterator[Any]:
+    """Counts, and says who did."""
+    for value in range(number):
+        yield value
+    yield os.getpid()
+
+
+def hang(seconds: float) -> Iterator[Any]:
+    """Hangs within expression 5."""
+    yield Places({5: HERE})
+    watch.begin(5)
+    time.sleep(seconds)
+    yield "late"
+
+
+def devour() -> Iterator[Any]:
+    """Asks for more memory than there is for it."""
+    yield Places({9: HERE})
+    watch.begin(9)
+    yield len(bytearray(8 << 30))
+
+
+def die() -> Iterator[Any]:
+    """Ends without a word."""
+    yield Places({7: HERE})
+    watch.begin(7)
+    os._exit(3)
+
+
+def fail() -> Iterator[Any]:
+    """Fails as a spec does."""
+    yield "first"
+    raise DiaError(Diagnostic("E503", "a check does not hold", HERE))
+
+
+def break_down() -> Iterator[Any]:
+    """Has a bug."""
+    yield 1
+    raise KeyError("ours")
+
+
+def outcomes(*tasks: Task, jobs: int = 2) -> dict[Any, list[Outcome]]:
+    found: dict[Any, list[Outcome]] = {task.key: [] for task in tasks}
+    with closing(run_tasks(tasks, jobs)) as stream:
+        for outcome in stream:
+            found[outcome.key].append(outcome)
+    return found
+
+
+def test_items_come_in_order_and_tasks_share_the_workers() -> None:
+    found = outcomes(*(Task(key, count, (key,)) for key in range(7)), jobs=3)
+    for key, held in found.items():
+        assert [outcome.item for outcome in held[:-2]] == list(range(key))
+        assert held[-1].is_end and not held[-1].diagnostics
+    assert len({held[-2].item for held in found.values()}) <= 3
+    assert os.getpid() not in {held[-2].item for held in found.values()}
+
+
+def test_a_task_that_hangs_is_killed_at_its_place_and_the_others_end_well() -> None:
+    start = time.monotonic()
+    found = outcomes(Task("slow", hang, (60.0,), seconds=1.0), *(Task(key, count, (2,)) for key in range(4)))
+    assert time.monotonic() - start < 15
+    (diagnostic,) = found["slow"][-1].diagnostics
+    assert diagnostic.position == HERE and "longer than 1 s" in diagnostic.message
+    assert all(found[key][-1].is_end and not found[key][-1].diagnostics for key in range(4))
+
+
+def test_memory_is_bounded() -> None:
+    found = outcomes(Task("big", devour, ()), Task("small", count, (1,)), jobs=1)
+    (diagnostic,) = found["big"][-1].diagnostics
+    assert diagnostic.code == "E502" and "memory" in diagnostic.message
+    assert not found["small"][-1].diagnostics
+
+
+def test_a_dead_worker_is_told_and_replaced() -> None:
+    found = outcomes(Task("dead", die, ()), Task("next", count, (1,)), jobs=1)
+    (diagnostic,) = found["dead"][-1].diagnostics
+    assert diagnostic.position == HERE
+    assert found["next"][0].item == 0
+
+
+def test_expected_failures_come_back_with_what_was_done_before() -> None:
+    held = outcomes(Task("x", fail, ()))["x"]
+    assert held[0].item == "first" and held[-1].diagnostics[0].position == HERE
+
+
+def test_our_own_bugs_are_not_hidden() -> None:
+    with pytest.raises(WorkerBug, match="KeyError"):
+        outcomes(Task("x", break_down, ()))
+
+
+def test_closing_the_stream_ends_the_workers() -> None:
+    stream = run_tasks([Task("x", hang, (60.0,), seconds=50.0), Task("y", count, (1,))], 2)
+    pids = [outcome.item for outcome in (next(stream), next(stream)) if isinstance(outcome.item, int)]
+    stream.close()
+    time.sleep(0.1)
+    for pid in (pid for pid in pids if pid > 1000):
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_a_servant_outlives_failures() -> None:
+    with closing(Servant(seconds=1.0)) as servant:
+        assert servant.ask(count, 0) != os.getpid()
+        with pytest.raises(LanguageError, match="does not hold"):
+            servant.ask(fail)
+        with pytest.raises(LanguageError, match="longer than 1 s"):
+            servant.ask(hang, 60.0)
+        with pytest.raises(LanguageError, match="died"):
+            servant.ask(die)
+        assert isinstance(servant.ask(count, 3), int)
