@@ -1,4 +1,4 @@
-"""Every command that the docs show runs, and prints what they say; the generated pages are fresh.
+"""Every command that the docs show runs, and prints what they say.
 
 In a page, in its order: a block ```yaml title="PATH" is written to that path; a line of a ```sh block, or one behind
 `$ ` of a ```console block, is run in a folder that holds a copy of specs/. The last command of a block ends with the
@@ -8,8 +8,6 @@ that order; `...` in it stands for anything.
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import os
 import re
 import shlex
@@ -19,13 +17,10 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 
 import click
 import pytest
 from dia_compiler.cli import COMMANDS, EPILOG, dia, run
-from dia_compiler.fuzz import Stream, Walker, derived, feistel, shuffled
-from dia_compiler.spec import PLANNED_ANSWER_KEYS, PLANNED_ANSWERS, PLANNED_FORMATS, PLANNED_KEYS, PLANNED_TYPES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -154,115 +149,3 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(text):
         if not target.startswith(("https://", "#")):
             assert (page.parent / target.partition("#")[0]).exists(), target
-
-
-LANGUAGE = DOCS / "reference" / "language.md"
-FRAGMENTS = [
-    text
-    for language, about, text in blocks(LANGUAGE)
-    if language == "yaml" and not about and "\nparams:" in f"\n{text}"
-]
-
-
-@pytest.mark.parametrize("fragment", FRAGMENTS)
-def test_a_fragment_of_the_language_page_compiles(fragment: str, shell: Shell) -> None:
-    names = [line.strip().partition(":")[0] for line in fragment.partition("params:\n")[2].splitlines()]
-    drawn = [name for name in names if re.search(rf"^  {name}: (?!.*entry)", fragment, re.MULTILINE)]
-    spec = "template: fragment\ntitle: A fragment\n" + fragment
-    if "\nanswer:" not in spec:
-        spec += "answer: {value: length(values), type: integer}\n"
-    shows = [f"{{{{ {name} }}}}" for name in drawn]
-    shows += ["{% for step in steps %}{{ say(step) }} {% endfor %}"] if "steps" in names else []
-    Path("specs/dia_bench/fragment.yaml").write_text(f'{spec}prompt: "{" ".join(shows)}"\n', encoding="utf-8")
-    code, printed = shell.run("dia check specs/dia_bench/fragment.yaml")
-    assert code == 0, printed
-
-
-def test_the_example_of_the_language_page_comes_out(shell: Shell) -> None:
-    (examples,) = (
-        text for language, _, text in blocks(LANGUAGE) if language == "yaml" and text.startswith("examples:")
-    )
-    spec = """
-template: fragment
-title: A fragment
-params: {n: {type: integer, min: 100, max: 999}}
-answer: {value: next_prime(n), type: integer}
-prompt: "{{ n }}"
-"""
-    Path("specs/dia_bench/fragment.yaml").write_text(spec + examples, encoding="utf-8")
-    assert shell.run("dia check specs/dia_bench/fragment.yaml")[0] == 0
-    Path("specs/dia_bench/fragment.yaml").write_text(spec + examples.replace("answer: 131", "answer: 133"))
-    assert shell.run("dia check specs/dia_bench/fragment.yaml")[0] == 2
-
-
-def test_the_language_page_names_what_is_refused() -> None:
-    refused = LANGUAGE.read_text(encoding="utf-8").partition("## Not in this version")[2]
-    named = [set(re.findall(r"`([a-z_]+)`", part)) for part in re.split(r"\n\n|;", refused.strip())]
-    keys, types, answers, answer_keys, formats = named
-    assert (keys, types, answers) == (PLANNED_KEYS, PLANNED_TYPES, PLANNED_ANSWERS)
-    assert (answer_keys, formats - {"xml"}) == (PLANNED_ANSWER_KEYS, PLANNED_FORMATS)
-
-
-def test_the_language_page_names_every_key() -> None:
-    known = set()
-    for name in ("benchmark", "template"):
-        schema = json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
-        known |= set(schema["properties"])
-    told = LANGUAGE.read_text(encoding="utf-8").partition("## Keys of benchmark.yaml")[2]
-    assert known <= set(re.findall(r"`([a-z_]+)`", told))
-
-
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_generated_pages_are_fresh() -> None:
-    assert generator().stale() == []
-
-
-def test_a_stale_page_is_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    made = generator()
-    monkeypatch.setattr(made, "REFERENCE", tmp_path)
-    assert made.main([]) == 0 and made.main(["--check"]) == 0
-    (tmp_path / "types.md").write_text("# Types\n", encoding="utf-8")
-    capsys.readouterr()
-    assert made.main(["--check"]) == 1
-    assert "docs/reference/types.md" in capsys.readouterr().err
-
-
-def test_the_functions_are_called_by_the_names_of_the_language() -> None:
-    assert re.findall(r"\b[a-z0-9]+_\(", (DOCS / "reference" / "functions.md").read_text(encoding="utf-8")) == []
-
-
-def test_the_known_answers_of_the_docs_are_what_the_code_gives() -> None:
-    page = (DOCS / "explanation" / "instances.md").read_text(encoding="utf-8")
-    (stated,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
-    held = json.loads(stated)
-    key = bytes.fromhex(held["key"])
-    stream = Stream(key)
-    assert derived(key, 0, "vast", 17).hex() == held["H(key, 0, vast, 17)"]
-    assert [stream.below(int(options)) for options in held["stream"]["options"]] == held["stream"]["draws"]
-    assert list(shuffled(key, 10)) == held["table of 10"]
-    assert [feistel(key, 1000, value) for value in range(6)] == held["feistel of 1000"]
-    assert _walk(key) == held["walk"]
-
-
-def _walk(key: bytes) -> list[list[object]]:
-    """The first eight instances of the walk that the page describes."""
-
-    def draw(choose):  # type: ignore[no-untyped-def]
-        a = choose.below(5)
-        b = choose.below(a + 1)
-        c = choose.weighted((1, 3))
-        choose.check((a + b + c) % 2 == 0)
-        return [a, b, c, choose.where(lambda inner: inner.below(4), lambda value: value != 2)]
-
-    walker = Walker(key, draw)
-    found = [[position, value] for position in range(40) if (value := walker.at(position)) is not None]
-    return found[:8]

@@ -297,7 +297,7 @@ class Expansion:
         """The challenge in the benchmark's wrapper: what the model reads."""
         wrapper = self.prepared.wrapper
         if wrapper is None:
-            return f"{challenge}\n\n{way.instruction}"
+            return f"{challenge}\n\n{way.instruction}\n{self.settings.points_rule}"
         values = {
             **self.lists,
             "challenge": challenge,

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dia_runtime.formats import FORMATS
+from dia_runtime.formats.base import points_sentence
 from dia_runtime.language.values import Record, Value
 
 from dia_compiler.spec import Benchmark, Template
@@ -29,7 +30,12 @@ class Settings:
 
     def instruction(self, answer_phrase: str) -> str:
         """How to write the final answer, as the format puts it."""
-        return FORMATS[self.format["kind"]].instruction(self.format, answer_phrase, self.points)
+        return FORMATS[self.format["kind"]].instruction(self.format, answer_phrase)
+
+    @property
+    def points_rule(self) -> str:
+        """What the verdicts are worth, in words."""
+        return points_sentence(self.points)
 
     @property
     def stored_points(self) -> dict[str, Any]:

@@ -43,13 +43,13 @@ ROUNDING = {
 }
 JUDGED = (
     "How your answer is judged:\n"
-    "- You may solve the task by any method. Only the final answer counts; how you found it is not read.\n"
+    "- You may solve the task by any method.\n"
+    "- Only the final answer counts; how you found it is not read.\n"
+    "- A correct answer scores 1, a wrong or unreadable one -2, a skipped one 0. If you are not sure, skip.\n"
     "- Give your final answer once, between <xml> and </xml>, and write nothing outside these tags. "
     "Between them stands the answer alone: {phrase}. "
-    f"To skip the question instead, write <xml>{SKIP}</xml>. "
-    "A correct answer scores 1, a skipped one 0, a wrong or unreadable one -2: "
-    "answering pays when the chance that you are right is above 2/3.\n"
-    "- Check your result once more before you give it."
+    f"To skip the question instead, write <xml>{SKIP}</xml>.\n"
+    "- Check your result once more before you give it. If you are then still not sure that it is right, skip."
 )
 LEFTOVERS = re.compile(
     r"\{\{|\}\}|\{%|%\}|\{#|\b(?:None|none|null|undefined|nan)\b|Fraction|Decimal|<[a-z_]+ object|\n\n\n|[ \t]\n|\t|  "
@@ -147,7 +147,7 @@ def counts(pattern: str, asked: dict[str, str]) -> Counter[str]:
 FIRST_PARAMETERS = [
     ("next_prime", r"The number (\d+)", 2**126),
     ("median", r"of these (\d+) integers", 151),
-    ("circle_area", r"radius of ([\d.]+)\. ", 98_999 + 1),
+    ("circle_area", r"Round to (\d+) decimal", 10),
     ("eigenvalues", r"\[\[(\d+),", 1000),
     ("cubic_integral", r"(\d+)x\^3", 500),
     ("edit_script", r"This text has (\d+) characters", 2),
@@ -171,6 +171,11 @@ def test_lengths_of_lists_and_texts_are_used_up_before_they_repeat(challenges: C
     assert set(first_texts) == set(range(20, 201)) and set(first_texts.values()) == {1, 2}
 
 
+def test_each_number_of_digits_is_as_frequent(challenges: Challenges) -> None:
+    sizes = Counter(len(re.findall(r"\d{900,}", text)[0]) for text in challenges["digit_sum"].values())
+    assert set(sizes) == set(range(901, 1001)) and set(sizes.values()) == {2}
+
+
 def test_each_number_of_primes_is_as_frequent(answers: Answers) -> None:
     sizes = Counter(answers[id]["parameters"]["size"] for id in answers if "/ten_primality_tests/" in id)
     assert set(sizes) == set(range(1, 10)) and set(sizes.values()) == {22, 23}
@@ -180,7 +185,6 @@ def test_each_number_of_primes_is_as_frequent(answers: Answers) -> None:
 
 # Parameters that are not the first are drawn: even within three standard deviations of a fair draw.
 DRAWN = [
-    ("circle_area", r"Round to (\d+) decimal", [str(places) for places in range(1, 11)]),
     ("cubic_integral", r"from x = (\d+)", list("12345")),
     ("cubic_integral", r"to x = (\d+)", ["6", "7", "8", "9", "10"]),
     ("edit_script", r"\n(\d+)\. [^\n]+$", [str(steps) for steps in range(20, 31)]),

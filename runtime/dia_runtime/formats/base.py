@@ -31,7 +31,7 @@ class Format(ABC):
     verbatim: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
-    def instruction(self, format: Mapping[str, Any], answer_phrase: str, points: Mapping[str, Any]) -> str:
+    def instruction(self, format: Mapping[str, Any], answer_phrase: str) -> str:
         """How to write the final answer, as prompts tell it. Frozen: bundles are made of it."""
 
     @abstractmethod
@@ -48,7 +48,7 @@ class Format(ABC):
 
 
 def points_sentence(points: Mapping[str, Any]) -> str:
-    """What the verdicts are worth and, where a skip lies between, when an answer pays; empty without points."""
+    """What the verdicts are worth and, where a skip lies between, when an answer pays; empty without points. Frozen."""
     if any(name not in points for name in POINTS):
         return ""
     correct, skipped, wrong = (Fraction(points[name]) for name in POINTS)

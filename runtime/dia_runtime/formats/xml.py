@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dia_runtime.formats.base import Format, points_sentence
+from dia_runtime.formats.base import Format
 
 OPEN, CLOSE, FENCE = "<xml>", "</xml>", "```"
 CHARACTERS = 1_000_000
@@ -80,13 +80,12 @@ class Xml(Format):
     }
     verbatim = frozenset({"compat"})
 
-    def instruction(self, format: Mapping[str, Any], answer_phrase: str, points: Mapping[str, Any]) -> str:
+    def instruction(self, format: Mapping[str, Any], answer_phrase: str) -> str:
         skip = format.get("skip")
         parts = [
             f"Give your final answer once, between {OPEN} and {CLOSE}, and write nothing outside these tags.",
             f"Between them stands the answer alone: {answer_phrase}.",
             f"To skip the question instead, write {self.wrap(skip, format)}." if skip else "",
-            points_sentence(points) if skip else "",
         ]
         return " ".join(filter(None, parts))
 

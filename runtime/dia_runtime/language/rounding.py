@@ -95,7 +95,7 @@ def _symbolic_units(value: Any, places: int, ties: str) -> int:
     same = equals(value, tie / scale)
     if same:
         return _units(tie, ties)
-    for low, high in found if same is False else ():
+    for low, high in islice(found, None if same is False else TRIES):
         if (units := _agreed(low * scale, high * scale, ties)) is not None:
             return units
     near = write_number(tie / scale)

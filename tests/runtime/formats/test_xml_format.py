@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 from dia_runtime.formats import FORMATS, Extraction
+from dia_runtime.formats.base import points_sentence
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -175,25 +176,22 @@ def test_long_replies_are_cut() -> None:
 
 
 def test_the_instruction_has_these_words() -> None:
-    points = {"correct": 1, "skipped": 0, "wrong": Fraction(-2)}
-    assert XML.instruction(FORMAT, "a whole number in plain digits", points) == (
+    assert XML.instruction(FORMAT, "a whole number in plain digits") == (
         "Give your final answer once, between <xml> and </xml>, and write nothing outside these tags."
         " Between them stands the answer alone: a whole number in plain digits."
         " To skip the question instead, write <xml>I-DO-NOT-KNOW</xml>."
-        " A correct answer scores 1, a skipped one 0, a wrong or unreadable one -2:"
-        " answering pays when the chance that you are right is above 2/3."
     )
+    assert "skip" not in XML.instruction({"kind": "xml"}, "True or False")
 
 
-def test_the_instruction_follows_its_points() -> None:
-    def told(points: dict[str, object]) -> str:
-        return XML.instruction(FORMAT, "True or False", points)
-
-    assert told({"correct": 1, "skipped": 0, "wrong": "-1/2"}).endswith("-1/2: " + PAYS.format("1/3"))
-    assert told({"correct": 2, "skipped": "1/2", "wrong": 0}).endswith("one 0: " + PAYS.format("1/4"))
-    assert told({"correct": 1, "skipped": 0, "wrong": 0}).endswith("a wrong or unreadable one 0.")
-    assert told({}).endswith("write <xml>I-DO-NOT-KNOW</xml>.")
-    assert "skip" not in XML.instruction({"kind": "xml"}, "True or False", {"correct": 1, "skipped": 0, "wrong": -1})
+def test_the_points_are_told_in_words() -> None:
+    assert points_sentence({"correct": 1, "skipped": 0, "wrong": Fraction(-2)}) == (
+        "A correct answer scores 1, a skipped one 0, a wrong or unreadable one -2: " + PAYS.format("2/3")
+    )
+    assert points_sentence({"correct": 1, "skipped": 0, "wrong": "-1/2"}).endswith("-1/2: " + PAYS.format("1/3"))
+    assert points_sentence({"correct": 2, "skipped": "1/2", "wrong": 0}).endswith("one 0: " + PAYS.format("1/4"))
+    assert points_sentence({"correct": 1, "skipped": 0, "wrong": 0}).endswith("a wrong or unreadable one 0.")
+    assert points_sentence({}) == ""
 
 
 PAYS = "answering pays when the chance that you are right is above {}."

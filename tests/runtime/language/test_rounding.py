@@ -156,6 +156,18 @@ def test_a_tie_that_cannot_be_decided_is_an_error(monkeypatch: pytest.MonkeyPatc
     hidden = sympy.sqrt(2) + sympy.sqrt(3) - sympy.sqrt(5 + 2 * sympy.sqrt(6))
     with pytest.raises(LanguageError, match=r"a tie that cannot be decided: the value is too near to 2\.5"):
         round_exact(hidden + sympy.Rational(5, 2), 0)
+    assert round_exact(sympy.Rational(1, 2) + sympy.pi / 10**300, 0) == 1  # more digits decide it after all
+
+
+def test_a_number_is_real_only_if_its_imaginary_part_is_shown_to_be_nothing() -> None:
+    import sympy
+
+    hidden = sympy.sqrt(2) + sympy.sqrt(3) - sympy.sqrt(5 + 2 * sympy.sqrt(6))
+    assert str(round_exact(sympy.sqrt(2) + sympy.I * hidden, 3)) == "1.414"
+    for part in (hidden + sympy.Rational(1, 10**200), hidden + sympy.Rational(1, 10**5000)):
+        with pytest.raises(LanguageError) as found:
+            round_exact(sympy.sqrt(2) + sympy.I * part, 3)
+        assert found.value.code == "E504"
 
 
 def test_what_is_no_finite_real_number_is_refused() -> None:
