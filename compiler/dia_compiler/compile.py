@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,11 @@ from dia_runtime.language.workers import SECONDS, Outcome, Places, Task, run_tas
 from dia_compiler.check import Checked, CheckedBenchmark, check
 from dia_compiler.discover import discover
 from dia_compiler.examples import check_examples
-from dia_compiler.expand import Expansion, Freedom
+from dia_compiler.expand import Expansion
 from dia_compiler.freeze import BundlePlan, Frozen, freeze
 from dia_compiler.fuzz import Exhausted
 from dia_compiler.prepare import prepare
-from dia_compiler.records import Row, frozen_row
+from dia_compiler.records import Expanded, Row, Summary, frozen_row
 from dia_compiler.settings import Settings, seed_of, settings_of
 from dia_compiler.spec import Benchmark, Template
 
@@ -29,25 +29,6 @@ BATCH = 100
 TRIAL = 3
 
 Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a worker says of a template beside its rows."""
-
-    freedom: Freedom
-    acceptance: tuple[int, int]
-    functions: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
-
-
-@dataclass(slots=True)
-class Expanded:
-    """The rows of one template and its summary."""
-
-    template: Template
-    rows: list[Row] = field(default_factory=list)
-    summary: Summary | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dia_runtime.bundle.canonical import bundle_id, line, manifest_bytes
 from dia_runtime.bundle.manifest import FORMAT, NAME, PROVENANCE, with_checksum
@@ -24,12 +24,10 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic
 from dia_runtime.language.functions import library
 
 from dia_compiler.check import CheckedBenchmark
+from dia_compiler.records import Expanded
 from dia_compiler.settings import settings_of
 from dia_compiler.spec import TypeUse
 from dia_compiler.types import TYPES
-
-if TYPE_CHECKING:
-    from dia_compiler.compile import Expanded
 
 LANGUAGE = 1
 DEFAULT_OUT = Path("build")

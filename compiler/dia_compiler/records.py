@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
@@ -16,7 +16,8 @@ from dia_runtime.language.conditions import condition
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 from dia_runtime.language.values import Record, encode
 
-from dia_compiler.expand import Expansion, Instance, encoded_parameters
+from dia_compiler.expand import Expansion, Freedom, Instance, encoded_parameters
+from dia_compiler.spec import Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,25 @@ class Row:
     text: str
     position: int
     is_answer_shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a worker says of a template beside its rows."""
+
+    freedom: Freedom
+    acceptance: tuple[int, int]
+    functions: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+@dataclass(slots=True)
+class Expanded:
+    """The rows of one template and its summary."""
+
+    template: Template
+    rows: list[Row] = field(default_factory=list)
+    summary: Summary | None = None
 
 
 def frozen_row(instance: Instance, expansion: Expansion, canary: str | None) -> Row:
