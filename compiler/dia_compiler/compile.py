@@ -17,7 +17,7 @@ from dia_runtime.language.workers import SECONDS, Outcome, Places, Task, run_tas
 from dia_compiler.check import Checked, CheckedBenchmark, check
 from dia_compiler.discover import discover
 from dia_compiler.examples import check_examples
-from dia_compiler.expand import Expansion
+from dia_compiler.expand import Expansion, Freedom
 from dia_compiler.freeze import BundlePlan, Frozen, freeze
 from dia_compiler.fuzz import Exhausted
 from dia_compiler.prepare import prepare
