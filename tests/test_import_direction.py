@@ -31,7 +31,8 @@ ROOMS_THAT_ARE_ONE = ({"store", "store_schema"}, {"metrics", "intervals"})
 STAGES: tuple[frozenset[str], ...] = (
     frozenset({"read", "types", "fuzz"}),
     frozenset({"discover", "spec", "render"}),
-    frozenset({"schema", "settings", "domains", "requires"}),
+    frozenset({"schema", "settings", "requires", "eaten"}),
+    frozenset({"domains", "answer_options"}),
     frozenset({"prepare"}),
     frozenset({"check", "conditions"}),
     frozenset({"expand"}),

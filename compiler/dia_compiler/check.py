@@ -7,24 +7,17 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
-from dia_runtime.language.answers import validate
-from dia_runtime.language.diagnostics import DiaError, Faults, Position, did_you_mean
+from dia_runtime.language.diagnostics import DiaError, Faults, Position, closest, did_you_mean
 
+from dia_compiler.answer_options import check_answer
 from dia_compiler.discover import BENCHMARK_FILE, Folder, inside
+from dia_compiler.eaten import tell_split_values
 from dia_compiler.prepare import prepare
-from dia_compiler.read import Mapping, Node, Scalar, Sequence, data, parse, read_text
+from dia_compiler.read import Mapping, Node, Scalar, data, parse, read_text
 from dia_compiler.requires import missing_requirement
+from dia_compiler.schema import Path as KeyPath
 from dia_compiler.schema import check_planned, check_schema
-from dia_compiler.spec import (
-    Benchmark,
-    Builder,
-    Datum,
-    Template,
-    build_template,
-    comparison_of,
-    marked,
-    snippet,
-)
+from dia_compiler.spec import Benchmark, Builder, Datum, Template, build_template, snippet
 
 DATA_LINES = 1_000_000
 
@@ -96,16 +89,17 @@ class _Checker:
         if not isinstance(root, Mapping):
             return None
         catalogs = self.catalog_files(others)
-        before = len(self.faults.errors)
+        before, since = len(self.faults.errors), len(self.faults.entries)
         check_schema(root, "benchmark", self.faults)
         builder = Builder(self.faults, {}, catalogs)
         benchmark = self.benchmark(root, builder)
         result = CheckedBenchmark(benchmark, self.folder, files=self.files)
         result.lists = self.read_lists(benchmark.shared.lists)
+        tell_split_values(root, self.faults, since)
         is_clean = len(self.faults.errors) == before
         templates = []
         for path, node in others:
-            if isinstance(node, Mapping) and not self.is_catalog(node) and self.is_chosen(path):
+            if isinstance(node, Mapping) and not self.is_catalog(node) and self.is_chosen(path) and self.is_spec(node):
                 template = self.template(path, node, benchmark, builder, catalogs, result, is_clean)
                 if template is not None:
                     templates.append(template)
@@ -136,6 +130,15 @@ class _Checker:
     @staticmethod
     def is_catalog(node: Mapping) -> bool:
         return bool(node.pairs) and node.pairs[0][0].text == "catalog"
+
+    def is_spec(self, node: Mapping) -> bool:
+        """Whether the file means to be a template; one that does not is told in one line."""
+        if any(key.text == "template" or closest(key.text, ["template"]) for key, _ in node.pairs):
+            return True
+        place = node.pairs[0][0].position if node.pairs else node.position
+        mend = "begin it with `template: name` or `catalog: name`, or move it elsewhere"
+        self.faults.error("E202", "this file is neither a template nor a catalog", place, mend)
+        return False
 
     def catalog_files(self, others: list[tuple[Path, Node | None]]) -> dict[str, Mapping]:
         found = {}
@@ -168,8 +171,8 @@ class _Checker:
         is_clean: bool,
     ) -> Template | None:
         """The template of a file; it joins the clean ones where nothing is wrong with it."""
-        before = len(self.faults.errors)
-        check_schema(node, "template", self.faults)
+        before, since = len(self.faults.errors), len(self.faults.entries)
+        told = check_schema(node, "template", self.faults)
         check_planned(node, self.faults)
         own = Builder(self.faults, builder.types, catalogs)
         template = build_template(node, path.as_posix(), own)
@@ -178,8 +181,9 @@ class _Checker:
         if missing and len(self.faults.errors) == before:
             self.leave_out(template, missing, result)
             return template
-        self.check_whole(template)
+        self.check_whole(template, told)
         prepare(template, benchmark, self.faults, {**result.lists, **lists})
+        tell_split_values(node, self.faults, since)
         if is_clean and len(self.faults.errors) == before:
             result.clean.append(template)
             result.template_lists[template.name] = lists
@@ -191,20 +195,19 @@ class _Checker:
         else:
             result.left_out.append(LeftOut(template.name, why))
 
-    def check_whole(self, template: Template) -> None:
+    def check_whole(self, template: Template, told: set[KeyPath]) -> None:
         """What the schema cannot say: an answer and a prompt, options of the answer's type, known health warnings."""
         node, place = template.node, template.position
         if node.get("sessions") is None and node.get("choices") is None and node.get("answer") is None:
             self.faults.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
         if node.get("prompt") is None and node.get("sessions") is None:
             self.faults.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
-        if template.answer is not None and not _has_expressions(template.answer.comparison.node):
-            for message in validate(comparison_of(data(template.answer.comparison.node))):
-                self.faults.error("E404", message, template.answer.position)
-        for name, scalar in template.allow.items():
-            if name not in HEALTH_WARNINGS:
-                message, mend = f"no health warning is named `{name}`", did_you_mean(name, HEALTH_WARNINGS)
-                self.faults.error("E204", message, scalar.position, mend)
+        check_answer(node.get("answer"), told, self.faults)
+        allowed = node.get("allow")
+        for key, _ in allowed.pairs if isinstance(allowed, Mapping) else ():
+            if key.text not in HEALTH_WARNINGS:
+                mend = did_you_mean(key.text, HEALTH_WARNINGS) or f"they are {', '.join(HEALTH_WARNINGS)}"
+                self.faults.error("E204", f"no health warning is named `{key.text}`", key.position, mend)
 
     def read_lists(self, lists: Map[str, Datum]) -> dict[str, list[str]]:
         """The lists that come from files, one item a line."""
@@ -227,8 +230,8 @@ class _Checker:
         except DiaError as error:
             self.faults.error("E101", error.diagnostics[0].message, source.position)
             return None
-        self.files[source.text] = path.read_bytes()
-        return [line for line in text.split("\n") if line]
+        self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
+        return [line for line in text.replace("\r\n", "\n").split("\n") if line]
 
     def check_names(self, templates: list[Template]) -> None:
         """Tells templates of one name, in one benchmark."""
@@ -239,14 +242,6 @@ class _Checker:
                 message = f"a second template `{template.name}`; the first is at {known}"
                 self.faults.error("E310", message, template.position, "choose another name")
             first.setdefault(template.name, template.position)
-
-
-def _has_expressions(node: Node) -> bool:
-    """Whether a text inside is marked as an expression, so that the datum is only known for an instance."""
-    if isinstance(node, Scalar):
-        return marked(node) is not None
-    inner = node.items if isinstance(node, Sequence) else [value for _, value in node.pairs]
-    return any(map(_has_expressions, inner))
 
 
 HEALTH_WARNINGS: dict[str, str] = {

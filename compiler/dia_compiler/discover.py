@@ -9,6 +9,7 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic
 
 BENCHMARK_FILE = "benchmark.yaml"
 SUFFIXES = (".yaml", ".yml")
+FILES = 2_000
 
 
 @dataclass(slots=True)
@@ -66,22 +67,32 @@ def _refused(message: str, help: str) -> DiaError:
 
 def _spec_files(folder: Path) -> list[Path]:
     """Every spec file but benchmark.yaml, in the order of their names; links that leave the folder are refused."""
-    root = folder.resolve()
     files = []
     for path in sorted(folder.rglob("*"), key=lambda item: item.relative_to(folder).as_posix()):
         parts = path.relative_to(folder).parts
         if path.suffix not in SUFFIXES or any(part.startswith(".") for part in parts):
             continue
-        if not path.resolve().is_relative_to(root):
+        if not _is_inside(path, folder):
             raise _refused(f"`{path}` is a link that leaves the folder", "copy the file")
+        if not path.as_posix().isprintable():
+            raise _refused(f"`{path}` has a name that cannot be printed", "rename it with letters, digits, - and _")
         if path.is_file() and parts != (BENCHMARK_FILE,):
             files.append(path)
+    if len(files) > FILES:
+        raise _refused(f"more than {FILES} spec files in `{folder}`", "make several benchmarks of them")
     return files
 
 
 def inside(folder: Path, name: str) -> Path | None:
-    """The file of that name within the folder, or None where the name leaves it, even by a link."""
-    if not name or "\\" in name or Path(name).is_absolute():
+    """The file of that name within the folder, or None where the name leaves it, even by a link or for a moment."""
+    if not name or "\\" in name or Path(name).is_absolute() or ".." in Path(name).parts:
         return None
-    path = (folder / name).resolve()
-    return folder / name if path.is_relative_to(folder.resolve()) else None
+    return folder / name if _is_inside(folder / name, folder) else None
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether the path lies in the folder once links are followed; a link without end does not."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):
+        return False

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position, did_you_mean
-from dia_runtime.language.expressions import Compiled, Namespace, Use, compile_expression, parse
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
+from dia_runtime.language.expressions import Compiled, Located, Namespace, Use
 from dia_runtime.language.guards import truth
 from dia_runtime.language.values import Record, Value
 
+from dia_compiler.eaten import compiled
 from dia_compiler.read import Mapping as MappingNode
 from dia_compiler.read import Node, Scalar, Sequence
 from dia_compiler.spec import Datum, Option, Snippet, TypeUse, marked
@@ -38,10 +39,10 @@ def compile_datum(node: Node, namespace: Namespace, values: frozenset[str]) -> D
         piece = marked(node)
         if piece is None:
             return DatumCode(lambda scope, value=node.value: value, (), (), True)  # type: ignore[misc]
-        compiled = compile_expression(parse(piece), namespace, values=values)
-        uses = tuple((piece, use) for use in compiled.parsed.names if use.name in values)
-        calls = tuple(compiled.parsed.calls + compiled.parsed.function_names)
-        return _gathered([DatumCode(compiled, uses, calls, not uses and not calls)], compiled)
+        code = compiled(piece, namespace, values)
+        uses = tuple((piece, use) for use in code.parsed.names if use.name in values)
+        calls = tuple(code.parsed.calls + code.parsed.function_names)
+        return _gathered([DatumCode(code, uses, calls, not uses and not calls)], code)
     if isinstance(node, Sequence):
         items = [compile_datum(item, namespace, values) for item in node.items]
         return _gathered(items, lambda scope: [item.evaluate(scope) for item in items])
@@ -78,6 +79,14 @@ def _named_list(name: Scalar, values: frozenset[str]) -> DatumCode:
         raise DiaError(Diagnostic("E303", message, name.position, did_you_mean(name.text, values)))
     text = name.text
     return DatumCode(lambda scope: scope[text], ((Snippet(text, name), Use(text, 0)),), (), False)
+
+
+def truth_of(value: Value, source: Located) -> bool:
+    """The condition's value as a boolean. Raises DiaError at the condition where it is something else."""
+    try:
+        return truth(value)
+    except LanguageError as error:
+        raise DiaError(Diagnostic("E203", error.message, source.place(0), error.help)) from None
 
 
 class Filtered(Domain):
@@ -125,11 +134,11 @@ class Maker:
         return self.is_fixed and not self.where and all(maker.is_constant for maker in self.nested)
 
     def _condition(self, piece: Snippet, namespace: Namespace, values: frozenset[str]) -> Compiled:
-        compiled = compile_expression(parse(piece), namespace, values=values)
+        code = compiled(piece, namespace, values)
         own = {"it", self.name}
-        self.uses += [(piece, u) for u in compiled.parsed.names if u.name in values and u.name not in own]
-        self.calls += compiled.parsed.calls + compiled.parsed.function_names
-        return compiled
+        self.uses += [(piece, u) for u in code.parsed.names if u.name in values and u.name not in own]
+        self.calls += code.parsed.calls + code.parsed.function_names
+        return code
 
     def _part(self, key: str, held: Option, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
         if isinstance(held, Datum):
@@ -182,7 +191,7 @@ class Maker:
             scope["it"] = value
             if self.name:
                 scope[self.name] = value
-            return all(truth(condition(scope)) for condition in self.where)
+            return all(truth_of(condition(scope), condition.parsed.source) for condition in self.where)
 
         return holds
 

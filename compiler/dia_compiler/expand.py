@@ -12,13 +12,12 @@ from dia_runtime.language.answers import answer_type, validate
 from dia_runtime.language.answers.base import AnswerType
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_runtime.language.expressions import EXACT_ANSWER
-from dia_runtime.language.guards import truth
 from dia_runtime.language.rounding import rounding_rule
 from dia_runtime.language.values import Value, encode, kind_of, plain
 from dia_runtime.language.watch import rest
 
 from dia_compiler.conditions import condition_record
-from dia_compiler.domains import Scope
+from dia_compiler.domains import Scope, truth_of
 from dia_compiler.fuzz import VAST, Choose, Rejected, Walker, template_key
 from dia_compiler.prepare import Prepared, Step
 from dia_compiler.settings import Settings
@@ -90,6 +89,13 @@ class Expansion:
 
     def _drawn(self, choose: Choose, fixed: Mapping[str, Value]) -> Scope:
         scope: Scope = dict(self.lists)
+        try:
+            self._draw_into(scope, choose, fixed)
+        except DiaError as error:
+            raise self.with_values(error, scope) from None
+        return scope
+
+    def _draw_into(self, scope: Scope, choose: Choose, fixed: Mapping[str, Value]) -> None:
         for step in self.prepared.plan:
             if step.kind == "draw":
                 assert step.maker is not None
@@ -103,7 +109,6 @@ class Expansion:
                     scope[step.name] = value
                 else:
                     choose.check(truth_of(value, step.code.parsed.source))
-        return scope
 
     def _value(self, step: Step, scope: Scope, choose: Choose) -> Value:
         """A drawn value of the step's parameter. Raises Rejected, and DiaError at the parameter's type."""
@@ -180,9 +185,13 @@ class Expansion:
         try:
             return self._instance(number, position, scope)
         except DiaError as error:
-            shown = self.shown(scope)
-            told = [replace(entry, message=f"{entry.message}{shown}") for entry in error.diagnostics]
-            raise DiaError(told, error.exit_code) from None
+            raise self.with_values(error, scope) from None
+
+    def with_values(self, error: DiaError, scope: Scope) -> DiaError:
+        """The failure with the parameters that led to it."""
+        shown = self.shown(scope)
+        told = [replace(entry, message=f"{entry.message}{shown}") for entry in error.diagnostics]
+        return DiaError(told, error.exit_code)
 
     def shown(self, scope: Scope) -> str:
         """The parameters as messages show them."""
@@ -316,14 +325,6 @@ class Expansion:
             place = self.prepared.template.skills.position if self.prepared.template.skills else None
             raise DiaError(Diagnostic("E203", "`skills` must be a list of texts", place))
         return tuple(dict.fromkeys(found))
-
-
-def truth_of(value: Value, source: Any) -> bool:
-    """The condition's value as a boolean. Raises DiaError at the condition where it is something else."""
-    try:
-        return truth(value)
-    except LanguageError as error:
-        raise DiaError(Diagnostic("E203", error.message, source.place(0), error.help)) from None
 
 
 def _rule(comparison: Mapping[str, Any]) -> str:

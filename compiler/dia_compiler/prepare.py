@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from keyword import kwlist
 from typing import Any
 
-from dia_runtime.language.diagnostics import DiaError, Faults, Position, did_you_mean
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults, Position, did_you_mean
 from dia_runtime.language.expressions import (
     RESERVED,
     Compiled,
     Namespace,
+    Parsed,
     Use,
-    compile_expression,
     face,
     parse,
 )
@@ -20,12 +22,19 @@ from dia_runtime.language.functions import library
 from dia_runtime.language.values import Value
 
 from dia_compiler.domains import DatumCode, Maker, compile_datum
+from dia_compiler.eaten import compiled
 from dia_compiler.render import CompiledTemplate, ParsedTemplate, compile_template, parse_template
-from dia_compiler.spec import Benchmark, Catalog, CatalogEntry, OwnFunction, Shared, Snippet, Template
+from dia_compiler.spec import Benchmark, Catalog, CatalogEntry, Datum, OwnFunction, Shared, Snippet, Template, pairs
 from dia_compiler.types.base import Domain
 
+ENOUGH = 100
 WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
 PROMPT_NAMES = frozenset({"rounding_rule"})
+# Words of the language, of Python's expressions and of Jinja
+TAKEN = RESERVED | frozenset(kwlist) | WRAPPER_NAMES | PROMPT_NAMES | {"loop", "self", "super"}
+TAKEN_WORDS = "a meaning of its own"
+RENAME = "choose another name"
+INSTEAD = "compute it from the parameters, or leave it out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,10 @@ def prepare(template: Template, benchmark: Benchmark, faults: Faults, lists: Map
     return _Preparation(template, benchmark, faults, lists).run()
 
 
+class _Enough(Exception):
+    """More than ENOUGH faults in one template."""
+
+
 class _Preparation:
     """The work of `prepare`, one method a part; a part that fails is told and left out."""
 
@@ -87,9 +100,19 @@ class _Preparation:
         self.reach: dict[str, frozenset[str]] = {}
         self.catalogs: dict[str, dict[str, Callable[[], dict[str, Domain]]]] = {}
         self.list_names: frozenset[str] = frozenset()
+        self.since = len(faults.entries)
+        broken = {name for shared in self.sources for name in shared.broken_catalogs}
+        self.catalogs |= {name: {} for name in broken}
+        self.has_broken_catalog = bool(broken)
 
     def run(self) -> Prepared:
         """The prepared template."""
+        with suppress(_Enough):
+            self.prepare()
+        return self.result
+
+    def prepare(self) -> None:
+        """All parts in order; stops when there are so many faults that more of them would help nobody."""
         self.declare()
         self.check_names()
         self.prepare_lists()
@@ -99,10 +122,15 @@ class _Preparation:
         lets = self.prepare_lets()
         wheres = self.prepare_wheres()
         self.plan(lets, wheres)
-        self.prepare_answer(lets)
-        self.prepare_texts(lets)
+        self.prepare_answer()
+        self.prepare_texts()
         self.note_unused()
-        return self.result
+
+    def tell(self, found: Iterable[Diagnostic]) -> None:
+        """Adds faults; a call of what a broken catalog may have meant to declare is none."""
+        self.faults.entries += [entry for entry in found if not (self.has_broken_catalog and entry.code == "E304")]
+        if len(self.faults.entries) - self.since > ENOUGH:
+            raise _Enough
 
     # names
 
@@ -112,20 +140,24 @@ class _Preparation:
             for name, place in shared.positions.items():
                 self.add_name(name, "list or type", place)
             for function in shared.functions:
-                self.add_name(function.name, "function", function.position)
+                self.add_name(function.name, "macro" if function.is_template else "function", function.position)
+                self.check_arguments(function.name, function.arguments, function.position)
                 self.functions.setdefault(function.name, _Function.of(function))
+            for name in shared.broken_functions:
+                self.namespace.add(name, None, _missing)
             for catalog in shared.catalogs:
                 self.add_name(catalog.name, "catalog", catalog.position)
                 self.declare_faces(catalog)
         for parameter in self.template.parameters:
             self.add_name(parameter.name, "parameter", parameter.position)
-        for name, piece in self.template.let.items():
-            self.add_name(name, "let", piece.position)
+        let = self.template.node.get("let")
+        for key, _ in pairs(let):
+            self.add_name(key.text, "let value", key.position)
         listed = {name for shared in self.sources for name in shared.lists}
         self.list_names = frozenset(listed)
         self.parameter_names = frozenset(parameter.name for parameter in self.template.parameters)
         self.let_names = frozenset(self.template.let)
-        self.values = self.list_names | self.parameter_names | self.let_names
+        self.values = self.list_names | self.parameter_names | self.let_names | self.template.broken
 
     def declare_faces(self, catalog: Catalog) -> None:
         """Two catalogs may share a face of the same arguments; the entry decides."""
@@ -135,19 +167,29 @@ class _Preparation:
                 known.catalogs.append(catalog)
                 continue
             self.add_name(item.name, "face", item.position)
+            self.check_arguments(item.name, item.arguments, item.position)
             self.functions.setdefault(
                 item.name, _Function(item.name, item.arguments, None, item.is_template, item.position, [catalog])
             )
 
+    def check_arguments(self, name: str, arguments: tuple[str, ...], place: Position) -> None:
+        """Tells arguments of one name, and those whose names have a meaning already."""
+        for argument in arguments:
+            if argument in TAKEN:
+                self.faults.error("E309", f"the argument `{argument}` of `{name}` has {TAKEN_WORDS}", place, RENAME)
+        twice = next((argument for argument in arguments if arguments.count(argument) > 1), None)
+        if twice is not None:
+            self.faults.error("E310", f"`{name}` has two arguments `{twice}`", place, RENAME)
+
     def add_name(self, name: str, kind: str, place: Position) -> None:
-        if name in RESERVED:
-            self.faults.error("E309", f"`{name}` is reserved", place, "choose another name")
+        if name in TAKEN:
+            self.faults.error("E309", f"`{name}` has {TAKEN_WORDS}", place, RENAME)
         known = self.declared.get(name)
         if known is not None:
             first = known[1]
             where = f"line {first.line}" if first.file == place.file else f"{first}"
             message = f"`{name}` is already the name of a {known[0]} ({where})"
-            self.faults.error("E310", message, place, "choose another name")
+            self.faults.error("E310", message, place, RENAME)
         self.declared.setdefault(name, (kind, place))
 
     def check_names(self) -> None:
@@ -172,12 +214,12 @@ class _Preparation:
     ) -> Compiled | None:
         """The piece compiled as an expression, or None after telling why not."""
         try:
-            compiled = compile_expression(parse(piece), self.namespace, arguments, entry, values)
+            made = compiled(piece, self.namespace, values, arguments, entry)
         except DiaError as error:
-            self.faults.entries.extend(_eaten(piece, error))
+            self.tell(error.diagnostics)
             return None
-        self.note(compiled.number, piece, compiled.parsed.calls + compiled.parsed.function_names)
-        return compiled
+        self.note(made.number, piece, made.parsed.calls + made.parsed.function_names)
+        return made
 
     def template_code(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
         """The piece compiled as a template, or None after telling why not."""
@@ -188,14 +230,14 @@ class _Preparation:
         try:
             return parse_template(piece)
         except DiaError as error:
-            self.faults.entries.extend(error.diagnostics)
+            self.tell(error.diagnostics)
             return None
 
     def compiled_template(self, parsed: ParsedTemplate, values: frozenset[str]) -> CompiledTemplate | None:
         try:
             compiled = compile_template(parsed, self.namespace, values)
         except DiaError as error:
-            self.faults.entries.extend(error.diagnostics)
+            self.tell(error.diagnostics)
             return None
         self.note(compiled.number, parsed.source, (*parsed.calls, *parsed.function_names))
         return compiled
@@ -216,7 +258,7 @@ class _Preparation:
                 try:
                     self.result.lists[name] = compile_datum(datum.node, self.namespace, frozenset())
                 except DiaError as error:
-                    self.faults.entries.extend(error.diagnostics)
+                    self.tell(error.diagnostics)
 
     def own_functions(self) -> None:
         """Compiles own functions, macros and faces, each after those that it calls."""
@@ -227,8 +269,10 @@ class _Preparation:
     def own_function(self, name: str, done: set[str], inside: tuple[str, ...]) -> None:
         function = self.functions[name]
         if name in inside:
-            circle = " -> ".join([*inside[inside.index(name) :], name])
-            self.faults.error("E307", f"functions that call each other in a circle: {circle}", function.position)
+            circle = [*inside[inside.index(name) :], name]
+            message = f"functions that call each other in a circle: {' -> '.join(circle)}"
+            message = f"`{name}` calls itself" if len(circle) == 2 else message
+            self.faults.error("E307", message, function.position, "use `iterate`, `reduce` or `fixpoint` for loops")
             done.add(name)
             self.reach[name] = frozenset()
             self.namespace.add(name, function.arity, _missing)
@@ -254,15 +298,15 @@ class _Preparation:
                 found = parse_template(piece)
                 names, calls = list(found.names), [*found.calls, *found.function_names]
             else:
-                parsed = parse(piece)
-                names, calls = parsed.names, [*parsed.calls, *parsed.function_names]
+                tree = parse(piece)
+                names, calls = tree.names, [*tree.calls, *tree.function_names]
         except DiaError:
             return piece, [], []
         return piece, [use for use in names if use.name not in own], calls
 
     def compiled_function(self, function: _Function) -> Callable[..., Value] | None:
         """The function as a callable of scope and arguments."""
-        values = self.values | {"answer"} if function.uses_answer else self.values
+        values = self.values | {"answer"}
         if function.body is not None:
             if function.is_template:
                 return self.macro(function.body, function.arguments, values)
@@ -286,7 +330,7 @@ class _Preparation:
     def face_body(
         self, entry: CatalogEntry, body: Snippet, function: _Function, values: frozenset[str]
     ) -> Callable[..., Value] | None:
-        own = frozenset(parameter.name for parameter in entry.parameters)
+        own = frozenset(parameter.name for parameter in entry.parameters) | entry.broken
         if not function.is_template:
             compiled = self.code(body, values, function.arguments, own)
             return compiled.call if compiled else None
@@ -328,7 +372,7 @@ class _Preparation:
         try:
             maker = Maker(use, self.namespace, values, self.catalogs, name)
         except DiaError as error:
-            self.faults.entries.extend(error.diagnostics)
+            self.tell(error.diagnostics)
             return None
         self.result.used_functions |= {call.name for call in maker.calls if call.name not in self.functions}
         return maker
@@ -342,6 +386,10 @@ class _Preparation:
             found |= self.reach.get(use.name, frozenset())
         return frozenset(found)
 
+    def used(self, tree: Parsed | ParsedTemplate) -> frozenset[str]:
+        """Every value that an expression or template uses, itself or by the functions that it calls."""
+        return self.reached(tree.names, (*tree.calls, *tree.function_names))
+
     def base(self, names: Iterable[str], inside: tuple[str, ...] = ()) -> frozenset[str]:
         """The names with every let value among them followed to what it is made of."""
         found: set[str] = set()
@@ -353,7 +401,7 @@ class _Preparation:
 
     def prepare_parameters(self) -> None:
         for parameter in self.template.parameters:
-            maker = self.maker(parameter.type, self.values, parameter.name)
+            maker = self.maker(parameter.type, self.values | {"answer"}, parameter.name)
             if maker is not None:
                 self.result.makers[parameter.name] = maker
 
@@ -362,17 +410,17 @@ class _Preparation:
         lets: dict[str, Compiled] = {}
         self.let_uses: dict[str, frozenset[str]] = {}
         for name, piece in self.template.let.items():
-            compiled = self.code(piece, self.values | {"answer"})
-            if compiled is not None:
-                lets[name] = compiled
-                parsed = compiled.parsed
-                self.let_uses[name] = self.reached(parsed.names, parsed.calls + parsed.function_names)
+            made = self.code(piece, self.values | {"answer"})
+            if made is not None:
+                lets[name] = made
+                self.let_uses[name] = self.used(made.parsed)
         for name in lets:
             circle = self.circle(name)
             if circle:
                 places = "; ".join(f"`{part}` on line {self.template.let[part].position.line}" for part in circle[:-1])
                 message = f"cycle: {' -> '.join(circle)} ({places})"
-                self.faults.error("E307", message, self.template.let[name].position)
+                message = f"`{name}` is made of itself" if len(circle) == 2 else message
+                self.faults.error("E307", message, self.template.let[name].position, "compute one of them otherwise")
                 for part in circle:
                     self.let_uses[part] = frozenset()
         return lets
@@ -394,13 +442,9 @@ class _Preparation:
     def prepare_wheres(self) -> list[tuple[Compiled, frozenset[str]]]:
         found = []
         for piece in self.template.where:
-            compiled = self.code(piece, self.values)
-            if compiled is not None:
-                parsed = compiled.parsed
-                uses = self.base(self.reached(parsed.names, parsed.calls + parsed.function_names))
-                if self.leaks(uses, piece, parsed.names, parsed.calls, "a condition on parameters"):
-                    continue
-                found.append((compiled, uses & self.parameter_names))
+            made = self.code(piece, self.values | {"answer"})
+            if made is not None and not self.leaks(made.parsed, piece, "a condition on parameters"):
+                found.append((made, self.base(self.used(made.parsed)) & self.parameter_names))
         return found
 
     def plan(self, lets: dict[str, Compiled], wheres: list[tuple[Compiled, frozenset[str]]]) -> None:
@@ -447,8 +491,15 @@ class _Preparation:
                 ((p, u) for p, u in maker.uses if u.name == other or other in self.base([u.name])), (None, None)
             )
             place = piece.place(use.offset) if piece and use else maker.use.position
-            message = f"`{name}` needs `{other}`, which is not drawn yet"
-            self.faults.error("E307", message, place, f"put `{other}` before `{name}`" if other != name else None)
+            if other == "answer":
+                message = f"`{name}` depends on the answer, which is made of parameters"
+                self.faults.error("E308", message, place, INSTEAD)
+            elif other == name:
+                mend = "only the type's own `where` sees the value"
+                self.faults.error("E307", f"`{name}` is made of itself", place, mend)
+            else:
+                message = f"`{name}` needs `{other}`, which is not drawn yet"
+                self.faults.error("E307", message, place, f"put `{other}` before `{name}`")
         return bool(late)
 
     def place_wheres(
@@ -462,8 +513,7 @@ class _Preparation:
             compiled, needs = entry
             if needs <= drawn:
                 waiting.remove(entry)
-                parsed = compiled.parsed
-                self.place_lets(self.reached(parsed.names, parsed.calls + parsed.function_names), computed, lets)
+                self.place_lets(self.used(compiled.parsed), computed, lets)
                 self.result.plan.append(Step("where", code=compiled))
 
     def place_lets(self, names: Iterable[str], computed: set[str], lets: dict[str, Compiled]) -> None:
@@ -491,37 +541,43 @@ class _Preparation:
 
     # answer and texts
 
-    def prepare_answer(self, lets: dict[str, Compiled]) -> None:
+    def prepare_answer(self) -> None:
         answer = self.template.answer
         with_answer = self.values | {"answer"}
         if answer is not None:
-            self.result.answer = self.code(answer.value, self.values)
-            try:
-                self.result.comparison = compile_datum(answer.comparison.node, self.namespace, self.values)
-            except DiaError as error:
-                self.faults.entries.extend(error.diagnostics)
-            for datum in answer.accept:
-                try:
-                    self.result.accept.append(compile_datum(datum.node, self.namespace, with_answer))
-                except DiaError as error:
-                    self.faults.entries.extend(error.diagnostics)
+            self.result.answer = self.code(answer.value, with_answer)
+            if self.result.answer is not None:
+                tree = self.result.answer.parsed
+                self.leaks(tree, answer.value, "the answer itself")
+                self.result.uses["answer"] = self.base(self.used(tree))
+            self.result.comparison = self.datum(answer.comparison, "the options of the answer")
+            self.result.accept = [made for datum in answer.accept if (made := self.datum(datum)) is not None]
             if answer.accept_if is not None:
                 self.result.accept_if = self.code(answer.accept_if, with_answer | {"reply"})
-            if self.result.answer is not None:
-                parsed = self.result.answer.parsed
-                uses = self.base(self.reached(parsed.names, parsed.calls + parsed.function_names))
-                self.leaks(uses, answer.value, parsed.names, parsed.calls, "the answer itself")
-                self.result.uses["answer"] = uses
-        for piece in self.template.checks:
-            compiled = self.code(piece, with_answer)
-            if compiled is not None:
-                self.result.checks.append(compiled)
+        checks = (self.code(piece, with_answer) for piece in self.template.checks)
+        self.result.checks = [code for code in checks if code is not None]
         for name, piece in self.template.mistakes.items():
-            compiled = self.code(piece, with_answer)
-            if compiled is not None:
-                self.result.mistakes[name] = compiled
+            code = self.code(piece, with_answer)
+            if code is not None:
+                self.result.mistakes[name] = code
 
-    def prepare_texts(self, lets: dict[str, Compiled]) -> None:
+    def datum(self, datum: Datum, shown_in: str = "") -> DatumCode | None:
+        """The datum compiled, or None after telling why not; it must not depend on the answer if it is shown."""
+        try:
+            made = compile_datum(datum.node, self.namespace, self.values | {"answer"})
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+        if shown_in:
+            for piece, use in made.uses:
+                if "answer" in self.base([use.name]):
+                    self.tell_leak(piece, use, shown_in)
+            if any("answer" in self.base(self.reach.get(use.name, ())) for use in made.calls):
+                message = f"{shown_in} call a function that uses the answer"
+                self.tell([Diagnostic("E308", message, datum.position, INSTEAD)])
+        return made
+
+    def prepare_texts(self) -> None:
         template = self.template
         if template.prompt is not None:
             self.result.prompt = self.shown_template(template.prompt, self.values | PROMPT_NAMES)
@@ -529,43 +585,49 @@ class _Preparation:
             values = self.values | PROMPT_NAMES | {"answer"}
             self.result.explanation = self.template_code(template.explanation, values)
         if self.benchmark.prompt is not None:
-            self.result.wrapper = self.template_code(self.benchmark.prompt, WRAPPER_NAMES | self.list_names)
+            self.result.wrapper = self.wrapper(self.benchmark.prompt)
         if template.skills is not None:
-            try:
-                self.result.skills = compile_datum(template.skills.node, self.namespace, self.values)
-            except DiaError as error:
-                self.faults.entries.extend(error.diagnostics)
+            self.result.skills = self.datum(template.skills, "`skills`")
 
     def shown_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
         """A template that the model reads: nothing in it may depend on the answer."""
-        parsed = self.parsed_template(piece)
-        if parsed is None:
+        tree = self.parsed_template(piece)
+        if tree is None:
             return None
-        uses = self.base(self.reached(parsed.names, (*parsed.calls, *parsed.function_names)))
-        self.result.uses["prompt"] = uses
-        calls = [*parsed.calls, *parsed.function_names]
-        if self.leaks(uses, piece, parsed.names, calls, "a prompt"):
-            return None
-        return self.compiled_template(parsed, values)
+        self.result.uses["prompt"] = self.base(self.used(tree))
+        has_leak = self.leaks(tree, piece, "a prompt")
+        made = self.compiled_template(tree, values | {"answer"})
+        return None if has_leak else made
 
-    def leaks(
-        self, uses: frozenset[str], piece: Snippet, names: Iterable[Use], calls: Iterable[Use], what: str
-    ) -> bool:
-        """Tells a piece that depends on the answer although it must not; whether it does."""
-        if "answer" not in uses:
-            return False
-        for use in names:
-            if "answer" in self.base([use.name]):
-                message = f"`{use.name}` " + ("is" if use.name == "answer" else "depends on") + " the answer"
-                place = piece.place(use.offset)
-                self.faults.error("E308", f"{message} and cannot stand in {what}", place, "remove it from here")
-                return True
-        for use in calls:
-            if "answer" in self.base(self.reach.get(use.name, ())):
-                message = f"the function `{use.name}` uses the answer and cannot stand in {what}"
-                self.faults.error("E308", message, piece.place(use.offset), "remove it from here")
-                return True
-        return True
+    def wrapper(self, piece: Snippet) -> CompiledTemplate | None:
+        """The benchmark's wrapper: it and what it calls see only what is the same for all templates."""
+        tree = self.parsed_template(piece)
+        if tree is None:
+            return None
+        for use in (*tree.calls, *tree.function_names):
+            unseen = sorted(self.base(self.reach.get(use.name, ())) - self.list_names)
+            if unseen:
+                message = f"the wrapper does not see `{unseen[0]}`, which `{use.name}` uses"
+                mend = "call it in the prompt of the template"
+                self.tell([Diagnostic("E303", message, piece.place(use.offset), mend)])
+                return None
+        return self.compiled_template(tree, WRAPPER_NAMES | self.list_names)
+
+    def leaks(self, tree: Parsed | ParsedTemplate, piece: Snippet, what: str) -> bool:
+        """Tells each part of a piece that depends on the answer although it must not; whether there is any."""
+        found = [use for use in tree.names if "answer" in self.base([use.name])]
+        calls = [*tree.calls, *tree.function_names]
+        found += [use for use in calls if "answer" in self.base(self.reach.get(use.name, ()))]
+        for use in found:
+            self.tell_leak(piece, use, what)
+        return bool(found)
+
+    def tell_leak(self, piece: Snippet, use: Use, what: str) -> None:
+        """One part that depends on the answer where it must not."""
+        is_call = use.name in self.functions and use.name not in self.values
+        words = "" if use.name == "answer" else " uses the answer and" if is_call else " depends on the answer and"
+        message = f"`{use.name}`{words} cannot stand in {what}"
+        self.tell([Diagnostic("E308", message, piece.place(use.offset), INSTEAD)])
 
     def note_unused(self) -> None:
         """Warns of parameters that neither the prompt nor the answer uses."""
@@ -612,11 +674,6 @@ class _Function:
         """How many arguments it takes, the entry included."""
         return len(self.arguments) + int(self.is_face)
 
-    @property
-    def uses_answer(self) -> bool:
-        """Own functions may speak of the answer; where they do, they cannot stand in a prompt."""
-        return not self.is_template
-
     def bodies(self) -> list[tuple[Snippet, frozenset[str]]]:
         """Each body with the names that are its own."""
         own = frozenset(self.arguments)
@@ -628,16 +685,3 @@ class _Function:
             for entry in catalog.entries
             if self.name in entry.bodies
         ]
-
-
-def _eaten(piece: Snippet, error: DiaError) -> list[Any]:
-    """The diagnostics of an expression, with the mend where YAML has eaten a part of it."""
-    from dataclasses import replace
-
-    scalar, found = piece.origin, list(error.diagnostics)
-    if found[0].code not in ("E301", "E302"):
-        return found
-    if scalar.style == "" and scalar.rest_of_line.lstrip().startswith("#") and scalar.rest_of_line[:1] in " \t":
-        message = "YAML reads ` #` as the begin of a comment, which cuts the expression short"
-        return [replace(found[0], code="E306", message=message, help="put the whole expression in quotes")]
-    return found

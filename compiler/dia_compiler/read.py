@@ -20,7 +20,8 @@ from dia_runtime.language.values import Record, Value, decimal
 
 FILE_BYTES = 1 << 20
 DEPTH = 64
-NODES = 100_000
+NODES = 20_000
+REST = 80
 DIGITS = 4_000
 KEY_LENGTH = 1_024
 
@@ -29,7 +30,11 @@ PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A scalar: its value by the core rules, its text as read, and where each character of it stands."""
+    """A scalar: its value by the core rules, its text as read, and where each character of it stands.
+
+    `rest_of_line` is the begin of what follows a plain scalar on its line; a quoted one that holds an escape is not
+    `is_plain`, so that its characters stand elsewhere than they seem to.
+    """
 
     value: Value
     text: str
@@ -38,6 +43,7 @@ class Scalar:
     end_line: int
     rest_of_line: str
     indent: int = 0
+    is_plain: bool = True
 
     def place(self, offset: int) -> Position:
         """Where the character at `offset` of the text stands in the file."""
@@ -47,12 +53,9 @@ class Scalar:
             line = before.count("\n")
             column = offset - (before.rfind("\n") + 1)
             return Position(start.file, start.line + 1 + line, self.indent + column + 1)
-        if self.end_line != start.line or self._is_escaped():
+        if self.end_line != start.line or not self.is_plain:
             return start
         return Position(start.file, start.line, start.column + offset + (self.style in ("'", '"')))
-
-    def _is_escaped(self) -> bool:
-        return (self.style == '"' and "\\" in self.rest_of_line) or (self.style == "'" and "'" in self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +259,11 @@ class _Builder:
     def _scalar(self, event: Any, place: Position) -> Scalar:
         style = event.style or ""
         end = event.end_mark
-        rest = self.lines[end.line][end.column :] if style == "" else self.lines[place.line - 1]
+        rest = self.lines[end.line][end.column : end.column + REST] if style == "" else ""
         value = core_value(event.value, place) if style == "" else event.value
         indent = self._indent(place, event) if style in ("|", ">") else 0
-        return Scalar(value, event.value, style, place, end.line + 1, rest, indent)
+        size = end.column - event.start_mark.column - 2 * (style in ("'", '"'))
+        return Scalar(value, event.value, style, place, end.line + 1, rest, indent, size == len(event.value))
 
     def _indent(self, place: Position, event: Any) -> int:
         """Columns that YAML took off each line of a block: those before the first line that is not blank."""

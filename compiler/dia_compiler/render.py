@@ -428,7 +428,8 @@ def _unknown_name(source: Located, use: Use, namespace: Namespace, values: froze
 def _callable(source: Located, use: Use, namespace: Namespace) -> Callable[..., Value]:
     """The function as templates call it: with the scope first, which the library does not want."""
     if use.name in namespace.own:
-        check_arity(source, use, namespace.own[use.name], namespace.own[use.name], use.name)
+        arity = namespace.own[use.name]
+        check_arity(source, use, arity or 0, arity, use.name)
         return namespace.globals[f"_o_{use.name}"]  # type: ignore[no-any-return]
     known = library().get(use.name)
     if known is None:

@@ -11,6 +11,8 @@ from dia_runtime.language.diagnostics import Faults, did_you_mean
 from dia_compiler.discover import inside
 from dia_compiler.spec import Template
 
+KINDS = ("extra", "file", "tool")
+
 # Extra -> a module that it installs
 EXTRAS = {
     "models": "litellm",
@@ -25,22 +27,24 @@ EXTRAS = {
 
 def missing_requirement(template: Template, folder: Path, faults: Faults) -> str | None:
     """What the template needs and the host lacks, with how to get it; None where nothing is missing."""
-    for kind, name in template.requires:
+    for key, value in template.requires:
+        kind, name = key.text, value.text
         if kind == "extra":
             if name not in EXTRAS:
-                place = template.position
-                faults.error("E204", f"no extra is named `{name}`", place, did_you_mean(name, EXTRAS))
+                mend = did_you_mean(name, EXTRAS) or f"the extras are {', '.join(sorted(EXTRAS))}"
+                faults.error("E204", f"no extra is named `{name}`", value.position, mend)
             elif find_spec(EXTRAS[name]) is None:
                 return f"the extra `{name}`: pip install 'dia-spec[{name}]'"
         elif kind == "file":
             path = inside(folder, name)
             if path is None:
-                faults.error("E101", f"the path `{name}` leaves the spec folder", template.position)
+                faults.error("E101", f"the path `{name}` leaves the spec folder", value.position)
             elif not path.is_file():
                 return f"the file {name}"
         elif kind == "tool":
             if shutil.which(name) is None:
                 return f"the tool `{name}`"
         else:
-            faults.error("E201", f"`requires` knows extra, file and tool, not `{kind}`", template.position)
+            message = f"`requires` knows {', '.join(KINDS)}, not `{kind}`"
+            faults.error("E201", message, key.position, did_you_mean(kind, KINDS))
     return None

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from dia_runtime.data import data_folder
-from dia_runtime.language.diagnostics import Diagnostic, Faults, Position, did_you_mean
+from dia_runtime.language.diagnostics import Diagnostic, Faults, Position, closest, did_you_mean
 from dia_runtime.language.values import described, plain
 
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
@@ -143,12 +143,13 @@ def _unknown_key(found: _Departure, key: Scalar, value: Node, path: Path, known:
         message = f"`{key.text}` stands alone: YAML has split the text before it at a comma"
         return found.fault("E306", message, "put the whole value in quotes", key.position)
     if path[:-1] == ("answer",) and key.text in PLANNED_ANSWER_KEYS:
-        return found.fault("E205", _not_yet(key.text), None, key.position)
+        return found.fault("E205", not_yet(key.text), None, key.position)
     mend = did_you_mean(key.text, known) or f"the keys are {', '.join(known)}"
     return found.fault("E201", f"unknown key `{key.text}`", mend, key.position)
 
 
-def _not_yet(name: str) -> str:
+def not_yet(name: str) -> str:
+    """The message for a word of the language that this version has no compiler for."""
     return f"`{name}` belongs to the language, but this version of dia does not compile it"
 
 
@@ -160,7 +161,9 @@ def _tell_missing(found: _Departure) -> Told:
     if not isinstance(node, Mapping):
         return
     missing = next(name for name in found.wanted if f"'{name}'" in found.error.message)
-    if node.get(missing) is None:
+    unknown = [key.text for key, _ in node.pairs if key.text not in found.error.schema.get("properties", {})]
+    is_misspelt = any(closest(key, found.error.schema["properties"]) == missing for key in unknown)
+    if node.get(missing) is None and not is_misspelt:
         at = node.pairs[0][0].position if node.pairs else found.place
         mend = f"add `{missing}: {EXAMPLES.get(missing, '...')}`"
         yield (*found.path, missing), found.fault("E202", f"`{missing}` is missing", mend, at)
@@ -200,7 +203,7 @@ def _tell_enum(found: _Departure) -> Told:
     allowed = [str(value) for value in found.wanted]
     text = _shown(found.error.instance)
     if found.path[-2:] == ("format", "kind") and text in PLANNED_FORMATS:
-        yield found.path, found.fault("E205", _not_yet(text), f"it has {_or(allowed)}")
+        yield found.path, found.fault("E205", not_yet(text), f"it has {_or(allowed)}")
         return
     words = [word or "nothing" for word in allowed]
     mend = did_you_mean(text, allowed)
@@ -213,7 +216,8 @@ def _tell_const(found: _Departure) -> Told:
 
 
 def _tell_pattern(found: _Departure) -> Told:
-    message = f"{found.name} must match {found.wanted}; this is `{_shown(found.error.instance)}`"
+    wanted = "be a number or an expression" if found.wanted == "^= " else f"match {found.wanted}"
+    message = f"{found.name} must {wanted}; this is `{_shown(found.error.instance)}`"
     yield found.path, found.fault("E204", message, _pattern_help(found.wanted))
 
 
@@ -235,7 +239,7 @@ def _pattern_help(pattern: str) -> str | None:
     if pattern.startswith("^[0-9]+"):
         return "write three numbers, such as 1.0.0"
     if pattern == "^= ":
-        return "write the number itself, or an expression after `= `"
+        return "an expression stands behind `= `, as in `= n + 1`"
     return None
 
 
@@ -272,4 +276,4 @@ def check_planned(root: Mapping, faults: Faults) -> None:
     """Tells keys of the language that this compiler does not have yet."""
     for key, _ in root.pairs:
         if key.text in PLANNED_KEYS:
-            faults.error("E205", _not_yet(key.text), key.position)
+            faults.error("E205", not_yet(key.text), key.position)

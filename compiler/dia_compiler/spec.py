@@ -175,7 +175,7 @@ class Template:
     prompt: Snippet | None
     explanation: Snippet | None
     examples: tuple[Example, ...]
-    requires: tuple[tuple[str, str], ...]
+    requires: tuple[tuple[Scalar, Scalar], ...]
     allow: Map[str, Scalar]
     limits: Map[str, Value]
     node: Mapping
@@ -588,7 +588,7 @@ def _scalars(node: Node) -> tuple[Scalar, ...]:
     return tuple(item for item in found if isinstance(item, Scalar))
 
 
-def build_requires(node: Node | None) -> tuple[tuple[str, str], ...]:
+def build_requires(node: Node | None) -> tuple[tuple[Scalar, Scalar], ...]:
     """Pairs of kind (extra, file or tool) and name."""
     parts = node.items if isinstance(node, Sequence) else (node,) if node is not None else ()
-    return tuple((key.text, value.text) for part in parts for key, value in pairs(part) if isinstance(value, Scalar))
+    return tuple((key, value) for part in parts for key, value in pairs(part) if isinstance(value, Scalar))

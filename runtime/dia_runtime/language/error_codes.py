@@ -39,7 +39,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E107": (
         "a file that is too deep or has too many parts",
-        "The file nests more than 64 levels or has more than 100,000 nodes. Put long lists in a list file.",
+        "The file nests more than 64 levels or has more than 20,000 nodes. Put long lists in a list file.",
     ),
     "E108": (
         "a character that nobody sees",

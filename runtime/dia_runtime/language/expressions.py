@@ -305,12 +305,12 @@ class Namespace:
 
     def __init__(self) -> None:
         self.globals: dict[str, Any] = {"__builtins__": {}}
-        self.own: dict[str, int] = {}
+        self.own: dict[str, int | None] = {}
         self.globals |= {f"_{name}": getattr(guards, name) for name in GUARDS}
         self.globals["_partial"] = partial
 
-    def add(self, name: str, arity: int, call: OwnCall) -> None:
-        """Makes an own function known; it hides a library function of that name."""
+    def add(self, name: str, arity: int | None, call: OwnCall) -> None:
+        """Makes an own function known; it hides a library function of that name. Arity None takes any arguments."""
         self.own[name] = arity
         self.globals[f"_o_{name}"] = call
 
@@ -567,7 +567,7 @@ class _Lowering:
 
     def own_call(self, node: ast.Call, name: str) -> ast.expr:
         arity = self.namespace.own[name]
-        check_arity(self.parsed.source, self.use(node, name), arity, arity, name)
+        check_arity(self.parsed.source, self.use(node, name), arity or 0, arity, name)
         arguments = [ast.Name("_s", ast.Load()), *(self.lower(argument) for argument in node.args)]
         return ast.Call(func=ast.Name(f"_o_{name}", ast.Load()), args=arguments, keywords=[])
 
