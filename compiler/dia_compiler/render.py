@@ -14,16 +14,19 @@ from typing import Any, NoReturn
 
 from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, names_help
 from dia_runtime.language.expressions import (
     CONSTANTS,
+    LIBRARY_HELP,
     LITERALS,
     NUMBERS,
+    SEEN_IN,
     Located,
     Namespace,
     Use,
     check_arity,
     fault,
+    is_encodable,
     worded,
 )
 from dia_runtime.language.functions import library
@@ -287,6 +290,8 @@ class _Reader:
         self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
 
     def rewrite_Const(self, node: nodes.Const, bound: frozenset[str]) -> nodes.Expr:
+        if isinstance(node.value, str) and not is_encodable(node.value):
+            self.refuse(node, "a text with half of a character (a surrogate)", "write the whole character")
         if isinstance(node.value, float):
             self.refuse(node, "a decimal literal in a template", "write it under `let`: Jinja's numbers are floats")
         return node
@@ -400,17 +405,26 @@ def compile_template(parsed: ParsedTemplate, namespace: Namespace, values: froze
     Raises DiaError for names and functions that are not known.
     """
     source, known = parsed.source, dict(GUARDS)
+    faults: list[Diagnostic] = []
     for use in parsed.names:
         if use.name in LITERALS or use.name in values:
             known |= {use.name: LITERALS[use.name]} if use.name in LITERALS else {}
         elif use.name in CONSTANTS:
             known[use.name] = namespace.globals[namespace.constant(use.name)]
         else:
-            raise _unknown_name(source, use, namespace, values)
+            faults += _unknown_name(source, use, namespace, values).diagnostics
     for use in parsed.calls:
-        known[f"_call_{use.name}"] = _callable(source, use, namespace)
+        try:
+            known[f"_call_{use.name}"] = _callable(source, use, namespace)
+        except DiaError as error:
+            faults += error.diagnostics
     for use in parsed.function_names:
-        known[f"_bound_{use.name}"] = _bound(source, use, namespace)
+        try:
+            known[f"_bound_{use.name}"] = _bound(source, use, namespace)
+        except DiaError as error:
+            faults += error.diagnostics
+    if faults:
+        raise DiaError(faults)
     environment = _environment()
     code = environment.compile(parsed.tree, "prompt", "<template>")
     template = environment.template_class.from_code(environment, code, known)
@@ -419,9 +433,12 @@ def compile_template(parsed: ParsedTemplate, namespace: Namespace, values: froze
 
 
 def _unknown_name(source: Located, use: Use, namespace: Namespace, values: frozenset[str]) -> DiaError:
-    message, mend = f"unknown name `{use.name}`", did_you_mean(use.name, {*values, *CONSTANTS})
+    message = f"unknown name `{use.name}`"
+    mend = did_you_mean(use.name, values | CONSTANTS) or names_help(use.name, values)
     if use.name in library() or use.name in namespace.own:
         message, mend = f"`{use.name}` is a function, not a value", f"call it: {use.name}(...)"
+    elif use.name in SEEN_IN:
+        message, mend = f"`{use.name}` has no value here", f"it has one in {SEEN_IN[use.name]}"
     return fault(source, use.offset, "E303", message, mend)
 
 
@@ -454,5 +471,5 @@ def _unknown_function(source: Located, use: Use, namespace: Namespace) -> DiaErr
     if use.name == "random":
         seeded = "use a parameter: it is drawn from the instance's own seed"
         return fault(source, use.offset, "E304", "`random` is not available", seeded)
-    mend = did_you_mean(use.name, {*library(), *namespace.own})
+    mend = did_you_mean(use.name, {*library(), *namespace.own}) or LIBRARY_HELP
     return fault(source, use.offset, "E304", f"unknown function `{use.name}`", mend)

@@ -115,6 +115,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     return f"did you mean `{near}`?" if near else None
 
 
+def names_help(name: str, known: Iterable[str], most: int = 12) -> str | None:
+    """The mend for an unknown name: the closest known one, else all of them where they are few."""
+    names = sorted(set(known))
+    few = f"the names here are {', '.join(names)}" if 0 < len(names) <= most else None
+    return did_you_mean(name, names) or few
+
+
 def visible(text: str) -> str:
     """The text with control, escape and bidirectional characters made visible, for terminals.
 

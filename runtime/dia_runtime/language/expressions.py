@@ -17,7 +17,7 @@ from types import CodeType, TracebackType
 from typing import Any, Protocol
 
 from dia_runtime.language import guards
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean, names_help
 from dia_runtime.language.functions import library
 from dia_runtime.language.values import Entry, Value, decimal
 from dia_runtime.language.watch import begin
@@ -93,7 +93,7 @@ def parse(source: Located) -> Parsed:
     except (RecursionError, MemoryError):
         raise fault(source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
     except ValueError as error:
-        raise fault(source, 0, "E301", f"not an expression: {error}") from None
+        raise fault(source, 0, "E301", *_syntax_words(str(error))) from None
     return parsed
 
 
@@ -141,15 +141,33 @@ def fault(source: Located, offset: int, code: str, message: str, help: str | Non
 def _syntax(source: Located, starts: list[int], error: SyntaxError) -> DiaError:
     line, column = error.lineno or 1, (error.offset or 1) - 1
     at = len(source.text) if line > len(starts) else max(0, starts[line - 1] + column)
-    words = (error.msg or "").split(".")[0]
-    message = SYNTAX_WORDS.get(words, f"not an expression: {words.lower()}")
-    return fault(source, min(at, len(source.text.rstrip())), "E301", message)
+    message, mend = _syntax_words(error.msg or "")
+    return fault(source, min(at, len(source.text.rstrip())), "E301", message, mend)
 
 
-SYNTAX_WORDS = {
-    "'(' was never closed": "an expression that ends too early: a bracket is not closed",
-    "invalid syntax": "not an expression",
-}
+def _syntax_words(problem: str) -> tuple[str, str | None]:
+    for words, message, mend in SYNTAX_WORDS:
+        if words in problem:
+            return message, mend
+    return "not an expression", None
+
+
+# Python's words -> ours and the mend; the first that occurs in the problem decides
+SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
+    ("was never closed", "an expression that ends too early: a bracket is not closed", None),
+    ("unterminated", "a text that is not closed", "texts stand between quotes of one kind, on one line"),
+    ("instead of '='", "`=` is not part of an expression", "compare with `==`; name a value under `let`"),
+    ("does not match opening", "a bracket that closes one of another kind", None),
+    ("integer string conversion", "a number with too many digits", "build it by an expression such as 10**5000"),
+    ("leading zeros", "a number that begins with 0", "drop the zero, or quote it if it is text"),
+    ("invalid decimal literal", "a number that runs into a word", "a name begins with a letter; `*` multiplies"),
+    ("forgot a comma", "two values with nothing between them", "put a comma or an operator between them"),
+    ("invalid character", "a character that expressions do not have", "use plain operators and straight quotes"),
+    ("invalid non-printable", "a character that nobody sees", "remove it"),
+    ("expected 'else'", "an `if` without its `else`", "write `a if condition else b`"),
+    ("f-string", "an f-string that cannot be read", "write braces that are text as {{ and }}"),
+    ("too many nested parentheses", "an expression that is nested too deep", "split it with `let`"),
+)
 
 # Node types that need no more than their children's check
 PLAIN_NODES: tuple[type[ast.AST], ...] = (
@@ -228,6 +246,8 @@ class _Reader:
         if isinstance(node.value, (complex, bytes)) or node.value is ...:
             mend = 'write hexadecimal text and from_hex("...")' if isinstance(node.value, bytes) else None
             raise self.refuse(node, "not a value of the language", mend)
+        if isinstance(node.value, str) and not is_encodable(node.value):
+            raise self.refuse(node, "a text with half of a character (a surrogate)", "write the whole character")
 
     def visit_Attribute(self, node: ast.Attribute, bound: frozenset[str]) -> None:
         self.visit(node.value, bound)
@@ -242,11 +262,13 @@ class _Reader:
 
     def visit_Call(self, node: ast.Call, bound: frozenset[str]) -> None:
         if isinstance(node.func, ast.Attribute):
-            raise self.refuse(node.func, "method calls are not part of the language", "write `f(x)`, not `x.f()`")
+            name, mend = node.func.attr, "write `f(x)`, not `x.f()`"
+            mend = f"write `{name}(x)`, not `x.{name}()`" if name in library() else mend
+            raise self.refuse(node.func, "method calls are not part of the language", mend)
         if not isinstance(node.func, ast.Name):
             raise self.refuse(node, "only functions can be called, by their names")
         if node.keywords:
-            raise self.refuse(node.keywords[0].value, "arguments have no names here", "give them in order")
+            raise self.refuse(node.keywords[0], "arguments have no names here", "give them in order")
         self.check_name(node.func, node.func.id)
         self.parsed.calls.append(Use(node.func.id, self.parsed.offset(node.func), len(node.args)))
         places = _function_places(node.func.id)
@@ -292,6 +314,11 @@ class _Reader:
 def _function_places(name: str) -> frozenset[int]:
     known = library().get(name)
     return known.function_arguments if known else frozenset()
+
+
+def is_encodable(text: str) -> bool:
+    """Whether the text can be written as UTF-8: it holds no half of a surrogate pair."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 OwnCall = Callable[..., Value]
@@ -396,7 +423,10 @@ def compile_expression(
     `values` are the names that the scope may hold; with None every free name is looked up there.
     Raises DiaError for names and functions that are not known.
     """
-    lowered = _Lowering(parsed, namespace, frozenset(arguments), entry or frozenset(), values).lower(parsed.tree)
+    lowering = _Lowering(parsed, namespace, frozenset(arguments), entry or frozenset(), values)
+    lowered = lowering.lower(parsed.tree)
+    if lowering.faults:
+        raise DiaError(lowering.faults)
     parameters = ["_s", *([] if entry is None else ["_e"]), *arguments]
     function = ast.Lambda(
         args=ast.arguments(
@@ -416,7 +446,7 @@ def compile_expression(
 
 
 class _Lowering:
-    """Rewrites an allowed tree into look-ups, guards and known calls."""
+    """Rewrites an allowed tree into look-ups, guards and known calls; unknown names are gathered in `faults`."""
 
     def __init__(
         self,
@@ -429,6 +459,12 @@ class _Lowering:
         self.parsed, self.namespace = parsed, namespace
         self.bound, self.entry, self.values = arguments, entry, values
         self.temporaries = count(1)
+        self.faults: list[Diagnostic] = []
+
+    def tell(self, error: DiaError) -> ast.expr:
+        """Notes a fault and goes on with a stand-in, so that all unknown names of an expression are told at once."""
+        self.faults += error.diagnostics
+        return ast.Constant(None)
 
     def lower(self, node: Any) -> Any:
         if node is None:
@@ -444,7 +480,10 @@ class _Lowering:
             return node
         text = ast.get_source_segment(_wrapped(self.parsed.source.text)[0], node) or ""
         key = f"_c_{text}"
-        self.namespace.globals[key] = exact_literal(text)
+        try:
+            self.namespace.globals[key] = exact_literal(text)
+        except LanguageError as error:
+            return self.tell(fault(self.parsed.source, self.parsed.offset(node), error.code, error.message, error.help))
         return ast.Name(key, ast.Load())
 
     def lower_Name(self, node: ast.Name) -> ast.expr:
@@ -459,16 +498,18 @@ class _Lowering:
             return self.look_up("_s", name)
         if name in CONSTANTS:
             return ast.Name(self.namespace.constant(name), ast.Load())
-        raise self.unknown(node, name)
+        return self.tell(self.unknown(node, name))
 
     def look_up(self, mapping: str, name: str) -> ast.expr:
         return ast.Subscript(ast.Name(mapping, ast.Load()), ast.Constant(name), ast.Load())
 
     def unknown(self, node: ast.AST, name: str) -> DiaError:
-        known = {*(self.values or ()), *self.bound, *self.entry, *CONSTANTS}
-        message, mend = f"unknown name `{name}`", did_you_mean(name, known)
+        known = {*(self.values or ()), *self.bound, *self.entry}
+        message, mend = f"unknown name `{name}`", did_you_mean(name, known | CONSTANTS) or names_help(name, known)
         if name in library() or name in self.namespace.own:
             message, mend = f"`{name}` is a function, not a value", f"call it: {name}(...)"
+        elif name in SEEN_IN:
+            message, mend = f"`{name}` has no value here", f"it has one in {SEEN_IN[name]}"
         return fault(self.parsed.source, self.parsed.offset(node), "E303", message, mend)
 
     def lower_BinOp(self, node: ast.BinOp) -> ast.expr:
@@ -553,8 +594,11 @@ class _Lowering:
             return self.own_call(node, name)
         known = library().get(name)
         if known is None:
-            raise self.unknown_function(node, name)
-        check_arity(self.parsed.source, self.use(node, name), known.minimum, known.maximum, known.signature)
+            return self.failed_call(node, self.unknown_function(node, name))
+        try:
+            check_arity(self.parsed.source, self.use(node, name), known.minimum, known.maximum, known.signature)
+        except DiaError as error:
+            return self.failed_call(node, error)
         if name in ("all", "any") and isinstance(node.args[0], ast.GeneratorExp):
             generators, element = self.loops(node.args[0])
             lazy = ast.copy_location(ast.GeneratorExp(element, generators), node.args[0])
@@ -567,16 +611,30 @@ class _Lowering:
 
     def own_call(self, node: ast.Call, name: str) -> ast.expr:
         arity = self.namespace.own[name]
-        check_arity(self.parsed.source, self.use(node, name), arity or 0, arity, name)
+        try:
+            check_arity(self.parsed.source, self.use(node, name), arity or 0, arity, name)
+        except DiaError as error:
+            return self.failed_call(node, error)
         arguments = [ast.Name("_s", ast.Load()), *(self.lower(argument) for argument in node.args)]
         return ast.Call(func=ast.Name(f"_o_{name}", ast.Load()), args=arguments, keywords=[])
+
+    def failed_call(self, node: ast.Call, error: DiaError) -> ast.expr:
+        """Notes the call's fault, then those of its arguments."""
+        self.tell(error)
+        for argument in node.args:
+            if not (isinstance(argument, ast.Name) and self.is_function(argument.id)):
+                self.lower(argument)
+        return ast.Constant(None)
+
+    def is_function(self, name: str) -> bool:
+        return name not in self.bound and (name in library() or name in self.namespace.own)
 
     def exact_answer(self, node: ast.Call) -> ast.expr:
         if len(node.args) != 1 or not isinstance(node.args[0], ast.Name) or node.args[0].id != "answer":
             message = "`exact` takes the answer alone: exact(answer) is the value before rounding"
             raise fault(self.parsed.source, self.parsed.offset(node), "E305", message)
         if self.values is not None and "answer" not in self.values:
-            raise self.unknown(node.args[0], "answer")
+            return self.tell(self.unknown(node.args[0], "answer"))
         return self.look_up("_s", EXACT_ANSWER)
 
     def argument(self, at: int, node: ast.expr, places: frozenset[int]) -> ast.expr:
@@ -590,10 +648,12 @@ class _Lowering:
             )
         if node.id in library():
             return ast.Name(self.namespace.reference(node.id), ast.Load())
-        raise self.unknown_function(node, node.id)
+        return self.tell(self.unknown_function(node, node.id))
 
     def unknown_function(self, node: ast.AST, name: str) -> DiaError:
-        mend = did_you_mean(name, {*library(), *self.namespace.own})
+        mend = did_you_mean(name, {*library(), *self.namespace.own}) or LIBRARY_HELP
+        if name == "random":
+            mend = "use a parameter: it is drawn from the instance's own seed"
         if self.values is not None and name in self.values:
             mend = f"`{name}` is a value; drop the brackets"
         return fault(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", mend)
@@ -609,6 +669,12 @@ def check_arity(source: Located, use: Use, least: int, most: int | None, signatu
 
 
 EXACT_ANSWER = "exact(answer)"
+LIBRARY_HELP = "`dia functions` lists the library"
+SEEN_IN = {
+    "answer": "`let`, `checks`, `mistakes`, `accept`, `accept_if` and the explanation",
+    "reply": "`accept_if`",
+    "it": "the `where` of a type",
+}
 
 
 def _lambda(name: str, body: ast.expr) -> ast.Lambda:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dia_runtime.language.budgets import charge
-from dia_runtime.language.diagnostics import LanguageError, did_you_mean
+from dia_runtime.language.diagnostics import LanguageError, names_help
 from dia_runtime.language.limits import INTEGER_BITS, LIST_LENGTH, TEXT_LENGTH
 from dia_runtime.language.values import (
     ExactDecimal,
@@ -284,7 +284,7 @@ def field(whole: Value, name: Value) -> Value:
     if not isinstance(whole, Record):
         raise LanguageError(f"{described(whole)} has no fields", "only records have; there are no methods")
     if name not in whole:
-        raise LanguageError(f"the record has no field `{name}`", did_you_mean(str(name), whole))
+        raise LanguageError(f"the record has no field `{name}`", names_help(str(name), whole))
     return whole[name]
 
 
