@@ -132,6 +132,8 @@ def _require_closed(value: Any) -> None:
         raise LanguageError("the expression has no closed form: a part of it is unevaluated")
     if value.is_real is False or value.is_finite is False:
         raise _not_real()
+    if value.is_real is not True:
+        _require_no_imaginary_part(value)
 
 
 def _magnitude(value: Any) -> int:
@@ -145,7 +147,26 @@ def _digits_before_point(bounds: Enclosure) -> int:
     return bits * 30103 // 100_000 + 1 if largest else 0
 
 
+def _require_no_imaginary_part(value: Any) -> None:
+    import sympy
+
+    for digits in (SPARE_DIGITS, 4 * SPARE_DIGITS, 16 * SPARE_DIGITS):
+        imaginary = _computed(value, digits)[1]
+        low, high = _around(imaginary)
+        if low > 0 or high < 0:
+            raise _not_real()
+        if imaginary == 0:
+            return
+    if not equals(sympy.im(value), Fraction(0)):
+        raise LanguageError("the number cannot be shown to be real", code="E504")
+
+
 def _enclosed(value: Any, digits: int) -> Enclosure:
+    return _around(_computed(value, digits)[0])
+
+
+def _computed(value: Any, digits: int) -> tuple[Any, Any]:
+    """The real and the imaginary part as sympy's numbers."""
     import sympy
 
     try:
@@ -155,19 +176,7 @@ def _enclosed(value: Any, digits: int) -> Enclosure:
     if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
         raise _not_real()
     real, imaginary = found.as_real_imag()
-    if value.is_real is not True:
-        _require_no_imaginary_part(value, imaginary)
-    return _around(real)
-
-
-def _require_no_imaginary_part(value: Any, imaginary: Any) -> None:
-    import sympy
-
-    low, high = _around(imaginary)
-    if low > 0 or high < 0:
-        raise _not_real()
-    if imaginary != 0 and not sympy.im(value).equals(0):
-        raise LanguageError("the number cannot be shown to be real", code="E504")
+    return real, imaginary
 
 
 def _around(number: Any) -> Enclosure:
