@@ -130,9 +130,11 @@ def _require_closed(value: Any) -> None:
         raise LanguageError("the expression holds a rounded binary number; exact values are required")
     if value.has(*unsolved):
         raise LanguageError("the expression has no closed form: a part of it is unevaluated")
-    if value.is_real is False or value.is_finite is False:
+    # Whether a sum of complex roots is real is a question that sympy may ponder for hours: those are computed.
+    is_real = None if value.has(sympy.I) else value.is_real
+    if is_real is False or (is_real and value.is_finite is False):
         raise _not_real()
-    if value.is_real is not True:
+    if is_real is not True:
         _require_no_imaginary_part(value)
 
 
