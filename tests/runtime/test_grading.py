@@ -25,7 +25,7 @@ from dia_runtime.grade import (
 from dia_runtime.language.answers import settle, write
 from dia_runtime.language.diagnostics import DiaError, LanguageError
 from dia_runtime.language.values import encode
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 FORMAT = {"kind": "xml", "skip": "I-DO-NOT-KNOW"}
@@ -165,6 +165,7 @@ ANSWERS = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(ANSWERS)
 def test_the_truth_is_correct_and_the_skip_token_skipped(answer: tuple[dict[str, Any], Any]) -> None:
     comparison, value = answer
@@ -177,6 +178,7 @@ def test_the_truth_is_correct_and_the_skip_token_skipped(answer: tuple[dict[str,
     assert grade(held, held["text"], FORMAT).verdict == UNPARSED
 
 
+@settings(deadline=None)
 @given(st.integers(), st.integers())
 def test_integers_are_correct_only_when_equal(truth: int, reply: int) -> None:
     for chain in CHAINS:

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from dia_runtime.formats import FORMATS, Extraction
 from dia_runtime.formats.base import points_sentence
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 XML = FORMATS["xml"]
@@ -106,6 +106,7 @@ REFERENCES = {
 }
 
 
+@settings(deadline=None)
 @given(replies)
 @example("```xml<xml></xml>``")
 def test_strict_finds_what_one_pattern_finds(reply: str) -> None:
@@ -114,12 +115,14 @@ def test_strict_finds_what_one_pattern_finds(reply: str) -> None:
     assert XML.extract(reply, FORMAT, "strict").text == expected
 
 
+@settings(deadline=None)
 @given(replies)
 def test_lenient_finds_the_last_of_all_matches(reply: str) -> None:
     matches = REFERENCES["lenient"].findall(reply)
     assert XML.extract(reply, FORMAT, "lenient").text == (matches[-1] if matches else None)
 
 
+@settings(deadline=None)
 @given(replies)
 @example("```xml <xml>1</xml> ``xml <xml>2</xml>``")
 @example("``xml``xml<xml></xml>``")
@@ -128,12 +131,14 @@ def test_compat_finds_what_one_pattern_finds(reply: str) -> None:
     assert found(reply, "compat") == ((match[1], "fenced") if match else (reply, "whole"))
 
 
+@settings(deadline=None)
 @given(replies)
 def test_strict_finds_nothing_that_lenient_does_not(reply: str) -> None:
     strict = XML.extract(reply, FORMAT, "strict")
     assert strict.text is None or strict == XML.extract(reply, FORMAT, "lenient")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=20).filter(lambda text: "xml>" not in text))
 def test_what_is_wrapped_is_found(text: str) -> None:
     reply = XML.wrap(text, FORMAT)

@@ -11,7 +11,7 @@ import pytest
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.rounding import round_exact, rounding_rule, write_number
 from dia_runtime.language.values import ExactDecimal
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 TIES = {"half_even": ROUND_HALF_EVEN, "half_up": ROUND_HALF_UP, "down": ROUND_DOWN}
@@ -20,6 +20,7 @@ decimals = st.decimals(allow_nan=False, allow_infinity=False, places=6, min_valu
 places = st.integers(-8, 8)
 
 
+@settings(deadline=None)
 @given(decimals, places, st.sampled_from(sorted(TIES)))
 @example(Decimal("0.5"), 0, "half_even")
 @example(Decimal("1.5"), 0, "half_even")
@@ -33,6 +34,7 @@ def test_decimals_are_rounded_as_python_rounds_them(value: Decimal, places: int,
         assert round_exact(exact, places, ties) == Fraction(expected)
 
 
+@settings(deadline=None)
 @given(st.integers(-(10**30), 10**30), st.integers(1, 10**9), st.integers(0, 12), st.sampled_from(sorted(TIES)))
 def test_quotients_are_rounded_as_python_rounds_them(top: int, bottom: int, places: int, ties: str) -> None:
     # A quotient of 90 digits and one sticky digit more rounds as the endless one does.
@@ -44,6 +46,7 @@ def test_quotients_are_rounded_as_python_rounds_them(top: int, bottom: int, plac
     assert round_exact(exact, places, ties) == Fraction(expected)
 
 
+@settings(deadline=None)
 @given(decimals, places)
 def test_a_rounded_number_is_settled_and_near(value: Decimal, places: int) -> None:
     exact = Fraction(value)
@@ -89,6 +92,7 @@ def test_areas_of_circles_have_the_digits_that_others_compute(radius: int, place
     assert round_exact(area, places, "down") == Fraction(machin, 10**places)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**40), st.integers(0, 30))
 def test_square_roots_have_the_digits_of_the_integer_root(number: int, places: int) -> None:
     import sympy
@@ -202,6 +206,7 @@ def test_what_is_not_exact_is_refused() -> None:
             round_exact(1, **wrong)
 
 
+@settings(deadline=None)
 @given(decimals, st.integers(0, 8), st.sampled_from(["", ",", " ", "_", "'"]))
 @example(Decimal("-0"), 2, "")
 @example(Decimal("1000"), 0, ",")
@@ -284,6 +289,7 @@ def test_a_rule_without_zeros_leaves_them_out() -> None:
     assert rounding_rule({"places": 2, "ties": "half_even"}) == RULES[(2, "half_even", "strip", "")]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.fractions(-100, 100, max_denominator=50), st.integers(0, 60)), min_size=1, max_size=4),
     st.integers(1, 60),

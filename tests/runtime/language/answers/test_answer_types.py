@@ -24,7 +24,7 @@ from dia_runtime.language.answers import (
 )
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.values import ExactDecimal, Record, decode, encode
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 MODES: tuple[Mode, ...] = ("strict", "lenient")
@@ -60,6 +60,7 @@ def answers(draw: st.DrawFn) -> tuple[dict[str, Any], Any]:
     return (comparison, draw(values)) if not validate(comparison) else (INTEGER, 7)
 
 
+@settings(deadline=None)
 @given(answers())
 @example(({"type": "list", "of": TEXT}, ["a, b", "", " c ", 'd"e', "f\\", "[g", "h]", "'i"]))
 @example(({"type": "list", "of": {"type": "list", "of": TEXT}}, [["[", "]"], [], [")"]]))
@@ -78,6 +79,7 @@ def test_what_is_written_is_read_again(answer: tuple[dict[str, Any], Any]) -> No
     assert read(f"\n {text} ", comparison) == truth
 
 
+@settings(deadline=None)
 @given(st.tuples(integers, texts, st.lists(st.booleans(), max_size=3)))
 def test_tuples_hold_several_types(value: tuple[int, str, list[bool]]) -> None:
     comparison = {"type": "tuple", "of": [INTEGER, TEXT, {"type": "list", "of": BOOLEAN}]}
@@ -85,6 +87,7 @@ def test_tuples_hold_several_types(value: tuple[int, str, list[bool]]) -> None:
     assert read(write(truth, comparison), comparison) == list(value)
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("0123456789+-.,_ '/eE\u0661\uff11[](){}\"\\;ab\n"), max_size=14), st.sampled_from(MODES))
 def test_every_text_is_read_or_unreadable(text: str, mode: Mode) -> None:
     for comparison, _ in SCALARS:
@@ -98,6 +101,7 @@ def test_every_text_is_read_or_unreadable(text: str, mode: Mode) -> None:
             assert read(write(truth, kind), kind, mode) == truth
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("0123456789+-."), max_size=10))
 def test_strict_numbers_are_those_of_python(text: str) -> None:
     # Python's own readers take a little more (underscores, exponents), none of which can stand in these texts.
@@ -113,6 +117,7 @@ def test_strict_numbers_are_those_of_python(text: str) -> None:
     assert _value(text, INTEGER) == expected
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("0123456789+-.,eE"), max_size=10))
 def test_lenient_numbers_are_those_of_python(text: str) -> None:
     is_grouped = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", text) is not None
@@ -135,6 +140,7 @@ def _value(text: str, comparison: dict[str, Any], mode: Mode = "strict") -> Any:
         return None
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers()), st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]))))
 def test_lists_of_other_programs_are_read(numbers: list[int], words: list[str]) -> None:
     for text in (json.dumps(numbers), str(numbers), str(tuple(numbers)) if len(numbers) > 1 else "[]"):
@@ -146,6 +152,7 @@ def test_lists_of_other_programs_are_read(numbers: list[int], words: list[str]) 
             assert read(text, {"type": "list", "of": TEXT}) == words
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.sampled_from("ab,[](){}\"'\\ \n\t"), min_size=1)))
 def test_written_quotes_mean_the_same_to_python(words: list[str]) -> None:
     text = write(words, {"type": "list", "of": TEXT})
@@ -309,6 +316,7 @@ def test_elements_are_compared_by_the_options_of_their_list(case: tuple[dict[str
     assert equal(said, [truth], comparison) is expected
 
 
+@settings(deadline=None)
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_folding_is_that_of_the_unicode_tables(reply: str, truth: str) -> None:
     def folded(text: str) -> str:
