@@ -24,7 +24,7 @@ from dia_runtime.language.answers import (
 )
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.values import ExactDecimal, Record, decode, encode
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 MODES: tuple[Mode, ...] = ("strict", "lenient")
@@ -120,6 +120,8 @@ def test_strict_numbers_are_those_of_python(text: str) -> None:
 @settings(deadline=None)
 @given(st.text(st.sampled_from("0123456789+-.,eE"), max_size=10))
 def test_lenient_numbers_are_those_of_python(text: str) -> None:
+    exponent = re.fullmatch(r".*[eE][+-]?(\d+)", text)
+    assume(exponent is None or len(exponent[1]) <= 4)  # Python would build the number
     is_grouped = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", text) is not None
     with localcontext() as context:
         context.prec = 200
@@ -127,9 +129,6 @@ def test_lenient_numbers_are_those_of_python(text: str) -> None:
             expected: Any = Fraction(Decimal(text.replace(",", "") if is_grouped else text))
         except ArithmeticError:
             expected = None
-    exponent = re.fullmatch(r".*[eE][+-]?(\d+)", text)
-    if exponent and len(exponent[1]) > 4:
-        return
     assert _value(text, REAL, "lenient") == expected
 
 
