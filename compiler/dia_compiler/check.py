@@ -223,12 +223,16 @@ class _Checker:
     def read_list(self, source: Scalar) -> list[str] | None:
         path = inside(self.folder.path, source.text)
         if path is None:
-            self.faults.error("E101", f"the path `{source.text}` leaves the spec folder", source.position)
+            mend = f"keep it in the folder of `{BENCHMARK_FILE}`, and write its path from there"
+            self.faults.error("E101", f"the path `{source.text}` leaves the spec folder", source.position, mend)
             return None
         try:
             text = read_text(path, path.as_posix())
         except DiaError as error:
-            self.faults.error("E101", error.diagnostics[0].message, source.position)
+            found = error.diagnostics[0]
+            beside = [other.relative_to(self.folder.path).as_posix() for other in path.parent.glob("*.txt")]
+            help = found.help or did_you_mean(source.text, beside)
+            self.faults.error(found.code, found.message, source.position, help)
             return None
         self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
         return [line for line in text.replace("\r\n", "\n").split("\n") if line]

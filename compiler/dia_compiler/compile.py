@@ -182,11 +182,11 @@ def expand_template(
                 yield rows
                 rows = []
     except Exhausted as found:
-        raise _too_few(count, k, template.position, str(found)) from None
+        raise _too_few(count, k, template, str(found)) from None
     if rows:
         yield rows
     if count < k and prepared.makers:
-        raise _too_few(count, k, template.position, "the walk over all choices ends")
+        raise _too_few(count, k, template, "the walk over all choices ends")
     walker = expansion.walker
     acceptance = (walker.drawn - walker.rejected, walker.drawn)
     warnings = tuple(entry for entry in faults.entries if entry.severity == "warning")
@@ -219,13 +219,16 @@ def _possible(k: int, freedom: Freedom, template: Template, is_trial: bool) -> i
     if freedom.kind in ("exact", "at_most") and freedom.count is not None and freedom.count < k:
         if is_trial and freedom.count > 0:
             return freedom.count
-        raise _too_few(freedom.count, k, template.position, None)
+        raise _too_few(freedom.count, k, template, None)
     return k
 
 
-def _too_few(found: int, k: int, place: Position, why: str | None) -> DiaError:
+def _too_few(found: int, k: int, template: Template, why: str | None) -> DiaError:
+    """The refusal of more instances than a template has, at the condition that may be too strict."""
     message = f"only {found} distinct instance{'' if found == 1 else 's'}, k is {k}"
+    message = message if found else f"no instance can be made, k is {k}"
     mend = (f"{why}; " if why else "") + "widen a parameter, or loosen a `where`"
+    place = template.where[0].position if template.where and why else template.position
     return DiaError(Diagnostic("E505", message, place, mend))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
-from dia_runtime.language.expressions import Compiled, Located, Namespace, Use
+from dia_runtime.language.expressions import CONSTANTS, Compiled, Located, Namespace, Use
 from dia_runtime.language.guards import truth
 from dia_runtime.language.values import Record, Value
 
@@ -25,11 +25,11 @@ Evaluated = Callable[[Scope], Value]
 
 @dataclass(frozen=True, slots=True)
 class DatumCode:
-    """A datum ready to be evaluated; `uses` are the names in its expressions."""
+    """A datum ready to be evaluated; `uses` are the names in its expressions, `calls` the functions."""
 
     evaluate: Evaluated
     uses: tuple[tuple[Snippet, Use], ...]
-    calls: tuple[Use, ...]
+    calls: tuple[tuple[Snippet, Use], ...]
     is_constant: bool
 
 
@@ -41,7 +41,7 @@ def compile_datum(node: Node, namespace: Namespace, values: frozenset[str]) -> D
             return DatumCode(lambda scope, value=node.value: value, (), (), True)  # type: ignore[misc]
         code = compiled(piece, namespace, values)
         uses = tuple((piece, use) for use in code.parsed.names if use.name in values)
-        calls = tuple(code.parsed.calls + code.parsed.function_names)
+        calls = tuple((piece, use) for use in code.parsed.calls + code.parsed.function_names)
         return _gathered([DatumCode(code, uses, calls, not uses and not calls)], code)
     if isinstance(node, Sequence):
         items = [compile_datum(item, namespace, values) for item in node.items]
@@ -112,6 +112,14 @@ class Filtered(Domain):
         return [value for value in self.base.boundary() if self.holds(value)]
 
 
+def _refuse_bare_name(key: str, node: Node, values: frozenset[str]) -> None:
+    """Raises DiaError where a word of data is the name of characters or items: it would stand for its own letters."""
+    if key not in ("of", "alphabet") or not isinstance(node, Scalar) or node.text not in values | CONSTANTS:
+        return
+    message = f"`{node.text}` is a word here, not what has that name"
+    raise DiaError(Diagnostic("E403", message, node.position, f"write `= {node.text}`"))
+
+
 class Maker:
     """Makes the domain of one use of a type; a constant one is made once."""
 
@@ -120,7 +128,7 @@ class Maker:
         self.use, self.type, self.name = use, TYPES[use.kind], name
         self.catalogs = catalogs
         self.uses: list[tuple[Snippet, Use]] = []
-        self.calls: list[Use] = []
+        self.calls: list[tuple[Snippet, Use]] = []
         self.nested: list[Maker] = []
         self.parts = {key: self._part(key, held, namespace, values) for key, held in use.options.items()}
         bound = values | {"it", name} if name else values | {"it"}
@@ -137,11 +145,12 @@ class Maker:
         code = compiled(piece, namespace, values)
         own = {"it", self.name}
         self.uses += [(piece, u) for u in code.parsed.names if u.name in values and u.name not in own]
-        self.calls += code.parsed.calls + code.parsed.function_names
+        self.calls += [(piece, use) for use in code.parsed.calls + code.parsed.function_names]
         return code
 
     def _part(self, key: str, held: Option, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
         if isinstance(held, Datum):
+            _refuse_bare_name(key, held.node, values)
             code = compile_datum(held.node, namespace, values)
             self.uses += code.uses
             self.calls += code.calls

@@ -7,7 +7,7 @@ from typing import Any
 
 from dia_runtime.formats import FORMATS
 from dia_runtime.grade import grade
-from dia_runtime.language.diagnostics import DiaError, Faults, LanguageError, Position
+from dia_runtime.language.diagnostics import DiaError, Faults, LanguageError, Position, names_help
 from dia_runtime.language.values import Entry, Record, Value, plain
 
 from dia_compiler.domains import Maker, Scope, compile_datum
@@ -51,10 +51,14 @@ def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) 
     for name, datum in example.params.items():
         maker = expansion.prepared.makers.get(name)
         if maker is None:
-            faults.error("E303", f"the example fixes `{name}`, which is no parameter", datum.position)
+            mend = names_help(name, expansion.prepared.makers)
+            faults.error("E303", f"the example fixes `{name}`, which is no parameter", datum.position, mend)
             return None
         value = compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({})
         fixed[name] = typed(value, maker, expansion)
+    settled = {name: value for name, value in fixed.items() if expansion.prepared.makers[name].is_fixed}
+    if not _is_inside(expansion, example, dict(expansion.lists), settled, faults):
+        return None
     for attempt in range(1000):
         choose = Choose((), Stream(derived(expansion.walker.key, "example", number, attempt)))
         try:

@@ -23,6 +23,7 @@ from dia_runtime.language.values import Value
 
 from dia_compiler.domains import DatumCode, Maker, compile_datum
 from dia_compiler.eaten import compiled
+from dia_compiler.read import Sequence
 from dia_compiler.render import CompiledTemplate, ParsedTemplate, compile_template, parse_template
 from dia_compiler.spec import Benchmark, Catalog, CatalogEntry, Datum, OwnFunction, Shared, Snippet, Template, pairs
 from dia_compiler.types.base import Domain
@@ -95,7 +96,7 @@ class _Preparation:
         self.namespace = Namespace()
         self.result = Prepared(benchmark, template, self.namespace)
         self.sources: tuple[Shared, ...] = (benchmark.shared, template.shared)
-        self.declared: dict[str, tuple[str, Position]] = {}
+        self.declared: list[tuple[str, str, Position]] = []
         self.functions: dict[str, _Function] = {}
         self.reach: dict[str, frozenset[str]] = {}
         self.catalogs: dict[str, dict[str, Callable[[], dict[str, Domain]]]] = {}
@@ -137,12 +138,14 @@ class _Preparation:
     def declare(self) -> None:
         """Gathers every name of the benchmark and the template, and what own functions there are."""
         for shared in self.sources:
-            for name, place in shared.positions.items():
-                self.add_name(name, "list or type", place)
+            for name, kind, place in shared.positions:
+                self.add_name(name, kind, place)
             for function in shared.functions:
                 self.add_name(function.name, "macro" if function.is_template else "function", function.position)
-                self.check_arguments(function.name, function.arguments, function.position)
-                self.functions.setdefault(function.name, _Function.of(function))
+                if self.check_arguments(function.name, function.arguments, function.position):
+                    self.functions.setdefault(function.name, _Function.of(function))
+                else:
+                    self.namespace.add(function.name, None, _missing)
             for name in shared.broken_functions:
                 self.namespace.add(name, None, _missing)
             for catalog in shared.catalogs:
@@ -150,9 +153,9 @@ class _Preparation:
                 self.declare_faces(catalog)
         for parameter in self.template.parameters:
             self.add_name(parameter.name, "parameter", parameter.position)
-        let = self.template.node.get("let")
-        for key, _ in pairs(let):
+        for key, _ in pairs(self.template.node.get("let")):
             self.add_name(key.text, "let value", key.position)
+        self.check_taken()
         listed = {name for shared in self.sources for name in shared.lists}
         self.list_names = frozenset(listed)
         self.parameter_names = frozenset(parameter.name for parameter in self.template.parameters)
@@ -167,30 +170,37 @@ class _Preparation:
                 known.catalogs.append(catalog)
                 continue
             self.add_name(item.name, "face", item.position)
-            self.check_arguments(item.name, item.arguments, item.position)
+            if not self.check_arguments(item.name, item.arguments, item.position):
+                self.namespace.add(item.name, None, _missing)
+                continue
             self.functions.setdefault(
                 item.name, _Function(item.name, item.arguments, None, item.is_template, item.position, [catalog])
             )
 
-    def check_arguments(self, name: str, arguments: tuple[str, ...], place: Position) -> None:
-        """Tells arguments of one name, and those whose names have a meaning already."""
-        for argument in arguments:
-            if argument in TAKEN:
-                self.faults.error("E309", f"the argument `{argument}` of `{name}` has {TAKEN_WORDS}", place, RENAME)
+    def check_arguments(self, name: str, arguments: tuple[str, ...], place: Position) -> bool:
+        """Whether the arguments have names of their own; tells those that have not."""
+        taken = [argument for argument in arguments if argument in TAKEN]
+        for argument in dict.fromkeys(taken):
+            self.faults.error("E309", f"the argument `{argument}` of `{name}` has {TAKEN_WORDS}", place, RENAME)
         twice = next((argument for argument in arguments if arguments.count(argument) > 1), None)
         if twice is not None:
             self.faults.error("E310", f"`{name}` has two arguments `{twice}`", place, RENAME)
+        return not taken and twice is None
 
     def add_name(self, name: str, kind: str, place: Position) -> None:
         if name in TAKEN:
             self.faults.error("E309", f"`{name}` has {TAKEN_WORDS}", place, RENAME)
-        known = self.declared.get(name)
-        if known is not None:
-            first = known[1]
-            where = f"line {first.line}" if first.file == place.file else f"{first}"
-            message = f"`{name}` is already the name of a {known[0]} ({where})"
-            self.faults.error("E310", message, place, RENAME)
-        self.declared.setdefault(name, (kind, place))
+        self.declared.append((name, kind, place))
+
+    def check_taken(self) -> None:
+        """Tells every second thing of one name, in the order of the files."""
+        first: dict[str, tuple[str, Position]] = {}
+        own = self.template.file
+        for name, kind, place in sorted(self.declared, key=lambda item: (item[2].file == own, item[2])):
+            known = first.setdefault(name, (kind, place))
+            if known[1] != place:
+                where = f"line {known[1].line}" if known[1].file == place.file else f"{known[1]}"
+                self.faults.error("E310", f"`{name}` is already the name of a {known[0]} ({where})", place, RENAME)
 
     def check_names(self) -> None:
         """Warns where a name hides one of the library."""
@@ -255,6 +265,8 @@ class _Preparation:
                     held = list(self.files[name])
                     self.result.lists[name] = DatumCode(lambda scope, held=held: held, (), (), True)  # type: ignore[misc]
                     continue
+                if not isinstance(datum.node, Sequence):
+                    continue  # a file that cannot be read, or a wrong shape: both have been told
                 try:
                     self.result.lists[name] = compile_datum(datum.node, self.namespace, frozenset())
                 except DiaError as error:
@@ -374,7 +386,7 @@ class _Preparation:
         except DiaError as error:
             self.tell(error.diagnostics)
             return None
-        self.result.used_functions |= {call.name for call in maker.calls if call.name not in self.functions}
+        self.result.used_functions |= {call.name for _, call in maker.calls if call.name not in self.functions}
         return maker
 
     # what depends on what
@@ -389,6 +401,10 @@ class _Preparation:
     def used(self, tree: Parsed | ParsedTemplate) -> frozenset[str]:
         """Every value that an expression or template uses, itself or by the functions that it calls."""
         return self.reached(tree.names, (*tree.calls, *tree.function_names))
+
+    def needed(self, part: Maker | DatumCode) -> frozenset[str]:
+        """Every value that the expressions in a datum use."""
+        return self.reached((use for _, use in part.uses), (use for _, use in part.calls))
 
     def base(self, names: Iterable[str], inside: tuple[str, ...] = ()) -> frozenset[str]:
         """The names with every let value among them followed to what it is made of."""
@@ -459,7 +475,7 @@ class _Preparation:
             if maker is None:
                 drawn.add(parameter.name)
                 continue
-            needed = self.reached((use for _, use in maker.uses), maker.calls)
+            needed = self.needed(maker)
             if not self.check_order(parameter.name, maker, needed, drawn):
                 self.place_lets(needed, computed, lets)
             plan.append(Step("draw", parameter.name, maker))
@@ -487,10 +503,12 @@ class _Preparation:
         if "answer" in bases:
             late = ["answer"]
         for other in late:
-            piece, use = next(
-                ((p, u) for p, u in maker.uses if u.name == other or other in self.base([u.name])), (None, None)
+            places = (
+                piece.place(use.offset)
+                for piece, use in (*maker.uses, *maker.calls)
+                if other in self.base([use.name, *self.reach.get(use.name, ())])
             )
-            place = piece.place(use.offset) if piece and use else maker.use.position
+            place = next(places, maker.use.position)
             if other == "answer":
                 message = f"`{name}` depends on the answer, which is made of parameters"
                 self.faults.error("E308", message, place, INSTEAD)
@@ -569,12 +587,9 @@ class _Preparation:
             self.tell(error.diagnostics)
             return None
         if shown_in:
-            for piece, use in made.uses:
-                if "answer" in self.base([use.name]):
+            for piece, use in (*made.uses, *made.calls):
+                if "answer" in self.base([use.name, *self.reach.get(use.name, ())]):
                     self.tell_leak(piece, use, shown_in)
-            if any("answer" in self.base(self.reach.get(use.name, ())) for use in made.calls):
-                message = f"{shown_in} call a function that uses the answer"
-                self.tell([Diagnostic("E308", message, datum.position, INSTEAD)])
         return made
 
     def prepare_texts(self) -> None:
@@ -637,7 +652,7 @@ class _Preparation:
         if self.result.comparison is not None:
             used |= self.base(use.name for _, use in self.result.comparison.uses)
         for maker in self.result.makers.values():
-            used |= self.base(self.reached((use for _, use in maker.uses), maker.calls))
+            used |= self.base(self.needed(maker))
         for parameter in self.template.parameters:
             if parameter.name not in used:
                 message = f"the parameter `{parameter.name}` is used by neither prompt nor answer"

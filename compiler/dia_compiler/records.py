@@ -13,7 +13,7 @@ from dia_runtime.bundle.records import leaf
 from dia_runtime.formats import FORMATS
 from dia_runtime.grade import CORRECT, SKIPPED, WRONG
 from dia_runtime.language.conditions import condition
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
 from dia_runtime.language.values import Record, encode
 
 from dia_compiler.expand import Expansion, Freedom, Instance, encoded_parameters
@@ -134,7 +134,9 @@ def check_round_trip(instance: Instance, expansion: Expansion) -> None:
         if found != verdict:
             shown = text if len(text) <= 60 else text[:60] + "..."
             message = f"the round trip fails: {what} `{shown}` is graded {found}, not {verdict}"
-            raise DiaError(Diagnostic("E508", message, expansion.answer.position, _mend(what, instance)))
+            place = _place(what, expansion)
+            fault = Diagnostic("E508", message, place, _mend(what, found, instance))
+            raise expansion.with_values(DiaError(fault), dict(instance.parameters))
 
 
 def _expected(instance: Instance, skip: str) -> list[tuple[str, str, str]]:
@@ -145,12 +147,22 @@ def _expected(instance: Instance, skip: str) -> list[tuple[str, str, str]]:
     return expected
 
 
-def _mend(what: str, instance: Instance) -> str | None:
-    if what == "the answer" and instance.accept_if is not None:
+def _place(what: str, expansion: Expansion) -> Position:
+    """Where the spec says what was graded otherwise."""
+    for name, piece in expansion.prepared.template.mistakes.items():
+        if what == f"the mistake `{name}`":
+            return piece.position
+    return expansion.answer.position
+
+
+def _mend(what: str, found: str, instance: Instance) -> str | None:
+    if found == SKIPPED or what == "the skip token":
+        return "choose a `skip` token that is no answer"
+    if what.startswith("the mistake"):
+        return "leave the mistake out, or let `accept_if` refuse it"
+    if instance.accept_if is not None:
         return "`accept_if` must accept the answer itself"
-    if what == "the skip token":
-        return "choose a skip token that is no answer"
-    return None
+    return "the answer must be such that a reply in the answer format can hold it"
 
 
 def is_shown(text: str, challenge: str) -> bool:

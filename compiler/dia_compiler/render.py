@@ -135,17 +135,40 @@ def parse_template(source: Located) -> ParsedTemplate:
         reader = _Reader(source)
         reader.visit(tree, frozenset())
     except TemplateSyntaxError as error:
-        at = _tag_offset(text, error.lineno)
-        raise fault(source, at, "E311", f"not a template: {error.message}", _syntax_help(error)) from None
+        raise fault(source, _tag_offset(text, error.lineno), "E311", *_syntax_words(str(error.message))) from None
     except RecursionError:
         raise fault(source, 0, "E312", "a template that is nested too deep") from None
     return ParsedTemplate(source, tree, tuple(reader.names), tuple(reader.calls), tuple(reader.function_names))
 
 
-def _syntax_help(error: TemplateSyntaxError) -> str | None:
-    if "end of" in str(error.message) or "expected token" in str(error.message):
-        return "write braces that are text as {{ '{{' }} or between {% raw %} and {% endraw %}"
-    return None
+def _syntax_words(problem: str) -> tuple[str, str | None]:
+    """Jinja's complaint in our words, and the mend."""
+    tag, block = (re.search(pattern, problem) for pattern in (r"unknown tag '(\w+)'", r"closed is '(\w+)'"))
+    mend = f"close it by {{% end{block[1]} %}}" if block else None
+    if tag:
+        if tag[1] not in TAGS and not (mend and tag[1].startswith("end")):
+            mend = did_you_mean(tag[1], TAGS) or f"the tags are {', '.join(TAGS)}"
+        return f"a tag `{tag[1]}` that cannot stand here", mend or "no block is open here"
+    if block:
+        return f"a block `{block[1]}` that is not closed", mend
+    for words, message, help in SYNTAX_WORDS:
+        if words in problem:
+            return message, help
+    return "braces that cannot be read", AS_TEXT
+
+
+TAGS = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
+AS_TEXT = "write braces that are text as {{ '{{' }} or between {% raw %} and {% endraw %}"
+# Jinja's words -> ours and the mend; the first that occurs in the problem decides
+SYNTAX_WORDS: tuple[tuple[str, str, str], ...] = (
+    ("unexpected end of template", "braces that are not closed", AS_TEXT),
+    ("Missing end of raw", "a block `raw` that is not closed", "close it by {% endraw %}"),
+    ("got 'end of print statement'", "nothing stands between the braces", AS_TEXT),
+    ("'end of print statement'", "an expression that ends too early, or braces that are text", AS_TEXT),
+    ("'end of statement block'", "a tag that ends too early, or that holds too much", "compare {% if n > 1 %}"),
+    ("unexpected char", "a character that expressions do not have, or a quote that is not closed", AS_TEXT),
+    ("tag name expected", "a tag without a name", f"the tags are {', '.join(TAGS)}"),
+)
 
 
 BLOCK_TAG = re.compile(r"\{%(?:[^%\"']|%(?!\})|\"[^\"\n]*\"|'[^'\n]*')*%\}")

@@ -38,7 +38,8 @@ def missing_requirement(template: Template, folder: Path, faults: Faults) -> str
         elif kind == "file":
             path = inside(folder, name)
             if path is None:
-                faults.error("E101", f"the path `{name}` leaves the spec folder", value.position)
+                mend = "keep it in the folder of `benchmark.yaml`, and write its path from there"
+                faults.error("E101", f"the path `{name}` leaves the spec folder", value.position, mend)
             elif not path.is_file():
                 return f"the file {name}"
         elif kind == "tool":

@@ -16,6 +16,7 @@ from dia_runtime.language.values import described, plain
 
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
 from dia_compiler.spec import PLANNED_ANSWER_KEYS, PLANNED_FORMATS, PLANNED_KEYS
+from dia_compiler.types import TYPES
 
 Path = tuple[Any, ...]
 
@@ -183,14 +184,29 @@ def _tell_kinds(found: _Departure, kinds: list[str]) -> Told:
             message, mend = f"{found.name} is one text or a list of them, but YAML reads {shape} here", QUOTE_EACH
         yield found.path, found.fault("E306", message, mend)
         return
-    mend_text = None
-    if isinstance(node, Scalar) and kinds == ["text"] and node.text:
-        pattern = found.error.schema.get("pattern", "")
-        mend_text = _pattern_help(pattern) or f'put it in quotes: "{node.text}"'
+    mend_text: str | None = None
+    if isinstance(node, Scalar) and node.text:
+        mend_text = _mend_kind(node, kinds, str(found.path[-1:]), found.error.schema.get("pattern", ""))
     shape = shape or (described(data(node)) if data(node) is not None else "nothing")
     yield found.path, found.fault("E203", f"{found.name} must be {_or(kinds)}; this is {shape}", mend_text)
 
 
+def _mend_kind(node: Scalar, kinds: list[str], key: str, pattern: str) -> str | None:
+    """How to write the value of a scalar as the kind that the place takes."""
+    if kinds == ["text"]:
+        return _pattern_words(pattern)[1] if pattern else f'put it in quotes: "{node.text}"'
+    if "a mapping" not in kinds:
+        return None
+    if node.text in TYPES:
+        return f"write {{type: {node.text}, ...}}"
+    return next((f"write {shown}" for name, shown in MAPPINGS.items() if name in key), None)
+
+
+MAPPINGS = {
+    "answer": "{value: ..., type: ...}", "format": "{kind: xml}", "let": "{name: expression}",
+    "mistakes": "{name: expression}", "points": "{correct: 1, skipped: 0, wrong: -1}",
+    "requires": "{extra: ...}, {file: ...} or {tool: ...}",
+}  # fmt: skip
 QUOTE_EACH = "put each value in quotes, or on lines of its own after `|`"
 
 
@@ -216,31 +232,37 @@ def _tell_const(found: _Departure) -> Told:
 
 
 def _tell_pattern(found: _Departure) -> Told:
-    wanted = "be a number or an expression" if found.wanted == "^= " else f"match {found.wanted}"
-    message = f"{found.name} must {wanted}; this is `{_shown(found.error.instance)}`"
-    yield found.path, found.fault("E204", message, _pattern_help(found.wanted))
+    wanted, mend = _pattern_words(found.wanted)
+    if found.path == ("skills",):
+        wanted, mend = "a list or an expression", f"write [{_shown(found.error.instance)}]"
+    message = f"{found.name} must be {wanted}; this is `{_shown(found.error.instance)}`"
+    yield found.path, found.fault("E204", message, mend)
 
 
 def _tell_name(found: _Departure) -> Diagnostic:
     """A key that is not the kind of name which the place takes."""
     name, place = str(found.error.instance), found.place
     key = found.node.key(name) if isinstance(found.node, Mapping) else None
-    message = f"the name `{_shown(name)}` must match {found.wanted}"
-    return found.fault("E204", message, _pattern_help(found.wanted), key.position if key else place)
+    wanted, mend = _pattern_words(found.wanted)
+    return found.fault("E204", f"`{_shown(name)}` must be {wanted}", mend, key.position if key else place)
 
 
-def _pattern_help(pattern: str) -> str | None:
-    if r"\(" in pattern:
-        return "write a name with its arguments, such as `double(x)`; without arguments `name()`"
-    if pattern.startswith("^[a-z]"):
-        return "use small letters, digits and _, beginning with a letter"
-    if pattern.startswith("^[A-Za-z]"):
-        return "use letters, digits and _, beginning with a letter"
-    if pattern.startswith("^[0-9]+"):
-        return "write three numbers, such as 1.0.0"
-    if pattern == "^= ":
-        return "an expression stands behind `= `, as in `= n + 1`"
-    return None
+def _pattern_words(pattern: str) -> tuple[str, str | None]:
+    """What a pattern of the schemas wants, and how to write it."""
+    for begin, wanted, mend in PATTERNS:
+        if pattern.startswith(begin):
+            return wanted, mend
+    return f"text that matches {pattern}", None
+
+
+# The begin of a pattern, what it wants in words, and the mend
+PATTERNS: tuple[tuple[str, str, str], ...] = (
+    ("^= ", "a number or an expression", "an expression stands behind `= `, as in `= n + 1`"),
+    ("^[0-9]+", "a version of three numbers", "write three numbers, such as 1.0.0"),
+    ("^[a-z]", "a name of at most 64 small letters, digits and _", "begin with a letter from a to z"),
+    ("^[A-Za-z][A-Za-z0-9_]{", "a name of at most 64 letters, digits and _", "begin with a letter from a to z"),
+    ("^[A-Za-z]", "a name with its arguments", "write `double(x)`, and without arguments `name()`"),
+)
 
 
 def _tell_empty(found: _Departure) -> Told:

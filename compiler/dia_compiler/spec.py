@@ -128,7 +128,7 @@ class Shared:
     lists: Map[str, Datum]
     functions: tuple[OwnFunction, ...]
     catalogs: tuple[Catalog, ...]
-    positions: Map[str, Position]
+    positions: tuple[tuple[str, str, Position], ...]
     broken_functions: frozenset[str] = frozenset()
     broken_catalogs: frozenset[str] = frozenset()
 
@@ -264,9 +264,11 @@ class Builder:
         catalogs = tuple(
             built for key, value in pairs(root.get("catalogs")) if (built := self.catalog(key, value)) is not None
         )
-        positions: dict[str, Position] = {}
-        for kind in ("types", "lists"):
-            positions |= {key.text: key.position for key, _ in pairs(root.get(kind))}
+        positions = tuple(
+            (key.text, kind, key.position)
+            for kind in ("type", "list")
+            for key, _ in pairs(root.get(f"{kind}s"))
+        )
         named = [key.text.partition("(")[0] for part in ("functions", "macros") for key, _ in pairs(root.get(part))]
         return Shared(
             declared, lists, functions, catalogs, positions,

@@ -30,10 +30,14 @@ def github_lines(entries: Iterable[Diagnostic]) -> Iterable[str]:
     """The diagnostics as workflow commands that GitHub shows beside the lines of a change."""
     for entry in entries:
         place = entry.position
-        where = f"file={_escaped(Path(place.file).as_posix())},line={place.line},col={place.column}," if place else ""
+        where = f"file={_property(Path(place.file).as_posix())},line={place.line},col={place.column}," if place else ""
         text = entry.message + (f" - {entry.help}" if entry.help else "")
         yield f"::{entry.severity} {where}title={entry.code}::{_escaped(text)}"
 
 
 def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

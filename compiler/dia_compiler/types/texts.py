@@ -57,6 +57,9 @@ def items_option(options: Mapping[str, Any]) -> list[Value]:
     keys = [key_of(item) for item in items]
     if len(set(keys)) != len(keys):
         twice = next(item for at, item in enumerate(items) if keys[at] in keys[:at])
+        if isinstance(options["of"], str):
+            message = f"a text stands for its characters, and `{twice}` stands twice in `{options['of']}`"
+            raise OptionFault("of", message, "write [a, b], or {from: name} for a list of that name")
         raise OptionFault("of", f"`{twice}` stands twice in `of`", "use `weights` to make an item more likely")
     return items
 

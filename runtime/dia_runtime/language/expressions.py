@@ -117,20 +117,28 @@ def _offset(text: str, starts: list[int], line: int, column: int) -> int:
 
 
 def _check_brackets(source: Located) -> None:
-    """Refuses a bracket that closes more than was opened, which the added brackets would hide."""
-    depth = 0
+    """Refuses brackets that do not match, which the added brackets would hide or Python would tell elsewhere."""
+    starts = _wrapped(source.text)[1]
+    opened: list[tuple[str, int]] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
-            if token.type == tokenize.OP and token.string in "([{":
-                depth += 1
-            elif token.type == tokenize.OP and token.string in ")]}":
-                depth -= 1
-                if depth < 0:
-                    starts = _wrapped(source.text)[1]
-                    at = max(starts[token.start[0] - 1], 0) + token.start[1]
-                    raise fault(source, at, "E301", f"a `{token.string}` that nothing opened")
-    except (tokenize.TokenError, IndentationError, SyntaxError):
-        return  # Python's parser says what is wrong, and where
+            if token.type != tokenize.OP or token.string not in BRACKETS:
+                continue
+            at = max(starts[token.start[0] - 1], 0) + token.start[1]
+            if token.string in "([{":
+                opened.append((token.string, at))
+            elif not opened:
+                raise fault(source, at, "E301", f"a `{token.string}` that nothing opened")
+            elif BRACKETS[token.string] != (last := opened.pop()[0]):
+                raise fault(source, at, "E301", f"a `{token.string}` that closes a `{last}`")
+    except (tokenize.TokenError, IndentationError, SyntaxError) as error:
+        if "EOF in multi-line statement" not in str(error):
+            return  # Python's parser says what is wrong, and where
+    if opened:
+        raise fault(source, opened[-1][1], "E301", f"a `{opened[-1][0]}` that nothing closes")
+
+
+BRACKETS = {"(": "", "[": "", "{": "", ")": "(", "]": "[", "}": "{"}
 
 
 def fault(source: Located, offset: int, code: str, message: str, help: str | None = None) -> DiaError:
@@ -149,15 +157,13 @@ def _syntax_words(problem: str) -> tuple[str, str | None]:
     for words, message, mend in SYNTAX_WORDS:
         if words in problem:
             return message, mend
-    return "not an expression", None
+    return "not an expression", "expressions are Python's: `and`, `or`, `not`, `==`, `a if b else c`"
 
 
 # Python's words -> ours and the mend; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
-    ("was never closed", "an expression that ends too early: a bracket is not closed", None),
     ("unterminated", "a text that is not closed", "texts stand between quotes of one kind, on one line"),
     ("instead of '='", "`=` is not part of an expression", "compare with `==`; name a value under `let`"),
-    ("does not match opening", "a bracket that closes one of another kind", None),
     ("integer string conversion", "a number with too many digits", "build it by an expression such as 10**5000"),
     ("leading zeros", "a number that begins with 0", "drop the zero, or quote it if it is text"),
     ("invalid decimal literal", "a number that runs into a word", "a name begins with a letter; `*` multiplies"),

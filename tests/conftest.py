@@ -1,0 +1,74 @@
+"""Golden files: what a command prints, held byte for byte; `--update-golden` writes them anew."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent / "golden"
+PRINTED = ("stdout", "stderr", "exit")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="Write the golden files anew; review the change.")
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a command printed, and its exit code."""
+
+    stdout: str
+    stderr: str
+    exit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """Compares texts with the files of tests/golden/NAME, or writes these files."""
+
+    work: Path
+    is_update: bool
+
+    def run(self, name: str, *arguments: str) -> Printed:
+        """What `dia ARGUMENTS` prints in a private folder with a copy of the golden folder's specs."""
+        shutil.copytree(FOLDER / name / "specs", self.work / "specs")
+        return run(self.work, *arguments)
+
+    def holds(self, name: str, printed: Printed) -> None:
+        """Fails where the command printed other than the golden files say; an empty text has no file."""
+        found = {"stdout": printed.stdout, "stderr": printed.stderr, "exit": f"{printed.exit}\n"}
+        for part in PRINTED:
+            path = FOLDER / name / part
+            if self.is_update:
+                self.write(path, found[part])
+            assert found[part] == (path.read_text(encoding="utf-8") if path.exists() else ""), path
+
+    @staticmethod
+    def write(path: Path, text: str) -> None:
+        if text:
+            path.write_text(text, encoding="utf-8")
+        else:
+            path.unlink(missing_ok=True)
+
+
+def run(folder: Path, *arguments: str) -> Printed:
+    """What `dia ARGUMENTS` prints in the folder, and its exit code."""
+    from dia_compiler.cli import run as command
+
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        code = command(list(arguments))
+    return Printed(out.getvalue(), errors.getvalue(), code)
+
+
+@pytest.fixture
+def golden(tmp_path: Path, request: pytest.FixtureRequest) -> Golden:
+    """The golden files, and an empty folder to run commands in."""
+    work = tmp_path / "work"
+    work.mkdir()
+    return Golden(work, request.config.getoption("--update-golden"))
