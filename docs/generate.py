@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -50,7 +49,7 @@ FUNCTIONS_HEAD = (
 
 
 def _function(item: Function) -> str:
-    text, examples = _split_examples(_renamed(inspect.getdoc(item.raw) or ""))
+    text, examples = _split_examples(item.doc)
     kinds = "; ".join(f"`{name}`: {KINDS[kind][0]}" for name, kind in item.parameters)
     parts = [f"### {item.name}", f"`{item.signature}`", text, f"Arguments: {kinds}." if kinds else ""]
     if examples:
@@ -58,13 +57,6 @@ def _function(item: Function) -> str:
     if item.revision > 1:
         parts.append(f"Revision {item.revision}.")
     return "\n\n".join(part for part in parts if part)
-
-
-def _renamed(doc: str) -> str:
-    """The docstring with the names that the language uses: Python's own names carry an underscore behind them."""
-    own = {item.raw.__name__: item.name for item in library().values() if item.raw.__name__ != item.name}
-    names = "|".join(map(re.escape, sorted(own)))
-    return re.sub(rf"\b({names})\b", lambda found: own[found[1]], doc).replace("guards.", "")
 
 
 def _split_examples(doc: str) -> tuple[str, str]:

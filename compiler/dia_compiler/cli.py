@@ -73,13 +73,46 @@ def _remember(ctx: click.Context, parameter: click.Parameter, value: Any) -> Non
         ctx.find_root().meta[f"dia.{parameter.name}"] = value
 
 
+class Tee:
+    """Standard error that also goes to a log file."""
+
+    def __init__(self, stream: Any, path: str) -> None:
+        self.stream = stream
+        self.log = open(path, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - pathlib costs start-up time
+
+    def write(self, text: str) -> int:
+        """Writes to both."""
+        self.log.write(text)
+        self.log.flush()
+        return int(self.stream.write(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def _log(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    _remember(ctx, parameter, value)
+    try:
+        sys.stderr = Tee(sys.stderr, value)
+    except OSError as error:
+        raise click.UsageError(f"--log-file {value}: {error.strerror}", ctx) from None
+
+
 def _common() -> list[click.Option]:
     """The options that every command takes, at the group and behind the command's name."""
     return [
         click.Option(
             ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_remember, help="Print no progress."
         ),
-        click.Option(["-v", "--verbose"], count=True, expose_value=False, callback=_remember, help="Say more."),
+        click.Option(
+            ["-v", "--verbose"],
+            count=True,
+            expose_value=False,
+            callback=_remember,
+            help="Say more: what each template gave.",
+        ),
         click.Option(
             ["--debug"],
             is_flag=True,
@@ -88,7 +121,11 @@ def _common() -> list[click.Option]:
             help="Show tracebacks of our own bugs.",
         ),
         click.Option(
-            ["--log-file"], metavar="FILE", expose_value=False, callback=_remember, help="Write tracebacks there."
+            ["--log-file"],
+            metavar="FILE",
+            expose_value=False,
+            callback=_log,
+            help="Keep messages and tracebacks there.",
         ),
     ]
 
@@ -123,6 +160,7 @@ def run(arguments: list[str]) -> int:
     from dia_runtime.language.diagnostics import DiaError
 
     context: click.Context | None = None
+    stderr = sys.stderr
     try:
         context = dia.make_context("dia", list(arguments))
         with context:
@@ -143,6 +181,8 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except Exception:
         return _bug(context)
+    finally:
+        sys.stderr = stderr
 
 
 def tell(error: Any) -> None:

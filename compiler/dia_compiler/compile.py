@@ -58,7 +58,7 @@ def compile(
     once) and for an output that may not be replaced.
     """
     if k < 1:
-        raise DiaError(Diagnostic("E601", "--k must be at least 1", None))
+        raise DiaError(Diagnostic("E600", "--k must be at least 1", None))
     checked = check(discover([Path(path) for path in paths]), is_strict)
     plans = [_plan(item, k, seed_of(item.benchmark, seed), out, force, limit) for item in checked.benchmarks]
     expanded = _expanded(plans, checked.faults, jobs or os.cpu_count() or 1, k, on_progress)

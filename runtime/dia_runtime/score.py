@@ -64,7 +64,7 @@ def _require_known(rules: Rules) -> None:
     for word, known in ((rules.chain, ("strict", "lenient", "compat")), (rules.errors, ("keep", "wrong"))):
         if word not in known:
             message = visible(f"`{word}` is none of {', '.join(known)}")
-            raise DiaError(Diagnostic("E811", message))
+            raise DiaError(Diagnostic("E821" if word == rules.chain else "E811", message))
 
 
 def _result(stores: Sequence[Store], rules: Rules, answers: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,7 +42,8 @@ def command(paths: tuple[Path, ...], form: str, strict: bool, jobs: int | None, 
                 click.echo(f"left out: {left.template} needs {left.why}", err=True)
         templates = sum(len(item.benchmark.templates) for item in checked.benchmarks)
         warnings = len(found) - len(errors)
-        click.echo(f"{templates} templates, {len(errors)} errors, {warnings} warnings")
+        counts = ((templates, "template"), (len(errors), "error"), (warnings, "warning"))
+        click.echo(", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counts))
     if errors:
         return 2
     return 1 if strict and found else 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dia_compiler.commands.telling import is_quiet, print_diagnostics
+from dia_compiler.commands.telling import is_quiet, is_verbose, print_diagnostics
 
 if TYPE_CHECKING:
     from dia_compiler.freeze import Frozen
@@ -69,6 +69,8 @@ def command(
         return 0
     for bundle in made.bundles:
         _print_bundle(bundle)
+        if is_verbose(ctx):
+            _print_templates(bundle.path)
     return 0
 
 
@@ -76,8 +78,18 @@ def _print_bundle(bundle: Frozen) -> None:
     for item in bundle.left_out:
         click.echo(f"left out: {item['template']} needs {item['why']}", err=True)
     click.echo(f"{bundle.path.as_posix()}")
-    click.echo(f"  {bundle.questions} questions of {bundle.templates} templates")
+    word = "template" if bundle.templates == 1 else "templates"
+    click.echo(f"  {bundle.questions} questions of {bundle.templates} {word}")
     click.echo(f"  digest {bundle.digest}")
+
+
+def _print_templates(bundle: Path) -> None:
+    """Prints on standard error how free each template is and how its answers spread."""
+    for row in map(json.loads, (bundle / "templates.jsonl").read_text(encoding="utf-8").splitlines()):
+        freedom, answers = row["degree_of_freedom"], row["answers"]
+        count = f" {freedom['count']}" if freedom["count"] else ""
+        spread = f"{answers['distinct']} distinct answers, the commonest in {answers['commonest_share']}"
+        click.echo(f"  {row['template']}: d(t) {freedom['kind'].replace('_', ' ')}{count}, {spread}", err=True)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 
 import click
@@ -30,12 +29,12 @@ def command(name: str | None, as_json: bool) -> int:
     if as_json:
         facts = [
             {"name": item.name, "module": item.module, "signature": item.signature, "revision": item.revision,
-             "doc": inspect.getdoc(item.raw) or ""}
+             "doc": item.doc}
             for item in chosen
         ]  # fmt: skip
         click.echo(json.dumps({"functions": facts}, indent=2, ensure_ascii=False))
     elif name:
-        click.echo(f"{chosen[0].signature}\n\n{inspect.getdoc(chosen[0].raw)}")
+        click.echo(f"{chosen[0].signature}\n\n{chosen[0].doc}")
     else:
         _print_table(chosen)
     return 0
@@ -47,5 +46,5 @@ def _print_table(functions: list[Function]) -> None:
         if item.module != module:
             module = item.module
             click.echo(click.style(module, bold=True))
-        first = (inspect.getdoc(item.raw) or "").partition("\n")[0]
+        first = item.doc.partition("\n")[0]
         click.echo(f"  {item.signature}\n      {first}")

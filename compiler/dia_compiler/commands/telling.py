@@ -15,6 +15,11 @@ def is_quiet(ctx: click.Context) -> bool:
     return bool(ctx.find_root().meta.get("dia.quiet"))
 
 
+def is_verbose(ctx: click.Context) -> bool:
+    """Whether -v was given, before or behind the command's name."""
+    return bool(ctx.find_root().meta.get("dia.verbose"))
+
+
 def print_diagnostics(entries: Iterable[Diagnostic], sources: Mapping[str, str]) -> None:
     """Prints each diagnostic with its excerpt on standard error."""
     for entry in entries:

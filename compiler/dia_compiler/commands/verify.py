@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_runtime.commands.verify import command as runtime_command
 from dia_runtime.commands.verify import print_verification, verified
 
 
 @click.command("verify")
-@click.argument("bundle", type=click.Path(path_type=Path))
-@click.option("--expect", metavar="DIGEST", help="Fail unless the bundle has this digest.")
 @click.option("--recompile", is_flag=True, help="Make the bundle again from its own specs and compare.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes of --recompile.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(bundle: Path, expect: str | None, recompile: bool, jobs: int | None, as_json: bool) -> int:
     """Find any changed, missing or added byte of a bundle.
 
@@ -35,6 +33,10 @@ def command(bundle: Path, expect: str | None, recompile: bool, jobs: int | None,
         _print_recompiled(facts["recompiled"])
     differs = facts["problems"] or (recompile and not facts.get("recompiled", {}).get("same"))
     return 3 if differs else 0
+
+
+# What the runtime's own command takes, this one takes too.
+command.params = [*runtime_command.params, *command.params]
 
 
 def _recompiled(bundle: Path, jobs: int | None) -> dict[str, Any]:

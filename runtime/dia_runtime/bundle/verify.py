@@ -84,7 +84,7 @@ def examine(path: str | os.PathLike[str]) -> Verification:
         problems += file_problems(bundle)
         problems += record_problems(bundle, {entry.path for entry in problems})
     except OSError as error:
-        raise integrity("E701", f"`{folder}` cannot be verified: {error.strerror}") from None
+        raise integrity("E711", f"`{folder}` cannot be verified: {error.strerror}") from None
     return Verification(folder, name, manifest, tuple(problems), _outside(folder))
 
 

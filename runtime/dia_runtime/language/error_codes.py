@@ -192,10 +192,10 @@ CODES: dict[str, tuple[str, str]] = {
         "wrong. Mend the answer's options, `accept_if` or the skip token.",
     ),
     # Writing output
+    "E600": ("an argument that cannot be", "A number or word of the command line is outside what the option takes."),
     "E601": (
-        "an output that may not be made",
-        "Something else lies where the bundle goes, or `--k` is below 1. `-o` chooses another folder, `--force` "
-        "replaces what is there.",
+        "an output that may not be replaced",
+        "Something else lies where the bundle goes. `-o` chooses another folder, `--force` replaces what is there.",
     ),
     "E602": ("an output that cannot be written", "The disk is full or the folder cannot be written. Use `-o`."),
     # Bundles
@@ -229,6 +229,7 @@ CODES: dict[str, tuple[str, str]] = {
         "The answers do not follow the questions line by line. Get the bundle again.",
     ),
     "E710": ("not a digest", "`--expect` takes the 64 hexadecimal digits that `dia compile` printed."),
+    "E711": ("a bundle that cannot be read", "A file of the bundle is there, but the system does not let it be read."),
     "E712": ("no specs in the bundle", "`--recompile` needs the specs inside the bundle; this one has none."),
     # Runs and scores
     "E801": ("not a run", "The file is missing or is no run. Name a file that `dia run` made."),
@@ -249,10 +250,9 @@ CODES: dict[str, tuple[str, str]] = {
         "The baseline or the score needs the answers, and neither run nor bundle holds them. Give `--bundle`.",
     ),
     "E809": ("an unknown question", "The bundle has no question of this id. The message names the closest one."),
-    "E810": ("an unknown answer format", "The question asks for a format that this version does not have."),
     "E811": (
         "an unknown way to score",
-        "A chain, a verdict or its points are not what `dia score` takes. Points are exact: `--points wrong=-1`.",
+        "A verdict or its points are not what `dia score` takes. Points are exact: `--points wrong=-1`.",
     ),
     "E821": (
         "an unknown way of reading replies",

@@ -22,7 +22,7 @@ from typing import Any
 from dia_runtime.language import watch
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 
-MEMORY_BYTES = 1 << 30
+MEMORY_BYTES = 512 << 20
 SECONDS = 5.0
 SECONDS_BETWEEN = 8.0
 POLL = 0.05

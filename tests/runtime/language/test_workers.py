@@ -18,8 +18,7 @@ HERE = Position("f.yaml", 3, 7)
 
 def count(number: int) -> Iterator[Any]:
     """Counts, and says who did."""
-    for value in range(number):
-        yield value
+    yield from range(number)
     yield os.getpid()
 
 

@@ -7,6 +7,7 @@ what comes back, limits, errors, source where it has one, and a doctest.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +21,7 @@ from dia_runtime.language.functions import (
     codes,
     distance,
     encoding,
+    entries,
     hashing,
     linear,
     lines,
@@ -31,7 +33,7 @@ from dia_runtime.language.functions import (
     text,
     wording,
 )
-from dia_runtime.language.values import Record, is_symbolic, kind_of, normal
+from dia_runtime.language.values import Entry, Record, is_symbolic, kind_of, normal
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     # Arithmetic
@@ -212,6 +214,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "to_morse": codes.to_morse,
     "from_morse": codes.from_morse,
     "rot": codes.rot,
+    # entries: entries of catalogs
+    "name_of": entries.name_of,
     # Hash functions and checksums
     "md5": hashing.md5,
     "sha1": hashing.sha1,
@@ -309,6 +313,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Endpoint": ("number, expression, or the text infinity or -infinity", _is_endpoint),
     "Iterable[Value]": ("list", lambda value: type(value) is list or isinstance(value, Iterator)),
     "Function": ("function", callable),
+    "Entry": ("entry of a catalog", lambda value: type(value) is Entry),
     "Value": ("value", lambda value: True),
 }
 
@@ -331,6 +336,11 @@ class Function:
         """The call as documentation writes it, optional arguments in brackets."""
         shown = [name if at < self.minimum else f"[{name}]" for at, (name, _) in enumerate(self.parameters)]
         return f"{self.name}({', '.join(shown)}{'' if self.maximum is not None else ', ...'})"
+
+    @property
+    def doc(self) -> str:
+        """The docstring in the names of the language: Python's own carry an underscore behind them."""
+        return without_underscores(inspect.getdoc(self.raw) or "")
 
     @property
     def function_arguments(self) -> frozenset[int]:
@@ -364,6 +374,13 @@ def _described(name: str, raw: Callable[..., Any]) -> Function:
         maximum=None if variadic else len(kinds),
         revision=REVISIONS.get(name, 1),
     )
+
+
+def without_underscores(doc: str) -> str:
+    """The text with `sum_` and its like, which Python needs, as `sum`."""
+    own = {raw.__name__: name for name, raw in FUNCTIONS.items() if raw.__name__ != name}
+    names = "|".join(map(re.escape, sorted(own)))
+    return re.sub(rf"\b({names})\b", lambda found: own[found[1]], doc).replace("guards.", "")
 
 
 SETTLED = frozenset({int, str, bool, bytes, list, Record, type(None)})
