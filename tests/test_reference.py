@@ -88,7 +88,7 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     assert held["an integer that is tested for primality or factored"] == f"{limits.PRIME_BITS:,} bits"
     assert held["steps of one evaluation"].startswith(f"{budgets.STEPS:,} (")
     assert held["seconds of one evaluation"].startswith(f"{workers.SECONDS:g} (")
-    assert held["memory of a worker process"].startswith(f"{workers.MEMORY_BYTES >> 30} GiB ")
+    assert held["memory of a worker process"].startswith(f"{workers.MEMORY_BYTES >> 20} MiB ")
     assert limits.TEXT_LENGTH == limits.LIST_LENGTH
 
 
