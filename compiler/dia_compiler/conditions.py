@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
-from dia_runtime.language.expressions import EXACT_ANSWER, Parsed, parse
+from dia_runtime.language.lowering import EXACT_ANSWER
+from dia_runtime.language.syntax import Parsed, parse
 from dia_runtime.language.values import Value, encode
 
 from dia_compiler.prepare import Prepared

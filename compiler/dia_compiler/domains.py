@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
-from dia_runtime.language.expressions import CONSTANTS, Compiled, Located, Namespace, Use
+from dia_runtime.language.expressions import Compiled
 from dia_runtime.language.guards import truth
+from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.syntax import CONSTANTS, Located, Use
 from dia_runtime.language.values import Record, Value
 
 from dia_compiler.eaten import compiled

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults, Position
-from dia_runtime.language.expressions import Compiled, Namespace, compile_expression, parse
+from dia_runtime.language.expressions import Compiled, compile_expression
+from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.syntax import parse
 
 from dia_compiler.read import Mapping, Node, Scalar, Sequence
 from dia_compiler.spec import Snippet

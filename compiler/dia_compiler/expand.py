@@ -11,7 +11,7 @@ from dia_runtime.grade import Grader
 from dia_runtime.language.answers import answer_type, validate
 from dia_runtime.language.answers.base import AnswerType
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
-from dia_runtime.language.expressions import EXACT_ANSWER
+from dia_runtime.language.lowering import EXACT_ANSWER
 from dia_runtime.language.rounding import rounding_rule
 from dia_runtime.language.values import Value, encode, kind_of, plain
 from dia_runtime.language.watch import rest

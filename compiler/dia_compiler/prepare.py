@@ -9,16 +9,10 @@ from keyword import kwlist
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults, Position, did_you_mean
-from dia_runtime.language.expressions import (
-    RESERVED,
-    Compiled,
-    Namespace,
-    Parsed,
-    Use,
-    face,
-    parse,
-)
+from dia_runtime.language.expressions import Compiled
 from dia_runtime.language.functions import library
+from dia_runtime.language.namespace import Namespace, face
+from dia_runtime.language.syntax import RESERVED, Parsed, Use, parse
 from dia_runtime.language.values import Value
 
 from dia_compiler.domains import DatumCode, Maker, compile_datum

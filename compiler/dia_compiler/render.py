@@ -15,22 +15,12 @@ from typing import Any, NoReturn
 from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, names_help
-from dia_runtime.language.expressions import (
-    CONSTANTS,
-    LIBRARY_HELP,
-    LITERALS,
-    NUMBERS,
-    SEEN_IN,
-    Located,
-    Namespace,
-    Use,
-    check_arity,
-    fault,
-    is_encodable,
-    worded,
-)
+from dia_runtime.language.expressions import NUMBERS, worded
 from dia_runtime.language.functions import library
 from dia_runtime.language.limits import TEXT_LENGTH
+from dia_runtime.language.lowering import LIBRARY_HELP, SEEN_IN, check_arity
+from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.syntax import CONSTANTS, LITERALS, Located, Use, fault, is_encodable
 from dia_runtime.language.values import Value, plain
 from dia_runtime.language.watch import begin
 from jinja2 import StrictUndefined, TemplateSyntaxError, nodes

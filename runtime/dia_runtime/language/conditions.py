@@ -12,16 +12,11 @@ from functools import lru_cache
 from json import dumps, loads
 from typing import Any
 
-from dia_runtime.language.expressions import (
-    EXACT_ANSWER,
-    Compiled,
-    Loose,
-    Namespace,
-    compile_expression,
-    face,
-    parse,
-)
+from dia_runtime.language.expressions import Compiled, compile_expression
 from dia_runtime.language.guards import truth
+from dia_runtime.language.lowering import EXACT_ANSWER
+from dia_runtime.language.namespace import Namespace, face
+from dia_runtime.language.syntax import Loose, parse
 from dia_runtime.language.values import Value, decode
 from dia_runtime.language.workers import Servant
 

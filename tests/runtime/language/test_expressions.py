@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
-from dia_runtime.language.expressions import EXACT_ANSWER, Namespace, compile_expression, face, parse
+from dia_runtime.language.expressions import compile_expression
+from dia_runtime.language.lowering import EXACT_ANSWER
+from dia_runtime.language.namespace import Namespace, face
+from dia_runtime.language.syntax import parse
 from dia_runtime.language.values import Entry, Record
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,0 +1,94 @@
+"""What compiled expressions may call: the library, the guards, and the functions of one template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from dia_runtime.language import guards
+from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.functions import library
+from dia_runtime.language.syntax import BINARY, COMPARED, UNARY
+from dia_runtime.language.values import Entry, Value
+
+OwnCall = Callable[..., Value]
+
+
+class Namespace:
+    """What compiled expressions may call: the library, the guards, and the functions of one template.
+
+    An own function is a callable that takes the scope and then its arguments.
+    """
+
+    def __init__(self) -> None:
+        self.globals: dict[str, Any] = {"__builtins__": {}}
+        self.own: dict[str, int | None] = {}
+        self.globals |= {f"_{name}": getattr(guards, name) for name in GUARDS}
+        self.globals["_partial"] = partial
+
+    def add(self, name: str, arity: int | None, call: OwnCall) -> None:
+        """Makes an own function known; it hides a library function of that name. Arity None takes any arguments."""
+        self.own[name] = arity
+        self.globals[f"_o_{name}"] = call
+
+    def function(self, name: str, scope: Mapping[str, Value]) -> Callable[..., Value]:
+        """The function of that name as templates call it."""
+        if name in self.own:
+            return partial(self.globals[f"_o_{name}"], scope)
+        return library()[name].call
+
+    def reference(self, name: str) -> str:
+        """The global under which compiled code finds a library function, made at first use."""
+        key = f"_f_{name}"
+        if key not in self.globals:
+            self.globals[key] = library()[name].call
+        return key
+
+    def constant(self, name: str) -> str:
+        """The global under which compiled code finds a constant, made at first use."""
+        key = f"_k_{name}"
+        if key not in self.globals:
+            self.globals[key] = constant(name)
+        return key
+
+
+GUARDS = (
+    *BINARY.values(), *UNARY.values(), *COMPARED.values(),
+    "item_of", "slice_of", "field", "record", "joined", "steps", "every", "some",
+)  # fmt: skip
+
+
+def constant(name: str) -> Value:
+    """The value of a constant of the language (`CONSTANTS`)."""
+    import string
+
+    if name == "pi":
+        import sympy
+
+        return sympy.pi
+    texts = {
+        "letters": string.ascii_letters,
+        "digits": string.digits,
+        "lower_letters": string.ascii_lowercase,
+        "upper_letters": string.ascii_uppercase,
+        "hex_digits": "0123456789abcdef",
+        "punctuation": string.punctuation,
+        "printable": string.ascii_letters + string.digits + string.punctuation,
+    }
+    return texts[name]
+
+
+def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> OwnCall:
+    """The function of a face: its last argument is an entry, which decides what is done."""
+
+    def call(scope: Mapping[str, Value], *arguments: Value) -> Value:
+        entry = arguments[-1]
+        if not isinstance(entry, Entry):
+            raise LanguageError(f"the last argument of `{name}` is an entry of a catalog")
+        chosen = entries.get((entry.catalog, entry.name))
+        if chosen is None:
+            raise LanguageError(f"the entries of `{entry.catalog}` have no face `{name}`")
+        return chosen(scope, entry.values, *arguments[:-1])
+
+    return call
