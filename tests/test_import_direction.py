@@ -29,8 +29,9 @@ ROOMS_THAT_ARE_ONE = ({"store", "store_schema"}, {"metrics", "intervals"})
 
 # Stages of the compiler, the lowest first.
 STAGES: tuple[frozenset[str], ...] = (
-    frozenset({"read", "types", "fuzz"}),
+    frozenset({"read", "types", "fuzz", "planned"}),
     frozenset({"discover", "spec", "render"}),
+    frozenset({"build"}),
     frozenset({"schema", "settings", "requires", "eaten"}),
     frozenset({"domains", "answer_options"}),
     frozenset({"prepare"}),

@@ -13,8 +13,8 @@ import pytest
 from dia_compiler import read, render
 from dia_compiler.cli import run
 from dia_compiler.fuzz import Stream, Walker, derived, feistel, shuffled
-from dia_compiler.spec import PLANNED_ANSWER_KEYS, PLANNED_ANSWERS, PLANNED_FORMATS, PLANNED_KEYS, PLANNED_TYPES
-from dia_runtime.language import budgets, expressions, limits, workers
+from dia_compiler.planned import PLANNED_ANSWER_KEYS, PLANNED_ANSWERS, PLANNED_FORMATS, PLANNED_KEYS, PLANNED_TYPES
+from dia_runtime.language import budgets, limits, syntax, workers
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -81,7 +81,7 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     page = (DOCS / "explanation" / "security.md").read_text(encoding="utf-8")
     held = dict(re.findall(r"^\| (.*?) \| (.*?) \|$", page.partition("## Limits")[2], re.MULTILINE))
     assert held["a spec file"] == f"{read.FILE_BYTES >> 20} MiB, {read.DEPTH} levels, {read.NODES:,} nodes"
-    assert held["an expression"] == f"{expressions.TEXT_LIMIT:,} characters"
+    assert held["an expression"] == f"{syntax.TEXT_LIMIT:,} characters"
     assert held["a template's source"] == f"{render.SOURCE_LIMIT:,} characters"
     assert held["an integer"] == f"{limits.INTEGER_BITS:,} bits"
     assert held["a text, a list"] == f"{limits.TEXT_LENGTH:,} characters, elements"

@@ -7,9 +7,10 @@ import re
 from dia_runtime.language.answers import ANSWER_TYPES, validate
 from dia_runtime.language.diagnostics import Faults, Position, did_you_mean
 
+from dia_compiler.build import comparison_of, marked
+from dia_compiler.planned import PLANNED_ANSWERS
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
 from dia_compiler.schema import Path, not_yet
-from dia_compiler.spec import PLANNED_ANSWERS, comparison_of, marked
 
 SOLVED = ("value", "accept", "accept_if")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from dia_runtime.language.diagnostics import DiaError, Faults, Position, closest, did_you_mean
 
 from dia_compiler.answer_options import check_answer
+from dia_compiler.build import Builder, build_template, snippet
 from dia_compiler.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.eaten import tell_split_values
 from dia_compiler.prepare import prepare
@@ -17,7 +18,7 @@ from dia_compiler.read import Mapping, Node, Scalar, data, parse, read_text
 from dia_compiler.requires import missing_requirement
 from dia_compiler.schema import Path as KeyPath
 from dia_compiler.schema import check_planned, check_schema
-from dia_compiler.spec import Benchmark, Builder, Datum, Template, build_template, snippet
+from dia_compiler.spec import Benchmark, Datum, Template
 
 DATA_LINES = 1_000_000
 

@@ -13,10 +13,11 @@ from dia_runtime.language.namespace import Namespace
 from dia_runtime.language.syntax import CONSTANTS, Located, Use
 from dia_runtime.language.values import Record, Value
 
+from dia_compiler.build import marked
 from dia_compiler.eaten import compiled
 from dia_compiler.read import Mapping as MappingNode
 from dia_compiler.read import Node, Scalar, Sequence
-from dia_compiler.spec import Datum, Option, Snippet, TypeUse, marked
+from dia_compiler.spec import Datum, Option, Snippet, TypeUse
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Choose, Domain, OptionFault
 from dia_compiler.types.structures import CatalogDomain

@@ -16,12 +16,12 @@ from dia_runtime.language.rounding import rounding_rule
 from dia_runtime.language.values import Value, encode, kind_of, plain
 from dia_runtime.language.watch import rest
 
+from dia_compiler.build import comparison_of
 from dia_compiler.conditions import condition_record
 from dia_compiler.domains import Scope, truth_of
 from dia_compiler.fuzz import VAST, Choose, Rejected, Walker, template_key
 from dia_compiler.prepare import Prepared, Step
 from dia_compiler.settings import Settings
-from dia_compiler.spec import comparison_of
 
 SHOWN_PARAMETERS = 200
 ENUMERATED = 20_000

@@ -17,9 +17,9 @@ from dia_runtime.language.values import Value
 
 from dia_compiler.domains import DatumCode, Maker, compile_datum
 from dia_compiler.eaten import compiled
-from dia_compiler.read import Sequence
+from dia_compiler.read import Sequence, pairs
 from dia_compiler.render import CompiledTemplate, ParsedTemplate, compile_template, parse_template
-from dia_compiler.spec import Benchmark, Catalog, CatalogEntry, Datum, OwnFunction, Shared, Snippet, Template, pairs
+from dia_compiler.spec import Benchmark, Catalog, CatalogEntry, Datum, OwnFunction, Shared, Snippet, Template
 from dia_compiler.types.base import Domain
 
 ENOUGH = 100

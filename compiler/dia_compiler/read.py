@@ -346,3 +346,8 @@ def data(node: Node) -> Value:
     if isinstance(node, Sequence):
         return [data(item) for item in node.items]
     return Record((key.text, data(value)) for key, value in node.pairs)
+
+
+def pairs(node: Node | None) -> tuple[tuple[Scalar, Node], ...]:
+    """Key and value of a mapping; nothing for another node."""
+    return node.pairs if isinstance(node, Mapping) else ()

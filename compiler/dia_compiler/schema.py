@@ -14,8 +14,8 @@ from dia_runtime.data import data_folder
 from dia_runtime.language.diagnostics import Diagnostic, Faults, Position, closest, did_you_mean
 from dia_runtime.language.values import described, plain
 
+from dia_compiler.planned import PLANNED_ANSWER_KEYS, PLANNED_FORMATS, PLANNED_KEYS
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
-from dia_compiler.spec import PLANNED_ANSWER_KEYS, PLANNED_FORMATS, PLANNED_KEYS
 from dia_compiler.types import TYPES
 
 Path = tuple[Any, ...]

@@ -1,0 +1,354 @@
+"""Nodes -> spec. Building is tolerant: a part of the wrong shape, which the schema tells, is left out, and the rest
+is still there to be checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as Map
+from fractions import Fraction
+from typing import Any
+
+from dia_runtime.language.diagnostics import Faults, Position, closest, did_you_mean
+from dia_runtime.language.values import Record
+
+from dia_compiler.planned import PLANNED_TYPES
+from dia_compiler.read import Mapping, Node, Scalar, Sequence, data, pairs
+from dia_compiler.spec import (
+    Answer,
+    Catalog,
+    CatalogEntry,
+    Datum,
+    Example,
+    Face,
+    Option,
+    OwnFunction,
+    Parameter,
+    Shared,
+    Snippet,
+    Template,
+    TypeUse,
+)
+from dia_compiler.types import TYPES
+
+SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
+EXPRESSION_MARK = "= "
+
+FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes", "format", "points")
+
+
+def snippet(node: Node | None, is_template: bool = False) -> Snippet | None:
+    """The scalar as a piece of text; of a template one last newline is dropped."""
+    if not isinstance(node, Scalar):
+        return None
+    text = node.text
+    return Snippet(text.removesuffix("\n") if is_template else text, node)
+
+
+def marked(node: Scalar) -> Snippet | None:
+    """The expression behind `= ` in a datum, or None where it is plain text."""
+    if isinstance(node.value, str) and node.text.startswith(EXPRESSION_MARK):
+        return Snippet(node.text[len(EXPRESSION_MARK) :], node, len(EXPRESSION_MARK))
+    return None
+
+
+def snippets(node: Node | None) -> tuple[Snippet, ...]:
+    """One expression or a list of them."""
+    found = node.items if isinstance(node, Sequence) else (node,) if node is not None else ()
+    flow = node.position if isinstance(node, Sequence) and node.is_flow else None
+    return tuple(Snippet(item.text, item, flow=flow) for item in found if isinstance(item, Scalar))
+
+
+def mapping_of_snippets(node: Node | None) -> dict[str, Snippet]:
+    """Name -> expression."""
+    return {key.text: piece for key, value in pairs(node) if (piece := snippet(value)) is not None}
+
+
+def own_functions(node: Node | None, is_template: bool) -> tuple[OwnFunction, ...]:
+    """The functions or macros of a mapping from signature to body."""
+    found = []
+    for key, value in pairs(node):
+        signature, body = SIGNATURE.match(key.text), snippet(value, is_template)
+        if signature and body:
+            found.append(OwnFunction(signature[1], _arguments(signature[2]), body, is_template, key.position))
+    return tuple(found)
+
+
+def _arguments(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",")) if text else ()
+
+
+class Builder:
+    """Builds the parts of one file; named types are looked up here."""
+
+    def __init__(self, faults: Faults, types: Map[str, Mapping], catalog_files: Map[str, Mapping]) -> None:
+        self.faults, self.types, self.catalog_files = faults, dict(types), catalog_files
+        self.broken_types: set[str] = set()
+
+    def shared(self, root: Mapping) -> Shared:
+        """The declarations of a benchmark or template."""
+        declared = {key.text: value for key, value in pairs(root.get("types")) if isinstance(value, Mapping)}
+        self.types |= declared
+        lists = {key.text: Datum(value) for key, value in pairs(root.get("lists"))}
+        self.check_types(declared)
+        functions = own_functions(root.get("functions"), False) + own_functions(root.get("macros"), True)
+        catalogs = tuple(
+            built for key, value in pairs(root.get("catalogs")) if (built := self.catalog(key, value)) is not None
+        )
+        positions = tuple(
+            (key.text, kind, key.position) for kind in ("type", "list") for key, _ in pairs(root.get(f"{kind}s"))
+        )
+        named = [key.text.partition("(")[0] for part in ("functions", "macros") for key, _ in pairs(root.get(part))]
+        return Shared(
+            declared, lists, functions, catalogs, positions,
+            frozenset(named) - {function.name for function in functions},
+            frozenset(key.text for key, _ in pairs(root.get("catalogs"))) - {catalog.name for catalog in catalogs},
+        )  # fmt: skip
+
+    def check_types(self, declared: Map[str, Mapping]) -> None:
+        """Tells what is wrong with the declared types, used or not, once and at the declaration."""
+        for name, node in declared.items():
+            if self.type_use(node, (name,)) is None:
+                self.broken_types.add(name)
+
+    def catalog(self, key: Scalar, node: Node) -> Catalog | None:
+        """A catalog written in place or in a file of its own."""
+        if not isinstance(node, Mapping):
+            return None
+        source = node.get("from")
+        if isinstance(source, Scalar):
+            return self._catalog_file(key, source)
+        return self._catalog_body(key.text, node, key.position)
+
+    def _catalog_file(self, key: Scalar, source: Scalar) -> Catalog | None:
+        root = self.catalog_files.get(source.text)
+        if root is None:
+            message = f"no catalog file `{source.text}` in the benchmark's folder"
+            mend = did_you_mean(source.text, self.catalog_files) or "a catalog file begins with `catalog: name`"
+            self.faults.error("E101", message, source.position, mend)
+            return None
+        return self._catalog_body(key.text, root, key.position)
+
+    def _catalog_body(self, name: str, node: Mapping, position: Position) -> Catalog:
+        faces = tuple(self._face(key, value) for key, value in pairs(node.get("faces")))
+        entries = []
+        for key, value in pairs(node.get("entries")):
+            if isinstance(value, Mapping):
+                entries.append(self._entry(key, value, faces))
+        return Catalog(name, faces, tuple(entries), position)
+
+    def _face(self, key: Scalar, value: Node) -> Face:
+        signature = SIGNATURE.match(key.text)
+        name, arguments = (signature[1], _arguments(signature[2])) if signature else (key.text, ())
+        return Face(name, arguments, isinstance(value, Scalar) and value.text == "template", key.position)
+
+    def _entry(self, key: Scalar, node: Mapping, faces: tuple[Face, ...]) -> CatalogEntry:
+        known = {face.name: face for face in faces}
+        bodies, meant = {}, set()
+        for inner, value in node.pairs:
+            if inner.text in ("params", "group", "examples"):
+                continue
+            if inner.text not in known:
+                meant.add(closest(inner.text, known))
+                mend = did_you_mean(inner.text, [*known, "params"]) or f"the faces are {', '.join(sorted(known))}"
+                self.faults.error("E201", f"`{inner.text}` is no face of this catalog", inner.position, mend)
+            elif (body := snippet(value, known[inner.text].is_template)) is not None:
+                bodies[inner.text] = body
+        for name in known:
+            if node.get(name) is None and name not in meant:
+                message = f"the entry `{key.text}` lacks the face `{name}`"
+                self.faults.error("E202", message, key.position, f"add `{name}: ...`")
+        parameters = self.parameters(node.get("params"))
+        named = {inner.text for inner, _ in pairs(node.get("params"))}
+        broken = frozenset(named - {parameter.name for parameter in parameters})
+        return CatalogEntry(key.text, parameters, bodies, key.position, broken)
+
+    def parameters(self, node: Node | None) -> tuple[Parameter, ...]:
+        """The parameters of a mapping from name to type."""
+        found = []
+        for key, value in pairs(node):
+            if isinstance(value, Mapping) and (use := self.type_use(value)) is not None:
+                found.append(Parameter(key.text, use, key.position))
+        return tuple(found)
+
+    def type_use(self, node: Mapping, inside: tuple[str, ...] = ()) -> TypeUse | None:
+        """The use of a type with a named type's options under its own. Tells unknown types and options."""
+        kind = node.get("type")
+        if not isinstance(kind, Scalar):
+            return None
+        merged: dict[str, tuple[Scalar, Node]] = {key.text: (key, value) for key, value in node.pairs}
+        while kind.text in self.types:
+            if kind.text in inside:
+                self._circle(kind, inside)
+                return None
+            if kind.text in self.broken_types:
+                return None
+            inside = (*inside, kind.text)
+            base = self.types[kind.text]
+            merged = {key.text: (key, value) for key, value in base.pairs} | merged
+            under = base.get("type")
+            if not isinstance(under, Scalar):
+                return None
+            kind = under
+        if kind.text not in TYPES:
+            self._unknown_type(kind)
+            return None
+        return self._resolved(kind.text, merged, node, inside)
+
+    def _circle(self, kind: Scalar, inside: tuple[str, ...]) -> None:
+        way = [*inside[inside.index(kind.text) :], kind.text]
+        self.broken_types |= set(way)
+        message = f"the type `{kind.text}` is made of itself" + (f": {' -> '.join(way)}" if len(way) > 2 else "")
+        self.faults.error("E307", message, kind.position, "name a type of the language at the end")
+
+    def _unknown_type(self, kind: Scalar) -> None:
+        name = kind.text
+        if name in PLANNED_TYPES:
+            message = f"the type `{name}` belongs to the language, but this version of dia does not have it"
+            self.faults.error("E401", message, kind.position, f"it has {', '.join(sorted(TYPES))}")
+            return
+        mend = did_you_mean(name, [*TYPES, *self.types]) or f"the types are {', '.join(sorted([*TYPES, *self.types]))}"
+        self.faults.error("E401", f"unknown type `{name}`", kind.position, mend)
+
+    def _resolved(
+        self, name: str, merged: Map[str, tuple[Scalar, Node]], node: Mapping, inside: tuple[str, ...]
+    ) -> TypeUse:
+        known = TYPES[name].options
+        options: dict[str, Option] = {}
+        for key, (scalar, value) in merged.items():
+            if key in ("type", "where"):
+                continue
+            if key not in known:
+                mend = did_you_mean(key, [*known, "where"]) or f"`{name}` takes {', '.join([*known, 'where'])}"
+                self.faults.error("E402", f"`{key}` is no option of the type `{name}`", scalar.position, mend)
+                continue
+            found = self._option(known[key].reads, value, inside)
+            if found is not None:
+                options[key] = found
+        for key, kind in known.items():
+            if kind.required and key not in merged:
+                mend = f"add `{key}: ...`: {kind.words}"
+                self.faults.error("E202", f"the type `{name}` needs the option `{key}`", node.position, mend)
+        where = snippets(merged["where"][1]) if "where" in merged else ()
+        return TypeUse(name, options, where, node.position)
+
+    def _option(self, reads: str, value: Node, inside: tuple[str, ...]) -> Option | None:
+        if reads == "data":
+            return Datum(value)
+        if reads == "type" and isinstance(value, Mapping):
+            return self.type_use(value, inside)
+        if reads == "types" and isinstance(value, Sequence):
+            uses = [self.type_use(item, inside) for item in value.items if isinstance(item, Mapping)]
+            return tuple(use for use in uses if use is not None)
+        if reads == "fields" and isinstance(value, Mapping):
+            return {parameter.name: parameter.type for parameter in self.parameters(value)}
+        if reads == "catalog" and isinstance(value, Scalar):
+            return value
+        wanted = {"type": "a type such as {type: integer, min: 1, max: 6}", "types": "a list of types",
+                  "fields": "a mapping from name to type", "catalog": "the name of a catalog"}[reads]  # fmt: skip
+        self.faults.error("E203", f"this option is {wanted}", value.position)
+        return None
+
+
+def build_template(root: Mapping, file: str, builder: Builder) -> Template:
+    """The template of a file."""
+    name = root.get("template")
+    return Template(
+        name=name.text if isinstance(name, Scalar) else "",
+        file=file,
+        facts={key: data(value) for key in FACTS if (value := root.get(key)) is not None},
+        skills=Datum(skills) if (skills := root.get("skills")) is not None else None,
+        shared=builder.shared(root),
+        parameters=builder.parameters(root.get("params")),
+        let=mapping_of_snippets(root.get("let")),
+        where=snippets(root.get("where")),
+        balance=balance if isinstance(balance := root.get("balance"), Scalar) else None,
+        answer=build_answer(root.get("answer")),
+        checks=snippets(root.get("checks")),
+        mistakes=mapping_of_snippets(root.get("mistakes")),
+        prompt=snippet(root.get("prompt"), True),
+        explanation=snippet(root.get("explanation"), True),
+        examples=build_examples(root.get("examples")),
+        requires=build_requires(root.get("requires")),
+        allow={key.text: value for key, value in pairs(root.get("allow")) if isinstance(value, Scalar)},
+        limits=data(limits) if isinstance(limits := root.get("limits"), Mapping) else {},
+        node=root,
+        position=name.position if name is not None else root.position,
+    )
+
+
+def build_answer(node: Node | None) -> Answer | None:
+    """The answer's solver and how replies are compared with it."""
+    value = snippet(node.get("value")) if isinstance(node, Mapping) else None
+    if not isinstance(node, Mapping) or value is None:
+        return None
+    pairs_left = tuple((key, held) for key, held in node.pairs if key.text not in ("value", "accept", "accept_if"))
+    accept = node.get("accept")
+    return Answer(
+        value=value,
+        comparison=Datum(Mapping(pairs_left, node.position)),
+        accept=tuple(map(Datum, accept.items)) if isinstance(accept, Sequence) else (),
+        accept_if=snippet(node.get("accept_if")),
+        position=node.position,
+    )
+
+
+def comparison_of(options: Map[str, Any]) -> dict[str, Any]:
+    """The options of an answer in their full form: a list's rounding stands with its elements.
+
+    `of: integer` stands for `of: {type: integer}`, and `decimals: n` for a tolerance of half a unit of that place.
+    """
+    comparison = dict(options)
+    decimals = comparison.pop("decimals", None)
+    if type(decimals) is int:
+        comparison["tolerance"] = Record({"absolute": Fraction(1, 2 * 10**decimals)})
+    return _nested_comparison(comparison)
+
+
+def _nested_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
+    of = comparison.get("of")
+    if of is None:
+        return comparison
+    inherited: dict[str, Any] = {key: comparison.pop(key) for key in ("round", "tolerance") if key in comparison}
+    comparison["of"] = [_element(item, inherited) for item in of] if isinstance(of, list) else _element(of, inherited)
+    return comparison
+
+
+def _element(of: Any, inherited: Map[str, Any]) -> dict[str, Any]:
+    element = dict(of) if isinstance(of, Map) else {"type": of}
+    takes = element.get("type") in ("real", "integer") or "of" in element
+    return _nested_comparison({**(inherited if takes else {}), **element})
+
+
+def build_examples(node: Node | None) -> tuple[Example, ...]:
+    """The worked examples."""
+    found = []
+    for item in node.items if isinstance(node, Sequence) else ():
+        if isinstance(item, Mapping):
+            answer = item.get("answer")
+            found.append(
+                Example(
+                    params={key.text: Datum(value) for key, value in pairs(item.get("params"))},
+                    answer=Datum(answer) if answer is not None else None,
+                    accepts=_data_items(item.get("accepts")),
+                    rejects=_data_items(item.get("rejects")),
+                    replies={key.text: _scalars(value) for key, value in pairs(item.get("replies"))},
+                    position=item.position,
+                )
+            )
+    return tuple(found)
+
+
+def _data_items(node: Node | None) -> tuple[Datum, ...]:
+    return tuple(map(Datum, node.items)) if isinstance(node, Sequence) else ()
+
+
+def _scalars(node: Node) -> tuple[Scalar, ...]:
+    found = node.items if isinstance(node, Sequence) else (node,)
+    return tuple(item for item in found if isinstance(item, Scalar))
+
+
+def build_requires(node: Node | None) -> tuple[tuple[Scalar, Scalar], ...]:
+    """Pairs of kind (extra, file or tool) and name."""
+    parts = node.items if isinstance(node, Sequence) else (node,) if node is not None else ()
+    return tuple((key, value) for part in parts for key, value in pairs(part) if isinstance(value, Scalar))

@@ -1,0 +1,71 @@
+"""What belongs to the language and this version does not compile yet: told apart from what is unknown."""
+
+from __future__ import annotations
+
+PLANNED_TYPES = frozenset(
+    [
+        "rational",
+        "bytes",
+        "primitive_root",
+        "curve_point",
+        "rsa_key",
+        "words",
+        "sentence",
+        "paragraph",
+        "name",
+        "username",
+        "email",
+        "ip_address",
+        "domain",
+        "url",
+        "user_agent",
+        "uuid",
+        "timestamp",
+        "date",
+        "set",
+        "tuple",
+        "subset",
+        "vector",
+        "polynomial",
+        "formula",
+        "graph",
+        "row",
+        "rows",
+    ]
+)
+PLANNED_KEYS = frozenset(
+    [
+        "each",
+        "instances",
+        "fuzz",
+        "slots",
+        "variants",
+        "choices",
+        "sessions",
+        "decisions",
+        "ranking",
+        "grade",
+        "figures",
+        "assets",
+        "deliver",
+    ]
+)
+
+PLANNED_ANSWER_KEYS = frozenset(["fields", "share", "written"])
+PLANNED_ANSWERS = frozenset(
+    [
+        "arithmetic",
+        "bytes",
+        "choice",
+        "date",
+        "domain",
+        "expression",
+        "ip_address",
+        "matrix",
+        "multiset",
+        "polynomial",
+        "record",
+        "set",
+    ]
+)
+PLANNED_FORMATS = frozenset(["boxed", "json", "label", "last_line", "letter", "regex", "tagged", "whole"])
