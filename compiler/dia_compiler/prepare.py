@@ -5,30 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from keyword import kwlist
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults, Position, did_you_mean
 from dia_runtime.language.expressions import Compiled
 from dia_runtime.language.functions import library
 from dia_runtime.language.namespace import Namespace, face
-from dia_runtime.language.syntax import RESERVED, Parsed, Use, parse
+from dia_runtime.language.syntax import Parsed, Use, parse
 from dia_runtime.language.values import Value
 
+from dia_compiler.declared import PROMPT_NAMES, WRAPPER_NAMES, Declarations, Declared, missing
+from dia_compiler.dependencies import Dependencies
 from dia_compiler.domains import DatumCode, Maker, compile_datum
 from dia_compiler.eaten import compiled
-from dia_compiler.read import Sequence, pairs
+from dia_compiler.read import Sequence
 from dia_compiler.render import CompiledTemplate, ParsedTemplate, compile_template, parse_template
-from dia_compiler.spec import Benchmark, Catalog, CatalogEntry, Datum, OwnFunction, Shared, Snippet, Template
+from dia_compiler.spec import Benchmark, Catalog, CatalogEntry, Datum, Shared, Snippet, Template
 from dia_compiler.types.base import Domain
 
 ENOUGH = 100
-WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
-PROMPT_NAMES = frozenset({"rounding_rule"})
-# Words of the language, of Python's expressions and of Jinja
-TAKEN = RESERVED | frozenset(kwlist) | WRAPPER_NAMES | PROMPT_NAMES | {"loop", "self", "super"}
-TAKEN_WORDS = "a meaning of its own"
-RENAME = "choose another name"
 INSTEAD = "compute it from the parameters, or leave it out"
 
 
@@ -90,12 +85,12 @@ class _Preparation:
         self.namespace = Namespace()
         self.result = Prepared(benchmark, template, self.namespace)
         self.sources: tuple[Shared, ...] = (benchmark.shared, template.shared)
-        self.declared: list[tuple[str, str, Position]] = []
-        self.functions: dict[str, _Function] = {}
-        self.reach: dict[str, frozenset[str]] = {}
+        self.depends = Dependencies()
         self.catalogs: dict[str, dict[str, Callable[[], dict[str, Domain]]]] = {}
-        self.list_names: frozenset[str] = frozenset()
         self.since = len(faults.entries)
+        names = Declarations(template, self.sources, faults, self.namespace)
+        self.functions, self.values = names.functions, names.values
+        self.list_names, self.parameter_names = names.lists, names.parameters
         broken = {name for shared in self.sources for name in shared.broken_catalogs}
         self.catalogs |= {name: {} for name in broken}
         self.has_broken_catalog = bool(broken)
@@ -108,7 +103,6 @@ class _Preparation:
 
     def prepare(self) -> None:
         """All parts in order; stops when there are so many faults that more of them would help nobody."""
-        self.declare()
         self.check_names()
         self.prepare_lists()
         self.own_functions()
@@ -128,73 +122,6 @@ class _Preparation:
             raise _Enough
 
     # names
-
-    def declare(self) -> None:
-        """Gathers every name of the benchmark and the template, and what own functions there are."""
-        for shared in self.sources:
-            for name, kind, place in shared.positions:
-                self.add_name(name, kind, place)
-            for function in shared.functions:
-                self.add_name(function.name, "macro" if function.is_template else "function", function.position)
-                if self.check_arguments(function.name, function.arguments, function.position):
-                    self.functions.setdefault(function.name, _Function.of(function))
-                else:
-                    self.namespace.add(function.name, None, _missing)
-            for name in shared.broken_functions:
-                self.namespace.add(name, None, _missing)
-            for catalog in shared.catalogs:
-                self.add_name(catalog.name, "catalog", catalog.position)
-                self.declare_faces(catalog)
-        for parameter in self.template.parameters:
-            self.add_name(parameter.name, "parameter", parameter.position)
-        for key, _ in pairs(self.template.node.get("let")):
-            self.add_name(key.text, "let value", key.position)
-        self.check_taken()
-        listed = {name for shared in self.sources for name in shared.lists}
-        self.list_names = frozenset(listed)
-        self.parameter_names = frozenset(parameter.name for parameter in self.template.parameters)
-        self.let_names = frozenset(self.template.let)
-        self.values = self.list_names | self.parameter_names | self.let_names | self.template.broken
-
-    def declare_faces(self, catalog: Catalog) -> None:
-        """Two catalogs may share a face of the same arguments; the entry decides."""
-        for item in catalog.faces:
-            known = self.functions.get(item.name)
-            if known is not None and known.is_face and known.arguments == item.arguments:
-                known.catalogs.append(catalog)
-                continue
-            self.add_name(item.name, "face", item.position)
-            if not self.check_arguments(item.name, item.arguments, item.position):
-                self.namespace.add(item.name, None, _missing)
-                continue
-            self.functions.setdefault(
-                item.name, _Function(item.name, item.arguments, None, item.is_template, item.position, [catalog])
-            )
-
-    def check_arguments(self, name: str, arguments: tuple[str, ...], place: Position) -> bool:
-        """Whether the arguments have names of their own; tells those that have not."""
-        taken = [argument for argument in arguments if argument in TAKEN]
-        for argument in dict.fromkeys(taken):
-            self.faults.error("E309", f"the argument `{argument}` of `{name}` has {TAKEN_WORDS}", place, RENAME)
-        twice = next((argument for argument in arguments if arguments.count(argument) > 1), None)
-        if twice is not None:
-            self.faults.error("E310", f"`{name}` has two arguments `{twice}`", place, RENAME)
-        return not taken and twice is None
-
-    def add_name(self, name: str, kind: str, place: Position) -> None:
-        if name in TAKEN:
-            self.faults.error("E309", f"`{name}` has {TAKEN_WORDS}", place, RENAME)
-        self.declared.append((name, kind, place))
-
-    def check_taken(self) -> None:
-        """Tells every second thing of one name, in the order of the files."""
-        first: dict[str, tuple[str, Position]] = {}
-        own = self.template.file
-        for name, kind, place in sorted(self.declared, key=lambda item: (item[2].file == own, item[2])):
-            known = first.setdefault(name, (kind, place))
-            if known[1] != place:
-                where = f"line {known[1].line}" if known[1].file == place.file else f"{known[1]}"
-                self.faults.error("E310", f"`{name}` is already the name of a {known[0]} ({where})", place, RENAME)
 
     def check_names(self) -> None:
         """Warns where a name hides one of the library."""
@@ -280,8 +207,8 @@ class _Preparation:
             message = f"`{name}` calls itself" if len(circle) == 2 else message
             self.faults.error("E307", message, function.position, "use `iterate`, `reduce` or `fixpoint` for loops")
             done.add(name)
-            self.reach[name] = frozenset()
-            self.namespace.add(name, function.arity, _missing)
+            self.depends.functions[name] = frozenset()
+            self.namespace.add(name, function.arity, missing)
             return
         if name in done:
             return
@@ -291,8 +218,10 @@ class _Preparation:
             for use in calls:
                 if use.name in self.functions:
                     self.own_function(use.name, done, (*inside, name))
-        self.reach[name] = frozenset().union(*(self.reached(names, calls) for _, names, calls in parts))
-        self.namespace.add(name, function.arity, self.compiled_function(function) or _missing)
+        self.depends.functions[name] = frozenset().union(
+            *(self.depends.reached(names, calls) for _, names, calls in parts)
+        )
+        self.namespace.add(name, function.arity, self.compiled_function(function) or missing)
 
     def parsed_part(
         self, body: tuple[Snippet, frozenset[str]], is_template: bool
@@ -310,7 +239,7 @@ class _Preparation:
             return piece, [], []
         return piece, [use for use in names if use.name not in own], calls
 
-    def compiled_function(self, function: _Function) -> Callable[..., Value] | None:
+    def compiled_function(self, function: Declared) -> Callable[..., Value] | None:
         """The function as a callable of scope and arguments."""
         values = self.values | {"answer"}
         if function.body is not None:
@@ -334,7 +263,7 @@ class _Preparation:
         return lambda scope, *given: compiled.render({**scope, **dict(zip(arguments, given, strict=True))}, scope)
 
     def face_body(
-        self, entry: CatalogEntry, body: Snippet, function: _Function, values: frozenset[str]
+        self, entry: CatalogEntry, body: Snippet, function: Declared, values: frozenset[str]
     ) -> Callable[..., Value] | None:
         own = frozenset(parameter.name for parameter in entry.parameters) | entry.broken
         if not function.is_template:
@@ -385,30 +314,6 @@ class _Preparation:
 
     # what depends on what
 
-    def reached(self, names: Iterable[Use], calls: Iterable[Use]) -> frozenset[str]:
-        """Every value that the names and the bodies of called functions use."""
-        found = {use.name for use in names}
-        for use in calls:
-            found |= self.reach.get(use.name, frozenset())
-        return frozenset(found)
-
-    def used(self, tree: Parsed | ParsedTemplate) -> frozenset[str]:
-        """Every value that an expression or template uses, itself or by the functions that it calls."""
-        return self.reached(tree.names, (*tree.calls, *tree.function_names))
-
-    def needed(self, part: Maker | DatumCode) -> frozenset[str]:
-        """Every value that the expressions in a datum use."""
-        return self.reached((use for _, use in part.uses), (use for _, use in part.calls))
-
-    def base(self, names: Iterable[str], inside: tuple[str, ...] = ()) -> frozenset[str]:
-        """The names with every let value among them followed to what it is made of."""
-        found: set[str] = set()
-        for name in names:
-            found.add(name)
-            if name in self.let_uses and name not in inside:
-                found |= self.base(self.let_uses[name], (*inside, name))
-        return frozenset(found)
-
     def prepare_parameters(self) -> None:
         for parameter in self.template.parameters:
             maker = self.maker(parameter.type, self.values | {"answer"}, parameter.name)
@@ -418,43 +323,28 @@ class _Preparation:
     def prepare_lets(self) -> dict[str, Compiled]:
         """The let values compiled, and told where they are made of each other in a circle."""
         lets: dict[str, Compiled] = {}
-        self.let_uses: dict[str, frozenset[str]] = {}
         for name, piece in self.template.let.items():
             made = self.code(piece, self.values | {"answer"})
             if made is not None:
                 lets[name] = made
-                self.let_uses[name] = self.used(made.parsed)
+                self.depends.lets[name] = self.depends.used(made.parsed)
         for name in lets:
-            circle = self.circle(name)
+            circle = self.depends.circle(name)
             if circle:
                 places = "; ".join(f"`{part}` on line {self.template.let[part].position.line}" for part in circle[:-1])
                 message = f"cycle: {' -> '.join(circle)} ({places})"
                 message = f"`{name}` is made of itself" if len(circle) == 2 else message
                 self.faults.error("E307", message, self.template.let[name].position, "compute one of them otherwise")
                 for part in circle:
-                    self.let_uses[part] = frozenset()
+                    self.depends.lets[part] = frozenset()
         return lets
-
-    def circle(self, name: str) -> list[str]:
-        """The way from a let value back to itself, or an empty list."""
-        stack = [[name]]
-        seen: set[str] = set()
-        while stack:
-            way = stack.pop()
-            for used in sorted(self.let_uses.get(way[-1], ())):
-                if used == name:
-                    return [*way, name]
-                if used in self.let_uses and used not in seen:
-                    seen.add(used)
-                    stack.append([*way, used])
-        return []
 
     def prepare_wheres(self) -> list[tuple[Compiled, frozenset[str]]]:
         found = []
         for piece in self.template.where:
             made = self.code(piece, self.values | {"answer"})
             if made is not None and not self.leaks(made.parsed, piece, "a condition on parameters"):
-                found.append((made, self.base(self.used(made.parsed)) & self.parameter_names))
+                found.append((made, self.depends.base(self.depends.used(made.parsed)) & self.parameter_names))
         return found
 
     def plan(self, lets: dict[str, Compiled], wheres: list[tuple[Compiled, frozenset[str]]]) -> None:
@@ -469,7 +359,7 @@ class _Preparation:
             if maker is None:
                 drawn.add(parameter.name)
                 continue
-            needed = self.needed(maker)
+            needed = self.depends.needed(maker)
             if not self.check_order(parameter.name, maker, needed, drawn):
                 self.place_lets(needed, computed, lets)
             plan.append(Step("draw", parameter.name, maker))
@@ -478,9 +368,9 @@ class _Preparation:
             if self.template.balance is not None and self.template.balance.text == parameter.name:
                 plan.append(Step("balance"))
         self.check_balance()
-        late = {name for name in lets if "answer" in self.base([name])}
-        self.result.rest = [(n, lets[n]) for n in self.sorted_lets(set(lets) - computed - late, computed)]
-        self.result.after = [(n, lets[n]) for n in self.sorted_lets(late, set(lets) - late)]
+        late = {name for name in lets if "answer" in self.depends.base([name])}
+        self.result.rest = [(n, lets[n]) for n in self.depends.ordered(set(lets) - computed - late)]
+        self.result.after = [(n, lets[n]) for n in self.depends.ordered(late)]
 
     def check_balance(self) -> None:
         scalar = self.template.balance
@@ -490,7 +380,7 @@ class _Preparation:
 
     def check_order(self, name: str, maker: Maker, needed: frozenset[str], drawn: set[str]) -> bool:
         """Tells parameters that are used before they are drawn; whether there were any."""
-        bases = self.base(needed)
+        bases = self.depends.base(needed)
         late = sorted((bases & self.parameter_names) - drawn - {name})
         if name in bases:
             late = [name]
@@ -500,7 +390,7 @@ class _Preparation:
             places = (
                 piece.place(use.offset)
                 for piece, use in (*maker.uses, *maker.calls)
-                if other in self.base([use.name, *self.reach.get(use.name, ())])
+                if other in self.depends.base([use.name, *self.depends.functions.get(use.name, ())])
             )
             place = next(places, maker.use.position)
             if other == "answer":
@@ -525,31 +415,14 @@ class _Preparation:
             compiled, needs = entry
             if needs <= drawn:
                 waiting.remove(entry)
-                self.place_lets(self.used(compiled.parsed), computed, lets)
+                self.place_lets(self.depends.used(compiled.parsed), computed, lets)
                 self.result.plan.append(Step("where", code=compiled))
 
     def place_lets(self, names: Iterable[str], computed: set[str], lets: dict[str, Compiled]) -> None:
-        needed = self.base(names) & set(lets)
-        for name in self.sorted_lets(set(needed) - computed, computed):
+        needed = self.depends.base(names) & set(lets)
+        for name in self.depends.ordered(set(needed) - computed):
             self.result.plan.append(Step("let", name, code=lets[name]))
             computed.add(name)
-
-    def sorted_lets(self, names: set[str], computed: set[str]) -> list[str]:
-        """The let values in an order in which each comes after those it uses; else in the order of the file."""
-        done: list[str] = []
-        seen = set(computed)
-
-        def place(name: str) -> None:
-            if name in seen or name not in names:
-                return
-            seen.add(name)
-            for used in sorted(self.let_uses.get(name, ())):
-                place(used)
-            done.append(name)
-
-        for name in self.template.let:
-            place(name)
-        return done
 
     # answer and texts
 
@@ -561,7 +434,7 @@ class _Preparation:
             if self.result.answer is not None:
                 tree = self.result.answer.parsed
                 self.leaks(tree, answer.value, "the answer itself")
-                self.result.uses["answer"] = self.base(self.used(tree))
+                self.result.uses["answer"] = self.depends.base(self.depends.used(tree))
             self.result.comparison = self.datum(answer.comparison, "the options of the answer")
             self.result.accept = [made for datum in answer.accept if (made := self.datum(datum)) is not None]
             if answer.accept_if is not None:
@@ -582,7 +455,7 @@ class _Preparation:
             return None
         if shown_in:
             for piece, use in (*made.uses, *made.calls):
-                if "answer" in self.base([use.name, *self.reach.get(use.name, ())]):
+                if "answer" in self.depends.base([use.name, *self.depends.functions.get(use.name, ())]):
                     self.tell_leak(piece, use, shown_in)
         return made
 
@@ -603,7 +476,7 @@ class _Preparation:
         tree = self.parsed_template(piece)
         if tree is None:
             return None
-        self.result.uses["prompt"] = self.base(self.used(tree))
+        self.result.uses["prompt"] = self.depends.base(self.depends.used(tree))
         has_leak = self.leaks(tree, piece, "a prompt")
         made = self.compiled_template(tree, values | {"answer"})
         return None if has_leak else made
@@ -614,7 +487,7 @@ class _Preparation:
         if tree is None:
             return None
         for use in (*tree.calls, *tree.function_names):
-            unseen = sorted(self.base(self.reach.get(use.name, ())) - self.list_names)
+            unseen = sorted(self.depends.base(self.depends.functions.get(use.name, ())) - self.list_names)
             if unseen:
                 message = f"the wrapper does not see `{unseen[0]}`, which `{use.name}` uses"
                 mend = "call it in the prompt of the template"
@@ -624,9 +497,9 @@ class _Preparation:
 
     def leaks(self, tree: Parsed | ParsedTemplate, piece: Snippet, what: str) -> bool:
         """Tells each part of a piece that depends on the answer although it must not; whether there is any."""
-        found = [use for use in tree.names if "answer" in self.base([use.name])]
+        found = [use for use in tree.names if "answer" in self.depends.base([use.name])]
         calls = [*tree.calls, *tree.function_names]
-        found += [use for use in calls if "answer" in self.base(self.reach.get(use.name, ()))]
+        found += [use for use in calls if "answer" in self.depends.base(self.depends.functions.get(use.name, ()))]
         for use in found:
             self.tell_leak(piece, use, what)
         return bool(found)
@@ -644,53 +517,10 @@ class _Preparation:
             return
         used = set(self.result.uses.get("prompt", ())) | set(self.result.uses.get("answer", ()))
         if self.result.comparison is not None:
-            used |= self.base(use.name for _, use in self.result.comparison.uses)
+            used |= self.depends.base(use.name for _, use in self.result.comparison.uses)
         for maker in self.result.makers.values():
-            used |= self.base(self.needed(maker))
+            used |= self.depends.base(self.depends.needed(maker))
         for parameter in self.template.parameters:
             if parameter.name not in used:
                 message = f"the parameter `{parameter.name}` is used by neither prompt nor answer"
                 self.warn("unused-parameter", message, parameter.position)
-
-
-def _missing(scope: Mapping[str, Value], *arguments: Value) -> Value:
-    raise AssertionError("a function that did not compile was called")
-
-
-@dataclass(slots=True)
-class _Function:
-    """An own function, a macro or a face under one name."""
-
-    name: str
-    arguments: tuple[str, ...]
-    body: Snippet | None
-    is_template: bool
-    position: Position
-    catalogs: list[Catalog]
-
-    @classmethod
-    def of(cls, function: OwnFunction) -> _Function:
-        """The function or macro of a spec."""
-        return cls(function.name, function.arguments, function.body, function.is_template, function.position, [])
-
-    @property
-    def is_face(self) -> bool:
-        """Whether entries decide what it does."""
-        return self.body is None
-
-    @property
-    def arity(self) -> int:
-        """How many arguments it takes, the entry included."""
-        return len(self.arguments) + int(self.is_face)
-
-    def bodies(self) -> list[tuple[Snippet, frozenset[str]]]:
-        """Each body with the names that are its own."""
-        own = frozenset(self.arguments)
-        if self.body is not None:
-            return [(self.body, own)]
-        return [
-            (entry.bodies[self.name], own | {parameter.name for parameter in entry.parameters})
-            for catalog in self.catalogs
-            for entry in catalog.entries
-            if self.name in entry.bodies
-        ]

@@ -1,0 +1,141 @@
+"""The names of a template: what declares them, which are taken, and the functions, macros and faces among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from keyword import kwlist
+
+from dia_runtime.language.diagnostics import Faults, Position
+from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.syntax import RESERVED
+from dia_runtime.language.values import Value
+
+from dia_compiler.read import pairs
+from dia_compiler.spec import Catalog, OwnFunction, Shared, Snippet, Template
+
+WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
+PROMPT_NAMES = frozenset({"rounding_rule"})
+# Words of the language, of Python's expressions and of Jinja
+TAKEN = RESERVED | frozenset(kwlist) | WRAPPER_NAMES | PROMPT_NAMES | {"loop", "self", "super"}
+TAKEN_WORDS = "a meaning of its own"
+RENAME = "choose another name"
+
+
+@dataclass(slots=True)
+class Declared:
+    """An own function, a macro or a face under one name."""
+
+    name: str
+    arguments: tuple[str, ...]
+    body: Snippet | None
+    is_template: bool
+    position: Position
+    catalogs: list[Catalog]
+
+    @classmethod
+    def of(cls, function: OwnFunction) -> Declared:
+        """The function or macro of a spec."""
+        return cls(function.name, function.arguments, function.body, function.is_template, function.position, [])
+
+    @property
+    def is_face(self) -> bool:
+        """Whether entries decide what it does."""
+        return self.body is None
+
+    @property
+    def arity(self) -> int:
+        """How many arguments it takes, the entry included."""
+        return len(self.arguments) + int(self.is_face)
+
+    def bodies(self) -> list[tuple[Snippet, frozenset[str]]]:
+        """Each body with the names that are its own."""
+        own = frozenset(self.arguments)
+        if self.body is not None:
+            return [(self.body, own)]
+        return [
+            (entry.bodies[self.name], own | {parameter.name for parameter in entry.parameters})
+            for catalog in self.catalogs
+            for entry in catalog.entries
+            if self.name in entry.bodies
+        ]
+
+
+def missing(scope: Mapping[str, Value], *arguments: Value) -> Value:
+    """Stands where a function did not compile; never called, since that is a fault."""
+    raise AssertionError("a function that did not compile was called")
+
+
+class Declarations:
+    """Every name of a benchmark and one of its templates; a name that is taken twice is told."""
+
+    def __init__(self, template: Template, sources: tuple[Shared, ...], faults: Faults, namespace: Namespace) -> None:
+        self.template, self.sources, self.faults, self.namespace = template, sources, faults, namespace
+        self.found: list[tuple[str, str, Position]] = []
+        self.functions: dict[str, Declared] = {}
+        self.declare()
+        self.lists = frozenset(name for shared in sources for name in shared.lists)
+        self.parameters = frozenset(parameter.name for parameter in template.parameters)
+        self.values = self.lists | self.parameters | frozenset(template.let) | template.broken
+
+    def declare(self) -> None:
+        """Gathers every name of the benchmark and the template, and what own functions there are."""
+        for shared in self.sources:
+            for name, kind, place in shared.positions:
+                self.add_name(name, kind, place)
+            for function in shared.functions:
+                self.add_name(function.name, "macro" if function.is_template else "function", function.position)
+                if self.check_arguments(function.name, function.arguments, function.position):
+                    self.functions.setdefault(function.name, Declared.of(function))
+                else:
+                    self.namespace.add(function.name, None, missing)
+            for name in shared.broken_functions:
+                self.namespace.add(name, None, missing)
+            for catalog in shared.catalogs:
+                self.add_name(catalog.name, "catalog", catalog.position)
+                self.declare_faces(catalog)
+        for parameter in self.template.parameters:
+            self.add_name(parameter.name, "parameter", parameter.position)
+        for key, _ in pairs(self.template.node.get("let")):
+            self.add_name(key.text, "let value", key.position)
+        self.check_taken()
+
+    def declare_faces(self, catalog: Catalog) -> None:
+        """Two catalogs may share a face of the same arguments; the entry decides."""
+        for item in catalog.faces:
+            known = self.functions.get(item.name)
+            if known is not None and known.is_face and known.arguments == item.arguments:
+                known.catalogs.append(catalog)
+                continue
+            self.add_name(item.name, "face", item.position)
+            if not self.check_arguments(item.name, item.arguments, item.position):
+                self.namespace.add(item.name, None, missing)
+                continue
+            self.functions.setdefault(
+                item.name, Declared(item.name, item.arguments, None, item.is_template, item.position, [catalog])
+            )
+
+    def check_arguments(self, name: str, arguments: tuple[str, ...], place: Position) -> bool:
+        """Whether the arguments have names of their own; tells those that have not."""
+        taken = [argument for argument in arguments if argument in TAKEN]
+        for argument in dict.fromkeys(taken):
+            self.faults.error("E309", f"the argument `{argument}` of `{name}` has {TAKEN_WORDS}", place, RENAME)
+        twice = next((argument for argument in arguments if arguments.count(argument) > 1), None)
+        if twice is not None:
+            self.faults.error("E310", f"`{name}` has two arguments `{twice}`", place, RENAME)
+        return not taken and twice is None
+
+    def add_name(self, name: str, kind: str, place: Position) -> None:
+        if name in TAKEN:
+            self.faults.error("E309", f"`{name}` has {TAKEN_WORDS}", place, RENAME)
+        self.found.append((name, kind, place))
+
+    def check_taken(self) -> None:
+        """Tells every second thing of one name, in the order of the files."""
+        first: dict[str, tuple[str, Position]] = {}
+        own = self.template.file
+        for name, kind, place in sorted(self.found, key=lambda item: (item[2].file == own, item[2])):
+            known = first.setdefault(name, (kind, place))
+            if known[1] != place:
+                where = f"line {known[1].line}" if known[1].file == place.file else f"{known[1]}"
+                self.faults.error("E310", f"`{name}` is already the name of a {known[0]} ({where})", place, RENAME)
