@@ -1,0 +1,33 @@
+"""What every shipped template must have, and what the templates must use between them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dia_compiler import compile
+from dia_compiler.types import TYPES
+from dia_runtime.language.functions import library
+
+SPECS = Path(__file__).parents[2] / "specs"
+TEMPLATES = sorted(path for path in SPECS.rglob("*.yaml") if path.name != "benchmark.yaml")
+MODULES = {"number", "linear", "calculus", "sequence", "text", "encoding", "hashing"}
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
+def test_a_template_has_checks_an_example_and_its_facts(path: Path) -> None:
+    spec: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert spec["checks"] and any("answer" in example for example in spec["examples"])
+    assert {"title", "category", "domain", "level", "skills", "number"} <= set(spec)
+    assert path.name == f"d{spec['number']:03d}_{path.stem.partition('_')[2]}.yaml"
+
+
+def test_the_templates_use_every_type_and_every_field_of_functions(tmp_path: Path) -> None:
+    bundle = compile([SPECS / "dia_bench"], k=1, out=tmp_path, jobs=2).bundles[0].path
+    manifest = json.loads((bundle / "manifest.json").read_bytes())
+    assert set(manifest["types"]) == set(TYPES)
+    assert {library()[name].module for name in manifest["functions"]} >= MODULES
+    assert manifest["left_out"] == []
