@@ -110,7 +110,7 @@ def _pairs(bundle: Bundle) -> Iterator[tuple[dict[str, Any], dict[str, Any] | No
 def _one(question: Mapping[str, Any], answer: Mapping[str, Any] | None) -> str:
     labels = ("template", "instance", "variant", "category", "domain", "level")
     lines = [question["id"]]
-    lines += [f"  {name:<12} {question[name]}" for name in labels if question[name] is not None]
+    lines += [f"  {name:<12} {question[name]}" for name in labels if question[name] not in (None, "")]
     for message in question.get("messages", ()):
         lines += ["", f"[{message.get('role')}]", _content(message.get("content"))]
     if "sessions" in question:
