@@ -10,7 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from dia_compiler import read, render
+from dia_compiler import check as check_stage
+from dia_compiler import discover, prepare, read, render
 from dia_compiler.cli import run
 from dia_compiler.fuzz import Stream, Walker, derived, feistel, shuffled
 from dia_compiler.planned import PLANNED_ANSWER_KEYS, PLANNED_ANSWERS, PLANNED_FORMATS, PLANNED_KEYS, PLANNED_TYPES
@@ -81,6 +82,9 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     page = (DOCS / "explanation" / "security.md").read_text(encoding="utf-8")
     held = dict(re.findall(r"^\| (.*?) \| (.*?) \|$", page.partition("## Limits")[2], re.MULTILINE))
     assert held["a spec file"] == f"{read.FILE_BYTES >> 20} MiB, {read.DEPTH} levels, {read.NODES:,} nodes"
+    assert held["entries of one key, such as `let` or `checks`"] == f"{check_stage.DECLARED:,}"
+    assert held["expressions and templates that one template uses"] == f"{prepare.CHARACTERS:,} characters"
+    assert held["a benchmark"] == f"{discover.FILES:,} spec files"
     assert held["an expression"] == f"{syntax.TEXT_LIMIT:,} characters"
     assert held["a template's source"] == f"{render.SOURCE_LIMIT:,} characters"
     assert held["an integer"] == f"{limits.INTEGER_BITS:,} bits"

@@ -33,6 +33,7 @@ from dia_compiler.types import TYPES
 
 SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
 EXPRESSION_MARK = "= "
+UNFOLDED = 10_000
 
 FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes", "format", "points")
 
@@ -84,6 +85,7 @@ class Builder:
     def __init__(self, faults: Faults, types: Map[str, Mapping], catalog_files: Map[str, Mapping]) -> None:
         self.faults, self.types, self.catalog_files = faults, dict(types), catalog_files
         self.broken_types: set[str] = set()
+        self.unfolded = 0
 
     def shared(self, root: Mapping) -> Shared:
         """The declarations of a benchmark or template."""
@@ -174,7 +176,12 @@ class Builder:
     def type_use(self, node: Mapping, inside: tuple[str, ...] = ()) -> TypeUse | None:
         """The use of a type with a named type's options under its own. Tells unknown types and options."""
         kind = node.get("type")
-        if not isinstance(kind, Scalar):
+        self.unfolded += 1
+        if not isinstance(kind, Scalar) or self.unfolded > UNFOLDED + 1:
+            return None
+        if self.unfolded > UNFOLDED:
+            message = f"types that unfold to more than {UNFOLDED} parts"
+            self.faults.error("E107", message, kind.position, "name fewer types within types")
             return None
         merged: dict[str, tuple[Scalar, Node]] = {key.text: (key, value) for key, value in node.pairs}
         while kind.text in self.types:

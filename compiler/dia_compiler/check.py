@@ -14,13 +14,13 @@ from dia_compiler.build import Builder, build_template, snippet
 from dia_compiler.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.eaten import tell_split_values
 from dia_compiler.prepare import prepare
-from dia_compiler.read import Mapping, Node, Scalar, data, parse, read_text
+from dia_compiler.read import Mapping, Node, Scalar, Sequence, begin_with, data, parse, read_text
 from dia_compiler.requires import missing_requirement
 from dia_compiler.schema import Path as KeyPath
 from dia_compiler.schema import check_planned, check_schema
 from dia_compiler.spec import Benchmark, Datum, Template
 
-DATA_LINES = 1_000_000
+DECLARED = 1_000
 
 
 @dataclass(slots=True)
@@ -91,6 +91,8 @@ class _Checker:
             return None
         catalogs = self.catalog_files(others)
         before, since = len(self.faults.errors), len(self.faults.entries)
+        if self.has_too_many(root):
+            return None
         check_schema(root, "benchmark", self.faults)
         builder = Builder(self.faults, {}, catalogs)
         benchmark = self.benchmark(root, builder)
@@ -105,9 +107,22 @@ class _Checker:
                 if template is not None:
                     templates.append(template)
         self.check_names(templates)
+        self.tell_nothing(root, others)
         result.benchmark = replace(benchmark, templates=tuple(templates))
         result.clean.sort(key=lambda item: (item.facts.get("number") is None, item.facts.get("number", 0), item.name))
         return result
+
+    def tell_nothing(self, root: Mapping, others: list[tuple[Path, Node | None]]) -> None:
+        """Tells a benchmark without a template, unless its files have faults that say why."""
+        chosen = [node for path, node in others if self.is_chosen(path)]
+        if any(node is None or (isinstance(node, Mapping) and not self.is_catalog(node)) for node in chosen):
+            return
+        mend = "add a file that begins with `template: name`"
+        place = Position(root.position.file, 1, 1)
+        message = "no file of this benchmark is a template"
+        if self.folder.chosen:
+            message, mend = "none of the files that were named is a template", "name the file of a template"
+        self.faults.error("E202", message, place, mend)
 
     def node(self, path: Path) -> Node | None:
         """The root node of a file, or None after telling why not."""
@@ -122,7 +137,7 @@ class _Checker:
             self.checked.sources.setdefault(shown, "")
             return None
         if not isinstance(root, Mapping):
-            self.faults.error("E203", "a spec is a mapping of keys", root.position, "begin with `template: name`")
+            self.faults.error("E203", "a spec is a mapping of keys", root.position, begin_with(shown))
         return root
 
     def is_chosen(self, path: Path) -> bool:
@@ -131,6 +146,16 @@ class _Checker:
     @staticmethod
     def is_catalog(node: Mapping) -> bool:
         return bool(node.pairs) and node.pairs[0][0].text == "catalog"
+
+    def has_too_many(self, root: Mapping) -> bool:
+        """Whether a key declares more than anyone can read, which the later stages could not bear; tells it."""
+        for key, node in root.pairs:
+            parts = node.pairs if isinstance(node, Mapping) else node.items if isinstance(node, Sequence) else ()
+            if len(parts) > DECLARED:
+                message = f"more than {DECLARED} entries in `{key.text}`"
+                self.faults.error("E107", message, key.position, "put data in a list file, or split the file")
+                return True
+        return False
 
     def is_spec(self, node: Mapping) -> bool:
         """Whether the file means to be a template; one that does not is told in one line."""
@@ -173,6 +198,8 @@ class _Checker:
     ) -> Template | None:
         """The template of a file; it joins the clean ones where nothing is wrong with it."""
         before, since = len(self.faults.errors), len(self.faults.entries)
+        if self.has_too_many(node):
+            return None
         told = check_schema(node, "template", self.faults)
         check_planned(node, self.faults)
         own = Builder(self.faults, builder.types, catalogs)
@@ -231,7 +258,8 @@ class _Checker:
             text = read_text(path, path.as_posix())
         except DiaError as error:
             found = error.diagnostics[0]
-            beside = [other.relative_to(self.folder.path).as_posix() for other in path.parent.glob("*.txt")]
+            texts = sorted(set(path.parent.glob("*.txt")) - {path})
+            beside = [other.relative_to(self.folder.path).as_posix() for other in texts]
             help = found.help or did_you_mean(source.text, beside)
             self.faults.error(found.code, found.message, source.position, help)
             return None

@@ -76,7 +76,11 @@ def _spec_files(folder: Path) -> list[Path]:
             raise _refused(f"`{path}` is a link that leaves the folder", "copy the file")
         if not path.as_posix().isprintable():
             raise _refused(f"`{path}` has a name that cannot be printed", "rename it with letters, digits, - and _")
-        if path.is_file() and parts != (BENCHMARK_FILE,):
+        if path.is_dir():
+            continue
+        if not path.is_file():
+            raise _refused(f"`{path}` is not a file", "remove it, or make it a file")
+        if parts != (BENCHMARK_FILE,):
             files.append(path)
     if len(files) > FILES:
         raise _refused(f"more than {FILES} spec files in `{folder}`", "make several benchmarks of them")

@@ -78,6 +78,11 @@ def is_open(text: str) -> bool:
     return depth > 0 or bool(quote)
 
 
+def closes(text: str) -> bool:
+    """Whether the text closes a bracket that it does not open."""
+    return is_open(text) and text.count(")") + text.count("]") > text.count("(") + text.count("[")
+
+
 def tell_split_values(root: Node, faults: Faults, since: int) -> None:
     """Tells values of flow mappings that YAML has split at a comma, instead of what follows from that.
 
@@ -87,7 +92,7 @@ def tell_split_values(root: Node, faults: Faults, since: int) -> None:
         start = value.position
         held = [entry for entry in faults.entries[since:] if not _is_between(entry.position, start, end)]
         faults.entries[since:] = held
-        message = f"YAML splits this value at its comma: `{value.text}` is all that is left of it"
+        message = f"YAML splits this at its comma: `{value.text}` is all that is left of it"
         faults.error("E306", message, start, QUOTES)
 
 
@@ -100,14 +105,19 @@ def _split_values(node: Node) -> Iterator[tuple[Scalar, Position]]:
         cut: Scalar | None = None
         end: Position | None = None
         for key, value in (*node.pairs, (None, None)):
-            if cut is not None and key is not None and isinstance(value, Scalar) and value.text == "":
-                end = key.position
-                continue
+            is_alone = key is not None and isinstance(value, Scalar) and value.text == "" and node.is_flow
+            if cut is not None and (is_alone or (key is not None and key is not cut and closes(key.text))):
+                end = key.position if key is not None else None
+                if is_alone:
+                    continue
             if cut is not None and end is not None:
                 yield cut, end
             cut, end = None, None
             if value is None:
                 return
+            if is_alone and key is not None and key.style == "" and is_open(key.text):
+                cut = key
+                continue
             if node.is_flow and isinstance(value, Scalar) and value.style == "" and is_open(value.text):
                 cut = value
             yield from _split_values(value)

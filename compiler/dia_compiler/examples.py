@@ -9,6 +9,7 @@ from dia_runtime.formats import FORMATS
 from dia_runtime.grade import grade
 from dia_runtime.language.diagnostics import DiaError, Faults, LanguageError, Position, names_help
 from dia_runtime.language.values import Entry, Record, Value, plain
+from dia_runtime.language.watch import found, seek
 
 from dia_compiler.domains import Maker, Scope, compile_datum
 from dia_compiler.expand import Expansion, Instance
@@ -59,13 +60,16 @@ def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) 
     settled = {name: value for name, value in fixed.items() if expansion.prepared.makers[name].is_fixed}
     if not _is_inside(expansion, example, dict(expansion.lists), settled, faults):
         return None
+    seek()
     for attempt in range(1000):
         choose = Choose((), Stream(derived(expansion.walker.key, "example", number, attempt)))
         try:
             scope = expansion._drawn(choose, fixed)
         except Rejected:
             continue
+        found()
         return scope if _is_inside(expansion, example, scope, fixed, faults) else None
+    found()
     if _is_inside(expansion, example, dict(expansion.lists) | fixed, fixed, faults):
         faults.error("E507", "the example's parameters do not meet every `where`", example.position)
     return None
@@ -146,6 +150,6 @@ def _expect_reply(
 def _told(
     expansion: Expansion, record: Mapping[str, Any], reply: str, verdict: str, place: Position, faults: Faults
 ) -> None:
-    found = grade(record, reply, expansion.settings.format).verdict
-    if found != verdict:
-        faults.error("E507", f"this reply is graded {found}; the example says {verdict}", place)
+    got = grade(record, reply, expansion.settings.format).verdict
+    if got != verdict:
+        faults.error("E507", f"this reply is graded {got}; the example says {verdict}", place)

@@ -14,7 +14,7 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_runtime.language.lowering import EXACT_ANSWER
 from dia_runtime.language.rounding import rounding_rule
 from dia_runtime.language.values import Value, encode, kind_of, plain
-from dia_runtime.language.watch import rest
+from dia_runtime.language.watch import found, rest, seek
 
 from dia_compiler.build import comparison_of
 from dia_compiler.conditions import condition_record
@@ -122,6 +122,13 @@ class Expansion:
 
     def freedom(self) -> Freedom:
         """The template's degree of freedom d(t), counted where it can be."""
+        seek()
+        try:
+            return self._freedom()
+        finally:
+            found()
+
+    def _freedom(self) -> Freedom:
         is_filtered = any(step.kind == "where" for step in self.prepared.plan)
         makers = list(self.prepared.makers.values())
         is_known = all(maker.is_fixed for maker in makers)
@@ -156,10 +163,10 @@ class Expansion:
             try:
                 self._drawn(probe, {})  # type: ignore[arg-type]
                 count += 1
-            except _Open as found:
-                if not 0 < found.options <= ENUMERATED:
+            except _Open as choice:
+                if not 0 < choice.options <= ENUMERATED:
                     return None
-                stack += [(*path, choice) for choice in range(found.options)]
+                stack += [(*path, number) for number in range(choice.options)]
             except Rejected:
                 continue
         return count
@@ -171,10 +178,13 @@ class Expansion:
         if not self.prepared.plan or not self.prepared.makers:
             yield self.instance(0, 0, self.draw_static())
             return
+        seek()
         for number, (position, scope) in enumerate(self.walker.positions()):
+            found()
             yield self.instance(number, position, dict(scope))
             if number + 1 == k:
                 return
+            seek()
 
     def draw_static(self) -> Scope:
         """The scope of a template without parameters."""
@@ -320,11 +330,11 @@ class Expansion:
         """The skills that the instance needs."""
         if self.prepared.skills is None:
             return ()
-        found = self.prepared.skills.evaluate(scope)
-        if not isinstance(found, list) or any(not isinstance(skill, str) for skill in found):
+        skills = self.prepared.skills.evaluate(scope)
+        if not isinstance(skills, list) or any(not isinstance(skill, str) for skill in skills):
             place = self.prepared.template.skills.position if self.prepared.template.skills else None
             raise DiaError(Diagnostic("E203", "`skills` must be a list of texts", place))
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(skills))
 
 
 def _rule(comparison: Mapping[str, Any]) -> str:

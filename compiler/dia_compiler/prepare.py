@@ -24,6 +24,7 @@ from dia_compiler.spec import Benchmark, Catalog, CatalogEntry, Datum, Shared, S
 from dia_compiler.types.base import Domain
 
 ENOUGH = 100
+CHARACTERS = 300_000
 INSTEAD = "compute it from the parameters, or leave it out"
 
 
@@ -88,6 +89,7 @@ class _Preparation:
         self.depends = Dependencies()
         self.catalogs: dict[str, dict[str, Callable[[], dict[str, Domain]]]] = {}
         self.since = len(faults.entries)
+        self.characters = 0
         names = Declarations(template, self.sources, faults, self.namespace)
         self.functions, self.values = names.functions, names.values
         self.list_names, self.parameter_names = names.lists, names.parameters
@@ -144,6 +146,7 @@ class _Preparation:
         entry: frozenset[str] | None = None,
     ) -> Compiled | None:
         """The piece compiled as an expression, or None after telling why not."""
+        self.charge(piece)
         try:
             made = compiled(piece, self.namespace, values, arguments, entry)
         except DiaError as error:
@@ -157,7 +160,17 @@ class _Preparation:
         parsed = self.parsed_template(piece)
         return self.compiled_template(parsed, values) if parsed else None
 
+    def charge(self, piece: Snippet) -> None:
+        """Refuses more text than can be read in reasonable time."""
+        self.characters += len(piece.text)
+        if self.characters > CHARACTERS:
+            message = f"more than {CHARACTERS} characters of expressions and templates"
+            mend = "put data in a list file, or make several templates"
+            self.tell([Diagnostic("E107", message, self.template.position, mend)])
+            raise _Enough
+
     def parsed_template(self, piece: Snippet) -> ParsedTemplate | None:
+        self.charge(piece)
         try:
             return parse_template(piece)
         except DiaError as error:
@@ -228,6 +241,7 @@ class _Preparation:
     ) -> tuple[Snippet, list[Use], list[Use]]:
         """A body with the names that are not its own and the functions that it calls; faults are told later."""
         piece, own = body
+        self.charge(piece)
         try:
             if is_template:
                 found = parse_template(piece)
@@ -342,7 +356,7 @@ class _Preparation:
     def prepare_wheres(self) -> list[tuple[Compiled, frozenset[str]]]:
         found = []
         for piece in self.template.where:
-            made = self.code(piece, self.values | {"answer"})
+            made = self.code(piece, self.values | spoken(piece))
             if made is not None and not self.leaks(made.parsed, piece, "a condition on parameters"):
                 found.append((made, self.depends.base(self.depends.used(made.parsed)) & self.parameter_names))
         return found
@@ -430,7 +444,7 @@ class _Preparation:
         answer = self.template.answer
         with_answer = self.values | {"answer"}
         if answer is not None:
-            self.result.answer = self.code(answer.value, with_answer)
+            self.result.answer = self.code(answer.value, self.values | spoken(answer.value))
             if self.result.answer is not None:
                 tree = self.result.answer.parsed
                 self.leaks(tree, answer.value, "the answer itself")
@@ -478,7 +492,7 @@ class _Preparation:
             return None
         self.result.uses["prompt"] = self.depends.base(self.depends.used(tree))
         has_leak = self.leaks(tree, piece, "a prompt")
-        made = self.compiled_template(tree, values | {"answer"})
+        made = self.compiled_template(tree, values | spoken(piece))
         return None if has_leak else made
 
     def wrapper(self, piece: Snippet) -> CompiledTemplate | None:
@@ -524,3 +538,8 @@ class _Preparation:
             if parameter.name not in used:
                 message = f"the parameter `{parameter.name}` is used by neither prompt nor answer"
                 self.warn("unused-parameter", message, parameter.position)
+
+
+def spoken(piece: Snippet) -> frozenset[str]:
+    """The answer's name where a piece that must not speak of the answer does: as a leak, not as an unknown name."""
+    return frozenset({"answer"}) if "answer" in piece.text else frozenset()

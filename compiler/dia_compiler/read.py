@@ -198,7 +198,7 @@ class _Builder:
                     raise _fault("E110", "a second YAML document in one file", place, "one file holds one template")
                 root = self._node(next(self.events), 0)
         if root is None:
-            raise _fault("E110", "the file is empty", Position(self.shown, 1, 1), "begin with `template: name`")
+            raise _fault("E110", "the file is empty", Position(self.shown, 1, 1), begin_with(self.shown))
         return root
 
     def _node(self, event: Any, depth: int) -> Node:
@@ -272,6 +272,11 @@ class _Builder:
                 first = next((part for part in event.value.split("\n") if part.strip()), "")
                 return len(line) - len(line.lstrip(" ")) - (len(first) - len(first.lstrip(" ")))
         return 0
+
+
+def begin_with(shown: str) -> str:
+    """How a spec file of that name begins."""
+    return "begin with `language: 1`" if Path(shown).name == "benchmark.yaml" else "begin with `template: name`"
 
 
 QUOTE = "put the whole value in quotes, or on lines of its own after `|`"

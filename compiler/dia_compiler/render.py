@@ -27,7 +27,7 @@ from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 LOOP_FIELDS = frozenset({"index", "index0", "first", "last", "length", "revindex", "revindex0"})
-SOURCE_LIMIT = 200_000
+SOURCE_LIMIT = 100_000
 
 
 class _Environment(ImmutableSandboxedEnvironment):
@@ -161,7 +161,6 @@ SYNTAX_WORDS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-BLOCK_TAG = re.compile(r"\{%(?:[^%\"']|%(?!\})|\"[^\"\n]*\"|'[^'\n]*')*%\}")
 RAW_BEGIN = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}")
 RAW_END = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
 
@@ -178,14 +177,42 @@ def without_block_lines(text: str) -> str:
         was_raw = is_raw
         is_raw = _raw_after(line, is_raw)
         bare = line.strip(" \t")
-        rest = BLOCK_TAG.sub("", bare).strip(" \t")
-        if (was_raw and not RAW_END.fullmatch(bare)) or not bare.startswith("{%") or rest:
+        tags = None if was_raw and not RAW_END.fullmatch(bare) else _tags(bare)
+        if not tags:
             done.append(line + "\n")
             continue
-        end = len(bare) - (3 if bare[-3] in "-+" else 2)
-        done.append(re.sub(r"(?<=%\})[ \t]+(?=\{%)", "", bare[:end] + " \n" + bare[end:]))
+        end = len(tags[-1]) - (3 if tags[-1][-3] in "-+" else 2)
+        done.append("".join(tags[:-1]) + tags[-1][:end] + " \n" + tags[-1][end:])
     joined = "".join(done)
     return joined[:-1] if joined.endswith("\n") else joined
+
+
+def _tags(bare: str) -> list[str] | None:
+    """The block tags of a line that holds nothing else, or None."""
+    found, at = [], 0
+    while at < len(bare):
+        if bare[at] in " \t":
+            at += 1
+            continue
+        end = _tag_end(bare, at + 2) if bare.startswith("{%", at) else -1
+        if end < 0:
+            return None
+        found.append(bare[at:end])
+        at = end
+    return found
+
+
+def _tag_end(line: str, at: int) -> int:
+    """Behind the `%}` that ends a tag, quotes taken as wholes; -1 where it is not on this line."""
+    while at < len(line):
+        if line.startswith("%}", at):
+            return at + 2
+        if line[at] in "'\"":
+            at = line.find(line[at], at + 1)
+            if at < 0:
+                return -1
+        at += 1
+    return -1
 
 
 def _raw_after(line: str, is_raw: bool) -> bool:
@@ -197,16 +224,20 @@ def _raw_after(line: str, is_raw: bool) -> bool:
         is_raw, at = not is_raw, found.end()
 
 
-def _tag_offset(text: str, line: int) -> int:
+def _line_starts(text: str) -> list[int]:
+    """Where each line of the text begins."""
+    return [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
+
+
+def _tag_offset(text: str, line: int, starts: list[int] | None = None) -> int:
     """The first tag of a line of the template, else the line's begin, in characters."""
-    start = 0
-    for _ in range(line - 1):
-        start = text.find("\n", start) + 1
-        if not start:
-            return 0
-    end = text.find("\n", start)
-    found = re.search(r"\{[{%]", text[start : end if end >= 0 else len(text)])
-    return start + (found.start() if found else 0)
+    starts = starts or _line_starts(text)
+    if not 1 <= line <= len(starts):
+        return 0
+    start = starts[line - 1]
+    end = starts[line] - 1 if line < len(starts) else len(text)
+    tags = [at for at in (text.find("{{", start, end), text.find("{%", start, end)) if at >= 0]
+    return min(tags, default=start)
 
 
 REFUSED_NODES: dict[str, str] = {
@@ -234,12 +265,34 @@ class _Reader:
         self.names: list[Use] = []
         self.calls: list[Use] = []
         self.function_names: list[Use] = []
+        self.starts = _line_starts(source.text)
+        self.tags: dict[int, int] = {}
+        self.cursor = (0, 0)
 
     def offset(self, node: nodes.Node, word: str = "") -> int:
-        """The word's first place from the node's line on; the line's first tag where there is none."""
-        at = _tag_offset(self.source.text, node.lineno)
-        found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.source.text[at:]) if word else None
-        return at + found.start() if found else at
+        """The word's next place from the node's line on; the line's first tag where there is none.
+
+        Names mostly come in the order of the text, so the search goes on where the last one of the line was found.
+        """
+        if node.lineno not in self.tags:
+            self.tags[node.lineno] = _tag_offset(self.source.text, node.lineno, self.starts)
+        at = self.tags[node.lineno]
+        if not word:
+            return at
+        line, last = self.cursor
+        found = self.word(word, max(at, last) if line == node.lineno else at)
+        found = self.word(word, at) if found < 0 else found
+        self.cursor = (node.lineno, found + 1) if found >= 0 else self.cursor
+        return found if found >= 0 else at
+
+    def word(self, word: str, at: int) -> int:
+        """Where the word stands by itself, from a place on; -1 where it does not."""
+        text = self.source.text
+        while (at := text.find(word, at)) >= 0:
+            if not (_is_wordlike(text[at - 1 : at]) or _is_wordlike(text[at + len(word) : at + len(word) + 1])):
+                return at
+            at += 1
+        return -1
 
     def refuse(self, node: nodes.Node, message: str, help: str | None = None, word: str = "") -> NoReturn:
         raise fault(self.source, self.offset(node, word), "E312", message, help)
@@ -386,6 +439,10 @@ class _Reader:
         return call(f"call_{name}", *done, lineno=node.lineno)
 
 
+def _is_wordlike(char: str) -> bool:
+    return char == "_" or char.isalnum()
+
+
 SCOPE = nodes.Name("_s", "load", lineno=1)
 
 
@@ -436,11 +493,14 @@ def compile_template(parsed: ParsedTemplate, namespace: Namespace, values: froze
             known[f"_bound_{use.name}"] = _bound(source, use, namespace)
         except DiaError as error:
             faults += error.diagnostics
-    if faults:
-        raise DiaError(faults)
+    if faults:  # each name once, where it is first
+        raise DiaError({entry.message: entry for entry in reversed(faults)}.values())
     environment = _environment()
-    code = environment.compile(parsed.tree, "prompt", "<template>")
-    template = environment.template_class.from_code(environment, code, known)
+    try:
+        code = environment.compile(parsed.tree, "prompt", "<template>")
+        template = environment.template_class.from_code(environment, code, known)
+    except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops and 100 indentations
+        raise fault(source, 0, "E312", "a template that is nested too deep", "use a macro") from None
     number = next(NUMBERS)
     return CompiledTemplate(source, number, template)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from dia_runtime.data import data_folder
@@ -19,6 +20,7 @@ from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
 from dia_compiler.types import TYPES
 
 Path = tuple[Any, ...]
+ENOUGH = 100
 
 
 @cache
@@ -39,7 +41,7 @@ def _validator(name: str) -> Any:
 def check_schema(root: Node, name: str, faults: Faults) -> set[Path]:
     """Tells every place where the file departs from the schema `name`; gives the paths of keys that were told."""
     told: set[Path] = set()
-    for error in _validator(name).iter_errors(data(root)):
+    for error in islice(_validator(name).iter_errors(data(root)), ENOUGH):
         for path, entry in _told(error, root):
             told.add(path)
             faults.entries.append(entry)

@@ -146,12 +146,12 @@ BIDIRECTIONAL = frozenset([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *rang
 def told(entry: Diagnostic, sources: Mapping[str, str]) -> str:
     """The diagnostic as terminals show it: message, source line, caret and mend."""
     place = f"{entry.position}: " if entry.position else ""
-    parts = [f"{place}{entry.severity}[{entry.code}]: {entry.message}"]
+    parts = [f"{place}{entry.severity}[{entry.code}]: {entry.message}".replace("\n", "\\n")]
     text = sources.get(entry.position.file) if entry.position else None
-    if entry.position and text is not None:
+    if entry.position and text:
         parts += _excerpt(text, entry.position)
     if entry.help:
-        parts.append(f"  help: {entry.help}")
+        parts.append(f"  help: {entry.help}".replace("\n", "\\n"))
     return visible("\n".join(parts))
 
 

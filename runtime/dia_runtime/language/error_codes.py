@@ -131,7 +131,7 @@ CODES: dict[str, tuple[str, str]] = {
     "E312": (
         "a template that the language does not have",
         "Arithmetic, decimals, methods, `set`, `include`, macros and tests with `is` do not stand in templates, nor "
-        "may one be longer than 200,000 characters. Compute under `let`.",
+        "may one be longer than 100,000 characters. Compute under `let`.",
     ),
     "E313": (
         "a template in `accept_if`",

@@ -56,7 +56,10 @@ def compile_expression(
     Raises DiaError for names and functions that are not known.
     """
     lowering = Lowering(parsed, namespace, frozenset(arguments), entry or frozenset(), values)
-    lowered = lowering.lower(parsed.tree)
+    try:
+        lowered = lowering.lower(parsed.tree)
+    except RecursionError:
+        raise fault(parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
     if lowering.faults:
         raise DiaError(lowering.faults)
     parameters = ["_s", *([] if entry is None else ["_e"]), *arguments]
@@ -72,7 +75,7 @@ def compile_expression(
     tree = ast.fix_missing_locations(ast.Expression(ast.copy_location(function, parsed.tree)))
     try:
         code: CodeType = compile(tree, name, "eval")
-    except (RecursionError, MemoryError):
+    except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops
         raise fault(parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
     return Compiled(parsed, eval(code, namespace.globals), number)  # our own lowered tree, with no builtins
 

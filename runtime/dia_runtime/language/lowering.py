@@ -42,7 +42,8 @@ class Lowering:
 
     def tell(self, error: DiaError) -> ast.expr:
         """Notes a fault and goes on with a stand-in, so that all unknown names of an expression are told at once."""
-        self.faults += error.diagnostics
+        told = {entry.message for entry in self.faults}
+        self.faults += [entry for entry in error.diagnostics if entry.message not in told]
         return ast.Constant(None)
 
     def lower(self, node: Any) -> Any:

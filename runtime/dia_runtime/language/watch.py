@@ -9,12 +9,12 @@ from typing import Any
 
 from dia_runtime.language.budgets import STEPS, reset
 
-_CELL: Any = [0, 0]
+_CELL: Any = [0, 0, 0]
 _STEPS = STEPS
 
 
 def attach(cell: Any) -> None:
-    """Makes the cell, two integers (beats, number of the expression), the one that evaluations write."""
+    """Makes the cell the one that evaluations write: beats, number of the expression, searches begun and ended."""
     global _CELL
     _CELL = cell
 
@@ -31,6 +31,16 @@ def begin(number: int) -> None:
     cell[0] += 1
     cell[1] = number
     reset(_STEPS)
+
+
+def seek() -> None:
+    """Marks the begin of a search, which is many evaluations: it may not take for ever as a whole either."""
+    _CELL[2] |= 1
+
+
+def found() -> None:
+    """Marks the end of a search."""
+    _CELL[2] += _CELL[2] % 2
 
 
 def rest() -> None:

@@ -61,6 +61,8 @@ class _Worker:
     task: Task | None = None
     beats: int = -1
     since: float = 0.0
+    searches: int = 0
+    searching_since: float = 0.0
     places: dict[int, Position | None] = field(default_factory=dict)
 
 
@@ -134,14 +136,14 @@ def _hand_out(waiting: deque[Task], workers: list[_Worker], jobs: int) -> None:
 
 
 def _give(worker: _Worker, task: Task) -> None:
-    worker.task, worker.since, worker.beats = task, monotonic(), -1
+    worker.task, worker.since, worker.beats, worker.searches = task, monotonic(), -1, -1
     worker.pipe.send((task.function, task.arguments))
 
 
 def _started() -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    cell = context.RawArray("q", 2)
+    cell = context.RawArray("q", 3)
     process = context.Process(target=_serve, args=(theirs, cell), daemon=True)
     process.start()
     theirs.close()
@@ -156,7 +158,7 @@ def _collected(workers: list[_Worker], label: str) -> Iterator[Outcome]:
     now = monotonic()
     for worker in list(workers):
         if worker.task is not None and _is_stuck(worker, now):
-            yield _killed(worker, workers, label)
+            yield _killed(worker, workers, label, now)
 
 
 def _received(worker: _Worker, workers: list[_Worker], label: str) -> Iterator[Outcome]:
@@ -187,12 +189,20 @@ LIMITS_HELP = "make the work smaller, or raise `limits` of the template"
 
 
 def _is_stuck(worker: _Worker, now: float) -> bool:
-    """Whether the worker has not beaten for longer than its task allows."""
+    """Whether the worker has not beaten for longer than its task allows, or searches in vain for so long."""
     assert worker.task is not None
+    if worker.cell[2] != worker.searches:
+        worker.searches, worker.searching_since = worker.cell[2], now
     if worker.cell[0] != worker.beats:
         worker.beats, worker.since = worker.cell[0], now
-        return False
-    return now - worker.since > _allowed(worker)
+    return now - worker.since > _allowed(worker) or _is_lost(worker, now)
+
+
+def _is_lost(worker: _Worker, now: float) -> bool:
+    """Whether a search of many evaluations has been going on for too long."""
+    assert worker.task is not None
+    is_searching = worker.searches % 2 == 1
+    return is_searching and now - worker.searching_since > max(worker.task.seconds, SECONDS_BETWEEN)
 
 
 def _allowed(worker: _Worker) -> float:
@@ -201,13 +211,18 @@ def _allowed(worker: _Worker) -> float:
     return worker.task.seconds if worker.cell[1] else max(worker.task.seconds, SECONDS_BETWEEN)
 
 
-def _killed(worker: _Worker, workers: list[_Worker], label: str) -> Outcome:
+def _killed(worker: _Worker, workers: list[_Worker], label: str, now: float) -> Outcome:
     assert worker.task is not None
-    place = worker.places.get(worker.cell[1])
-    message = f"{label if worker.cell[1] else 'a draw'} ran longer than {_allowed(worker):g} s"
+    place, mend = worker.places.get(worker.cell[1]), LIMITS_HELP
+    if now - worker.since > _allowed(worker):
+        what = label if worker.cell[1] else "a draw" if worker.places else "the reading of the template"
+        message = f"{what} ran longer than {_allowed(worker):g} s"
+    else:
+        message = f"the search for an instance ran longer than {max(worker.task.seconds, SECONDS_BETWEEN):g} s"
+        mend = "build the value instead of searching it, or raise `limits` of the template"
     _stop(worker)
     workers.remove(worker)
-    return Outcome(worker.task.key, is_end=True, diagnostics=(Diagnostic("E502", message, place, LIMITS_HELP),))
+    return Outcome(worker.task.key, is_end=True, diagnostics=(Diagnostic("E502", message, place, mend),))
 
 
 def _stop(worker: _Worker) -> None:
@@ -220,25 +235,35 @@ def _stop(worker: _Worker) -> None:
 def _serve(pipe: Connection, cell: Any) -> None:
     _confine()
     watch.attach(cell)
-    while True:
-        try:
+    with contextlib.suppress(EOFError, OSError, MemoryError):  # the parent has gone, or tells what has happened
+        while True:
             function, arguments = pipe.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            for item in function(*arguments):
-                watch.rest()
-                pipe.send(("places", item.places) if isinstance(item, Places) else ("item", item))
-            pipe.send(("end", ()))
-        except DiaError as error:
-            pipe.send(("end", error.diagnostics))
-        except BrokenPipeError:
-            return
-        except MemoryError:
-            pipe.send(("end", (Diagnostic("E502", "out of memory", None, LIMITS_HELP),)))
-        except Exception:
-            pipe.send(("bug", traceback.format_exc()))
-        watch.rest()
+            watch.found()
+            pipe.send(_worked(pipe, function, arguments))
+            watch.rest()
+    os._exit(0)
+
+
+def _worked(pipe: Connection, function: Callable[..., Iterator[Any]], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+    """Sends what the function yields; gives the message that ends the task, made when all of its values are gone."""
+    try:
+        for item in function(*arguments):
+            watch.rest()
+            pipe.send(("places", item.places) if isinstance(item, Places) else ("item", item))
+        return "end", ()
+    except DiaError as error:
+        return "end", error.diagnostics
+    except LanguageError as error:
+        return "end", (Diagnostic(error.code, error.message, None, error.help),)
+    except MemoryError:
+        message = "out of memory"
+    except RecursionError:
+        message = "values that are nested too deep"
+    except ConnectionError:
+        raise
+    except Exception:
+        return "bug", traceback.format_exc()
+    return "end", (Diagnostic("E502", message, None, LIMITS_HELP),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +276,10 @@ class Places:
 def _confine() -> None:
     """Bounds memory, drops core files, ignores Ctrl-C (the parent decides) and dies with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError):  # what libraries print on their own is not for the user
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     sys.set_int_max_str_digits(INTEGER_DIGITS)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # every thread would reserve memory of its own
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
