@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,6 +65,12 @@ def run(folder: Path, *arguments: str) -> Printed:
     with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         code = command(list(arguments))
     return Printed(out.getvalue(), errors.getvalue(), code)
+
+
+@pytest.fixture
+def dia() -> Callable[..., Printed]:
+    """Runs `dia` in a folder: dia(folder, "check", "specs") gives what is printed and the exit code."""
+    return run
 
 
 @pytest.fixture

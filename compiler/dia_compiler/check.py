@@ -115,7 +115,7 @@ class _Checker:
     def tell_nothing(self, root: Mapping, others: list[tuple[Path, Node | None]]) -> None:
         """Tells a benchmark without a template, unless its files have faults that say why."""
         chosen = [node for path, node in others if self.is_chosen(path)]
-        if any(node is None or (isinstance(node, Mapping) and not self.is_catalog(node)) for node in chosen):
+        if any(not isinstance(node, Mapping) or not self.is_catalog(node) for node in chosen):
             return
         mend = "add a file that begins with `template: name`"
         place = Position(root.position.file, 1, 1)

@@ -66,11 +66,15 @@ def _refused(message: str, help: str) -> DiaError:
 
 
 def _spec_files(folder: Path) -> list[Path]:
-    """Every spec file but benchmark.yaml, in the order of their names; links that leave the folder are refused."""
+    """Every spec file but benchmark.yaml, in the order of their names; links that leave the folder are refused.
+
+    A folder below with a benchmark.yaml of its own is another benchmark, or a bundle that holds its specs.
+    """
     files = []
+    others = {path.parent for path in folder.rglob(BENCHMARK_FILE)} - {folder}
     for path in sorted(folder.rglob("*"), key=lambda item: item.relative_to(folder).as_posix()):
         parts = path.relative_to(folder).parts
-        if path.suffix not in SUFFIXES or any(part.startswith(".") for part in parts):
+        if path.suffix not in SUFFIXES or any(part.startswith(".") for part in parts) or others & set(path.parents):
             continue
         if not _is_inside(path, folder):
             raise _refused(f"`{path}` is a link that leaves the folder", "copy the file")

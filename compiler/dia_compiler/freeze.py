@@ -341,11 +341,12 @@ def _replace(folder: Path, target: Path) -> None:
         folder.rename(target)
         return
     aside = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=target.parent)) / "old"
-    target.rename(aside)
     try:
+        target.rename(aside)
         folder.rename(target)
-    except OSError:
-        aside.rename(target)
+    except BaseException:  # an interrupt between the two must not cost the old one
+        if _exists(aside) and not _exists(target):
+            aside.rename(target)
         raise
     finally:
         shutil.rmtree(aside.parent, ignore_errors=True)
