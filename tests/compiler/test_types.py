@@ -44,7 +44,7 @@ SMALL: list[tuple[Domain, list[Any]]] = [
     (domain("integer", bits=3), [4, 5, 6, 7]),
     (domain("integer", bits=1), [0, 1]),
     (domain("integer", min=0, max=9, exclude=[0, 3, 4, 9, 77]), [1, 2, 5, 6, 7, 8]),
-    (domain("real", min=Fraction(-1, 10), max=Fraction(1, 4), decimals=1), [Fraction(n, 10) for n in (-1, 0, 1, 2)]),
+    (domain("real", min=Fraction(-1, 10), max=Fraction(1, 4), decimals=1), [Fraction(-1, 10), 0, Fraction(1, 10), Fraction(1, 5)]),
     (BOOLEAN, [False, True]),
     (domain("prime", min=1, max=30), [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]),
     (domain("prime", min=1, max=60, residue=[3, 4]), [3, 7, 11, 19, 23, 31, 43, 47, 59]),

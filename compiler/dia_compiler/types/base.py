@@ -157,6 +157,8 @@ def weights_option(options: Mapping[str, Any], size: int) -> tuple[int, ...] | N
 
 def key_of(value: Value) -> Any:
     """A hashable stand-in for a value: equal for equal values of one kind, different for different kinds."""
+    if type(value) is int or type(value) is str:
+        return value
     if isinstance(value, list):
         return ("list", *map(key_of, value))
     if isinstance(value, Mapping):

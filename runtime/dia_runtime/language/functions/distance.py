@@ -96,15 +96,11 @@ def longest_common_substring(a: str, b: str) -> str:
     'ana'
     """
     charge((len(a) + 1) * (len(b) + 1))
-    longest, end = 0, 0
-    above = [0] * len(b)
-    for place, x in enumerate(a, 1):
-        above = (
-            [corner + 1 if x == y else 0 for y, corner in zip(b, [0, *above[:-1]], strict=True)] if b else []
-        )
-        if (best := max(above, default=0)) > longest:
-            longest, end = best, place
-    return a[end - longest : end]
+    longest = ""
+    for start in range(len(a)):
+        while len(piece := a[start : start + len(longest) + 1]) > len(longest) and piece in b:
+            longest = piece
+    return longest
 
 
 def is_subsequence(part: str, whole: str) -> bool:
