@@ -56,7 +56,7 @@ def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) 
             faults.error("E303", f"the example fixes `{name}`, which is no parameter", datum.position, mend)
             return None
         value = compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({})
-        fixed[name] = typed(value, maker, expansion)
+        fixed[name] = typed(value, maker)
     settled = {name: value for name, value in fixed.items() if expansion.prepared.makers[name].is_fixed}
     if not _is_inside(expansion, example, dict(expansion.lists), settled, faults):
         return None
@@ -90,17 +90,16 @@ def _is_inside(
     return True
 
 
-def typed(value: Value, maker: Maker, expansion: Expansion) -> Value:
-    """The datum as a value of the maker's type: an entry is written {entry: name, parameter: value}."""
-    if maker.use.kind == "entry" and isinstance(value, Mapping) and "entry" in value:
-        held = Record((name, item) for name, item in value.items() if name != "entry")
-        catalog = maker.use.options["of"]
-        return Entry(catalog.text if isinstance(catalog, Scalar) else "", str(value["entry"]), held)
-    if isinstance(value, str) and maker.use.kind == "entry":
-        catalog = maker.use.options["of"]
-        return Entry(catalog.text if isinstance(catalog, Scalar) else "", value, Record())
+def typed(value: Value, maker: Maker) -> Value:
+    """The datum as a value of the maker's type: an entry is written {entry: name, parameter: value}, or as its name."""
+    catalog = maker.use.options.get("of")
+    if maker.use.kind == "entry" and isinstance(catalog, Scalar):
+        if isinstance(value, Mapping) and "entry" in value:
+            held = Record((name, item) for name, item in value.items() if name != "entry")
+            return Entry(catalog.text, str(value["entry"]), held)
+        return Entry(catalog.text, value, Record()) if isinstance(value, str) else value
     if isinstance(value, list) and len(maker.nested) == 1:
-        return [typed(item, maker.nested[0], expansion) for item in value]
+        return [typed(item, maker.nested[0]) for item in value]
     return value
 
 

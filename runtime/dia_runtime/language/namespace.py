@@ -32,12 +32,6 @@ class Namespace:
         self.own[name] = arity
         self.globals[f"_o_{name}"] = call
 
-    def function(self, name: str, scope: Mapping[str, Value]) -> Callable[..., Value]:
-        """The function of that name as templates call it."""
-        if name in self.own:
-            return partial(self.globals[f"_o_{name}"], scope)
-        return library()[name].call
-
     def reference(self, name: str) -> str:
         """The global under which compiled code finds a library function, made at first use."""
         key = f"_f_{name}"
