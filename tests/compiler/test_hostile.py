@@ -433,8 +433,8 @@ HEAVY: dict[str, tuple[str, tuple[str, int, int, str]]] = {
         template("str(l60)", more="limits: {seconds: 1}\n" + shared(60), answer="text"), ("E502", 6, 5, "longer than 1 s")
     ),
     "memory": (
-        template("3", n="{type: list, length: 100000, of: {type: list, length: 100000, of: {type: boolean}}}"),
-        ("E502", 1, 11, "out of memory"),
+        template("length([repeat('a', 999000) + str(i) for i in range(5000)])"),
+        ("E502", 6, 13, "the evaluation needs too much memory"),
     ),
     "search without end": (
         template(more="where: length([i for i in range(300000) if i == n]) > 1\n", n="{type: integer, bits: 64}"),
