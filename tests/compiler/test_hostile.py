@@ -438,7 +438,7 @@ HEAVY: dict[str, tuple[str, tuple[str, int, int, str]]] = {
     ),
     "search without end": (
         template(more="where: length([i for i in range(300000) if i == n]) > 1\n", n="{type: integer, bits: 64}"),
-        ("E502", 10, 8, "the search for an instance ran longer than 8 s"),
+        ("E502", 10, 8, "the search for an instance ran longer than 6 s"),
     ),
 }  # fmt: skip
 

@@ -24,7 +24,7 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
 
 MEMORY_BYTES = 512 << 20
 SECONDS = 5.0
-SECONDS_BETWEEN = 8.0
+SECONDS_BETWEEN = 6.0
 POLL = 0.05
 INTEGER_DIGITS = 400_000
 
