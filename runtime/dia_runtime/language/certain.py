@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.quadrature import enclosed_integral
 
 MAXIMUM_DIGITS = 100_000
 MAXIMUM_BITS = 332_000  # before the point, so that no longer number is ever built
@@ -22,12 +23,14 @@ def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
     """Ever narrower pairs of rationals between which the symbolic real number lies.
 
     The first is narrow enough for the given decimal place, each further one has twice the digits. Numbers made of
-    rationals, pi and square roots are enclosed by interval arithmetic, which proves the bounds; for others every pair
-    rests on two computations at different precisions that agree. Raises LanguageError (E504) for what is not
-    real or not finite.
+    rationals, pi, square roots and definite integrals are enclosed by interval arithmetic, which proves the bounds;
+    for others every pair rests on two computations at different precisions that agree. Raises LanguageError (E504)
+    for what is not real or not finite.
     """
     proven = interval(value, SPARE_DIGITS)
     if proven is not None:
+        if proven[1] - proven[0] < Fraction(1, 10 ** (max(0, places) + SPARE_DIGITS // 4)):
+            yield proven
         yield from _proven_enclosures(value, proven, places)
         return
     _require_closed(value)
@@ -49,7 +52,9 @@ def _proven_enclosures(value: Any, rough: Enclosure, places: int) -> Iterator[En
 
 
 def interval(value: Any, digits: int) -> Enclosure | None:
-    """Proven bounds of a number made of rationals, pi, sums, products, whole powers and square roots; None for others.
+    """Proven bounds of a number made of rationals, pi, sums, products, whole powers, square roots and integrals.
+
+    None for others, and for integrals of what is not smooth.
 
     >>> import sympy
     >>> low, high = interval(sympy.sqrt(2) * sympy.pi, 30)
@@ -84,7 +89,16 @@ def _interval(value: Any, iv: Any) -> Any:
         return _power(_interval(value.base, iv), value.exp, iv)
     import sympy
 
+    if isinstance(value, sympy.Integral):
+        return _interval_of_integral(value, iv)
     return iv.pi if value is sympy.pi else None
+
+
+def _interval_of_integral(value: Any, iv: Any) -> Any:
+    if len(value.limits) != 1 or len(value.limits[0]) != 3:
+        return None
+    low, high = (_interval(end, iv) for end in value.limits[0][1:])
+    return None if low is None or high is None else enclosed_integral(value, (low, high), iv)
 
 
 def _power(base: Any, exponent: Any, iv: Any) -> Any:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dia_runtime.language.budgets import charge
+from dia_runtime.language.certain import interval
 from dia_runtime.language.diagnostics import LanguageError, names_help
 from dia_runtime.language.limits import INTEGER_BITS, LIST_LENGTH, TEXT_LENGTH
 from dia_runtime.language.values import (
@@ -230,6 +231,9 @@ def _sign(a: Value, b: Value) -> int:
     difference = symbolic(a) - symbolic(b)
     if not difference.is_number or difference.is_real is False:
         raise LanguageError("an expression with free symbols or a complex number has no order")
+    low, high = interval(difference, 30) or (0, 0)
+    if low > 0 or high < 0:
+        return 1 if low > 0 else -1
     if _same_symbolic(a, b):
         return 0
     digits = difference.evalf(60)

@@ -16,6 +16,8 @@ from typing import Any
 
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions import (
+    algebra,
+    analysis,
     arithmetic,
     calculus,
     codes,
@@ -110,6 +112,17 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "polynomial": calculus.polynomial,
     "evaluate_polynomial": calculus.evaluate_polynomial,
     "polynomial_integral": calculus.polynomial_integral,
+    # Polynomials
+    "roots": algebra.roots,
+    "factor_polynomial": algebra.factor_polynomial,
+    "degree": algebra.degree,
+    "coefficients": algebra.coefficients,
+    "divide_polynomials": algebra.divide_polynomials,
+    # Proven integrals, series and transforms
+    "definite_integral": analysis.definite_integral,
+    "arc_length": analysis.arc_length,
+    "taylor": analysis.taylor,
+    "laplace": analysis.laplace,
     # Lists, and what texts share with them
     "length": sequence.length,
     "range": sequence.range_,
@@ -267,9 +280,7 @@ def _is_matrix(value: Any) -> bool:
     return (
         type(value) is list
         and bool(value)
-        and all(
-            type(row) is list and len(row) == len(value[0]) and all(map(_is_number, row)) for row in value
-        )
+        and all(type(row) is list and len(row) == len(value[0]) and all(map(_is_number, row)) for row in value)
     )
 
 
@@ -361,8 +372,7 @@ def _described(name: str, raw: Callable[..., Any]) -> Function:
     minimum = sum(
         1
         for parameter in parameters
-        if parameter.default is inspect.Parameter.empty
-        and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+        if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
     )
     return Function(
         name=name,
@@ -407,9 +417,7 @@ def _checked(
 
 def _mismatch(name: str, parameter: tuple[str, str], argument: Any) -> LanguageError:
     word = KINDS[parameter[1]][0]
-    return LanguageError(
-        f"`{name}` needs {_article(word)}{word} as `{parameter[0]}`; this is {_shown(argument)}"
-    )
+    return LanguageError(f"`{name}` needs {_article(word)}{word} as `{parameter[0]}`; this is {_shown(argument)}")
 
 
 def _article(word: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.functions.closed_forms import attempted, closed, no_closed_form, require_symbol
 from dia_runtime.language.functions.kinds import Endpoint, Expression, Number
 from dia_runtime.language.functions.ordering import order
 from dia_runtime.language.limits import INTEGER_BITS
@@ -135,7 +135,7 @@ def substitute(expression: Expression, symbol: Expression, value: Expression) ->
     12
     """
     held, put = guards.symbolic(expression), guards.symbolic(value)
-    if _bits(held, _symbol(symbol), _bits(put)) > INTEGER_BITS:
+    if _bits(held, require_symbol(symbol), _bits(put)) > INTEGER_BITS:
         raise LanguageError(f"`substitute` might give more than {INTEGER_BITS} bits", code="E502")
     return normal(held.subs(symbol, put))
 
@@ -163,12 +163,10 @@ def differentiate(expression: Expression, symbol: Expression) -> Expression:
     >>> differentiate(x**3 + sin(x), x)
     3*x**2 + cos(x)
     """
-    return _closed("derivative", guards.symbolic(expression).diff(_symbol(symbol)))
+    return closed("derivative", guards.symbolic(expression).diff(require_symbol(symbol)))
 
 
-def integrate(
-    expression: Expression, symbol: Expression, low: Endpoint = None, high: Endpoint = None
-) -> Expression:
+def integrate(expression: Expression, symbol: Expression, low: Endpoint = None, high: Endpoint = None) -> Expression:
     """Integral of the expression by the symbol: an antiderivative without a constant, or between two bounds.
 
     A bound is a number, an expression, or the text infinity or -infinity. An error where the computer algebra
@@ -183,14 +181,14 @@ def integrate(
     if (low is None) != (high is None):
         raise LanguageError("`integrate` takes both bounds or none")
     held = guards.symbolic(expression)
-    found = _polynomial_integral(held, _symbol(symbol), low, high)
+    found = rational_integral(held, require_symbol(symbol), low, high)
     if found is not None:
         return found
-    over = _symbol(symbol) if low is None else (_symbol(symbol), _endpoint(low), _endpoint(high))
-    return _closed("integral", _attempted("integral", lambda: sympy.integrate(held, over)))
+    over = require_symbol(symbol) if low is None else (require_symbol(symbol), _endpoint(low), _endpoint(high))
+    return closed("integral", attempted("integral", lambda: sympy.integrate(held, over)))
 
 
-def _polynomial_integral(held: Expression, over: Expression, low: Endpoint, high: Endpoint) -> Expression | None:
+def rational_integral(held: Expression, over: Expression, low: Endpoint, high: Endpoint) -> Expression | None:
     """The integral of a polynomial with rational coefficients between rational bounds or none; None for others.
 
     The general method gives the same in thirty times the time.
@@ -223,10 +221,10 @@ def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expre
 
     held, end = guards.symbolic(expression), _endpoint(target)
     sides = "+" if end.is_infinite else "+-"
-    found = _attempted("limit", lambda: sympy.limit(held, _symbol(symbol), end, sides))
+    found = attempted("limit", lambda: sympy.limit(held, require_symbol(symbol), end, sides))
     if found.has(sympy.AccumBounds):
         raise LanguageError("there is no limit: the expression swings", code="E504")
-    return _closed("limit", found)
+    return closed("limit", found)
 
 
 def solve(expression: Expression, symbol: Expression) -> list[Expression]:
@@ -241,9 +239,9 @@ def solve(expression: Expression, symbol: Expression) -> list[Expression]:
     """
     import sympy
 
-    held, unknown = guards.symbolic(expression), _symbol(symbol)
-    found = _attempted("solution", lambda: _roots(held, unknown) or _solutions(held, unknown))
-    solutions = [_closed("solution", solution) for solution in sorted(found, key=sympy.default_sort_key)]
+    held, unknown = guards.symbolic(expression), require_symbol(symbol)
+    found = attempted("solution", lambda: _roots(held, unknown) or _solutions(held, unknown))
+    solutions = [closed("solution", solution) for solution in sorted(found, key=sympy.default_sort_key)]
     real = [solution for solution in solutions if _is_real(solution)]
     others = [solution for solution in solutions if not _is_real(solution)]
     return [real[place] for place in order(real)] + others
@@ -258,7 +256,7 @@ def _roots(held: Any, unknown: Any) -> list[Any]:
         return []
     found = sympy.roots(polynomial)
     if sum(found.values()) < polynomial.degree():
-        raise _no_closed_form("solution")
+        raise no_closed_form("solution")
     return list(found)
 
 
@@ -277,7 +275,7 @@ def _solutions(held: Any, unknown: Any) -> list[Any]:
 def _is_real(solution: Expression) -> bool:
     held = guards.symbolic(solution)
     if held.is_real is None and not held.free_symbols:
-        raise _no_closed_form("solution")  # real, but written with complex roots: Cardano's irreducible case
+        raise no_closed_form("solution")  # real, but written with complex roots: Cardano's irreducible case
     return bool(held.is_real)
 
 
@@ -293,7 +291,7 @@ def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
 
     if len(coefficients) > TERMS:
         raise LanguageError(f"`polynomial` takes at most {TERMS} coefficients", code="E502")
-    held = _symbol(symbol)
+    held = require_symbol(symbol)
     terms = (guards.symbolic(value) * held**power for power, value in enumerate(coefficients))
     return normal(sympy.Add(*terms))
 
@@ -322,46 +320,9 @@ def polynomial_integral(coefficients: list[Number], low: Number, high: Number) -
     return guards.subtract(evaluate_polynomial(raised, high), evaluate_polynomial(raised, low))
 
 
-def _symbol(value: Any) -> Any:
-    if not getattr(value, "is_Symbol", False):
-        raise LanguageError("a symbol is needed here", 'make it with `symbol("x")`')
-    return value
-
-
 def _endpoint(value: Endpoint) -> Any:
     import sympy
 
     if isinstance(value, str):
         return {"infinity": sympy.oo, "-infinity": -sympy.oo}[value]
     return guards.symbolic(value)
-
-
-def _attempted(what: str, compute: Callable[[], Any]) -> Any:
-    """What sympy computes, its own failures told as an answer that it does not find."""
-    try:
-        return compute()
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        NotImplementedError,
-        TypeError,
-        ValueError,
-    ) as error:
-        if "left hand limit" in str(error):
-            raise LanguageError("the limits from the two sides differ", code="E504") from None
-        raise _no_closed_form(what) from None
-
-
-def _closed(what: str, found: Any) -> Any:
-    """The result in normal form, if it is finished and holds for all values of its symbols."""
-    import sympy
-
-    open_forms = (sympy.Integral, sympy.Derivative, sympy.Limit, sympy.Subs, sympy.Piecewise, sympy.RootOf)
-    if found.has(*open_forms, sympy.re, sympy.im):
-        raise _no_closed_form(what)
-    return normal(found)
-
-
-def _no_closed_form(what: str) -> LanguageError:
-    return LanguageError(f"the {what} has no closed form that the computer algebra finds", code="E504")
