@@ -55,6 +55,8 @@ class Grader:
     def __init__(self, comparison: Mapping[str, Any], format: Mapping[str, Any], chain: str = "strict") -> None:
         """Raises DiaError for a format, chain or comparison that this version does not know."""
         self.form = _known(format.get("kind"), FORMATS, "answer format")
+        if found := self.form.faults(format):
+            raise DiaError(Diagnostic("E821", visible(found[0]), None, None), 3)
         self.steps = _known(chain, self.form.chains, "chain of extraction")
         self.format, self.chain = format, chain
         self.is_verbatim = chain in self.form.verbatim

@@ -99,9 +99,11 @@ class Guess(Baseline):
 
 
 def options(question: Question) -> list[str]:
-    """The answers that the question's format names, where it names any."""
-    named = question["format"].get("options", ())
-    return [str(option) for option in named] if isinstance(named, (list, tuple, dict)) else []
+    """The answers that the question's format names, where it names any, without the one that skips."""
+    format = question["format"]
+    named = format.get("options", format.get("of", ()))
+    held = [str(option) for option in named] if isinstance(named, (list, tuple, dict)) else []
+    return [option for option in held if option != format.get("skip")]
 
 
 def chosen(texts: Sequence[str], seed: str, question: str) -> str:

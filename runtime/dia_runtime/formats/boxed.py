@@ -1,0 +1,80 @@
+r"""The answer in \boxed{}, as mathematicians' models write it.
+
+| chain | what is found |
+|---|---|
+| strict | what stands in the only `\boxed{...}` of the reply (step `only`), wherever it is; braces inside must match |
+| lenient | that, else the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` whose braces match (`last`) |
+
+Lenient takes `\text{...}`, `\mathrm{...}` and the like off the answer, and dollar signs. Of a reply longer than a
+million characters the last million is searched. A question's record is `{"kind": "boxed", "skip": "I-DO-NOT-KNOW"}`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+
+BOX = r"\boxed{"
+BOXES = re.compile(r"\\?\b(?:boxed|fbox)[ \t]?\{")
+BRACES = re.compile(r"\\[{}\\]|[{}]")
+WORDS = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|operatorname)[ \t]?\{")
+
+
+def only(reply: str, format: FormatRecord) -> str | None:
+    """What stands in the one box of the reply."""
+    text = reply[-CHARACTERS:]
+    start = text.find(BOX)
+    if start < 0 or text.find(BOX, start + 1) >= 0:
+        return None
+    return braced(text, start + len(BOX))
+
+
+def last(reply: str, format: FormatRecord) -> str | None:
+    """What stands in the last box of the reply that is closed."""
+    text = reply[-CHARACTERS:]
+    opened = list(BOXES.finditer(text))
+    found = braced(text, opened[-1].end()) if opened else None
+    return None if found is None else bare(found)
+
+
+def braced(text: str, start: int) -> str | None:
+    """What stands from the place to the brace that closes the one before it; None where that is never closed."""
+    depth = 1
+    for mark in BRACES.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(mark[0], 0)
+        if depth == 0:
+            return text[start : mark.start()]
+    return None
+
+
+def bare(text: str) -> str:
+    """The text without dollar signs around it and without one command that only says how it looks."""
+    text = text.strip().strip("$").strip()
+    found = WORDS.match(text)
+    if found and text.endswith("}") and braced(text, found.end()) == text[found.end() : -1]:
+        return text[found.end() : -1]
+    return text
+
+
+class Boxed(Format):
+    r"""The answer in \boxed{}."""
+
+    chains = {"strict": (("only", only),), "lenient": (("only", lambda r, f: _bared(only(r, f))), ("last", last))}
+
+    def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
+        parts = [
+            f"Give your final answer in \\boxed{{}}, and use \\boxed{{}} only once: {answer_phrase}.",
+            skip_sentence(self.wrap(str(format.get("skip")), format), format),
+        ]
+        return " ".join(filter(None, parts))
+
+    def wrap(self, text: str, format: FormatRecord) -> str:
+        return f"{BOX}{text}}}"
+
+
+def _bared(text: str | None) -> str | None:
+    return None if text is None else bare(text)
+
+
+BOXED = Boxed()

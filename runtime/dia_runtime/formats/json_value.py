@@ -1,0 +1,188 @@
+"""The answer as a value in a JSON object, under the key that the author chooses (`answer` unless said).
+
+| chain | what is found |
+|---|---|
+| strict | the value of the key in the JSON object that the reply is (step `alone`), or that stands in one code fence (`fence`) |
+| lenient | that, else the value in the last `{...}` of the reply that is JSON and has the key, in any case (`last`) |
+| compat | as the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text behind `"key":` (`fence`, `braces`, `any`, `pair`) |
+
+A text is the answer as it is; a number keeps its digits; a list or an object is the answer as JSON. An object with
+a key twice and NaN are no JSON. A million characters are searched, for lenient the last ones. A question's record is
+`{"kind": "json", "key": "answer", "skip": "I-DO-NOT-KNOW"}`.
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+from dia_runtime.formats.tagged import fenced_body
+
+RESTARTS = 16
+MARKS = re.compile(r'\\.|[{}"]', re.DOTALL)
+FENCED = re.compile(r"```json")
+FLAT = re.compile(r"\{[^{}]*\}")
+
+
+class _Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def alone(reply: str, format: FormatRecord) -> str | None:
+    """The value in the object that the reply is."""
+    return value_in(reply, _key(format)) if len(reply) <= CHARACTERS else None
+
+
+def fence(reply: str, format: FormatRecord) -> str | None:
+    """The value in the object that stands in the one code fence."""
+    body = fenced_body(reply)
+    return None if body is None else value_in(body, _key(format))
+
+
+def last(reply: str, format: FormatRecord) -> str | None:
+    """The value in the last object of the reply that has the key."""
+    for text in reversed(list(objects(reply[-CHARACTERS:]))):
+        found = value_in(text, _key(format), True)
+        if found is not None:
+            return found
+    return None
+
+
+def objects(text: str) -> Iterator[str]:
+    """The outermost pairs of braces, quotes inside respected; a brace that is never closed is passed over."""
+    place = -1
+    for _ in range(RESTARTS):
+        place = text.find("{", place + 1)
+        if place < 0:
+            return
+        start, depth, is_text = -1, 0, False
+        for mark in MARKS.finditer(text, place):
+            if mark[0] == '"':
+                is_text = depth > 0 and not is_text
+            elif mark[0] == "{" and not is_text:
+                start, depth = (start if depth else mark.start()), depth + 1
+            elif mark[0] == "}" and depth and not is_text:
+                depth -= 1
+                if depth == 0:
+                    yield text[start : mark.end()]
+        if depth == 0:
+            return
+        place = start
+
+
+def value_in(text: str, key: str, is_folded: bool = False) -> str | None:
+    """The value of the key as the answer's text; None where the text is no JSON object that has it."""
+    try:
+        held = json.loads(
+            text, object_pairs_hook=_pairs, parse_constant=_refused, parse_int=_Number, parse_float=_Number
+        )
+        if not isinstance(held, dict):
+            return None
+        if is_folded and key not in held:
+            keys = [name for name in held if name.casefold() == key.casefold()]
+            key = keys[0] if len(keys) == 1 else key
+        return _text(held[key]) if held.get(key) is not None else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict(pairs)
+    if len(held) != len(pairs):
+        raise ValueError("a key twice")
+    return held
+
+
+def _refused(word: str) -> None:
+    raise ValueError(word)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_quoted(name)}: {_inner(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_inner, value)) + "]"
+    return json.dumps(value)
+
+
+def _inner(value: Any) -> str:
+    is_text = isinstance(value, str) and not isinstance(value, _Number)
+    return _quoted(value) if is_text else _text(value)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def json_fence(reply: str, format: FormatRecord) -> str | None:
+    """The value in the first fence marked as JSON."""
+    text = reply[:CHARACTERS]
+    start = FENCED.search(text)
+    end = text.find("```", start.end()) if start else -1
+    return value_in(text[start.end() : end], _key(format)) if start and end >= 0 else None
+
+
+def braces(reply: str, format: FormatRecord) -> str | None:
+    """The value in what stands between the first and the last brace."""
+    text = reply[:CHARACTERS]
+    return value_in(text[max(text.find("{"), 0) : text.rfind("}") + 1], _key(format))
+
+
+def flat(reply: str, format: FormatRecord) -> str | None:
+    """The value in the first braces without others inside that hold it."""
+    for found in FLAT.finditer(reply[:CHARACTERS]):
+        value = value_in(found[0], _key(format))
+        if value is not None:
+            return value
+    return None
+
+
+def pair(reply: str, format: FormatRecord) -> str | None:
+    """The text in quotes that stands behind the key in quotes."""
+    pattern = rf'"{re.escape(_key(format))}"\s*:\s*"([^"]*)"'
+    found = re.search(pattern, reply[:CHARACTERS])
+    return found[1] if found else None
+
+
+def _key(format: FormatRecord) -> str:
+    return str(format.get("key", "answer"))
+
+
+STRICT = (("alone", alone), ("fence", fence))
+
+
+class Json(Format):
+    """The answer as a value in a JSON object."""
+
+    options = frozenset({"key"})
+    chains = {
+        "strict": STRICT,
+        "lenient": (*STRICT, ("last", last)),
+        "compat": (("fence", json_fence), ("braces", braces), ("any", flat), ("pair", pair)),
+    }
+
+    def faults(self, format: FormatRecord) -> list[str]:
+        key = format.get("key", "answer")
+        is_key = isinstance(key, str) and 0 < len(key) <= 100
+        return super().faults(format) + ([] if is_key else ["`key` must be a text of at most 100 characters"])
+
+    def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
+        parts = [
+            f'Reply with a JSON object alone that holds your final answer as text under the key "{_key(format)}",'
+            f" such as {self.wrap('...', format)}. The answer is {answer_phrase}.",
+            skip_sentence(self.wrap(str(format.get("skip")), format), format),
+        ]
+        return " ".join(filter(None, parts))
+
+    def wrap(self, text: str, format: FormatRecord) -> str:
+        return json.dumps({_key(format): text}, ensure_ascii=False)
+
+
+JSON = Json()

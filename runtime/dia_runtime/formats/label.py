@@ -1,0 +1,94 @@
+"""One of the labels that the author fixes, on the last line of the reply.
+
+| chain | what is found |
+|---|---|
+| strict | the last line that is not blank, if it is one of the labels or the skip token, as written (step `line`) |
+| lenient | that, else the label on that line in any case, behind `Answer:`, in quotes, asterisks or brackets, with a full stop (`bare`), else the one label that stands in the reply as a word (`single`); two different ones are none |
+
+Of a reply longer than a million characters the last million is searched. A question's record is
+`{"kind": "label", "of": ["AGREE", "DISAGREE"], "skip": "I-DO-NOT-KNOW"}`.
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+from dia_runtime.formats.last_line import last, unmarked
+
+LONGEST, MOST = 200, 1_000
+AROUND = "*_\"'`()[]{}. \t"
+
+
+def words_of(format: FormatRecord) -> list[str]:
+    """The labels and the skip token."""
+    return [*format["of"], *([format["skip"]] if format.get("skip") else [])]
+
+
+def line(reply: str, format: FormatRecord) -> str | None:
+    """The label that the last line is."""
+    found = (last(reply, format) or "").strip()
+    return found if found in words_of(format) else None
+
+
+def bare(reply: str, format: FormatRecord) -> str | None:
+    """The one label that the last line is but for case and what stands around it."""
+    found = unmarked((last(reply, format) or "")[-2 * LONGEST :]).strip(AROUND).casefold()
+    same = [word for word in words_of(format) if word.strip(AROUND).casefold() == found]
+    return same[0] if len(same) == 1 else None
+
+
+def single(reply: str, format: FormatRecord) -> str | None:
+    """The one label that stands in the reply as a word, as written."""
+    pattern = _pattern(tuple(words_of(format)))
+    found = {match[1] for match in pattern.finditer(reply[-CHARACTERS:])}
+    return found.pop() if len(found) == 1 else None
+
+
+@lru_cache(maxsize=64)
+def _pattern(words: tuple[str, ...]) -> Any:
+    """The labels as words, the longest first."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    held = "|".join(re2.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
+    return re2.compile(rf"(?:^|[^\pL\pN_])({held})(?:[^\pL\pN_]|$)", options)
+
+
+class Label(Format):
+    """One of fixed labels."""
+
+    options = frozenset({"of"})
+    chains = {"strict": (("line", line),), "lenient": (("line", line), ("bare", bare), ("single", single))}
+
+    def faults(self, format: FormatRecord) -> list[str]:
+        found, of = super().faults(format), format.get("of")
+        if not isinstance(of, list) or not 2 <= len(of) <= MOST:
+            return [*found, "the format label needs at least two labels: `of: [AGREE, DISAGREE]`"]
+        if not all(isinstance(word, str) and is_label(word) for word in of):
+            found.append(f"a label of the format label must be one line of 1 to {LONGEST} characters")
+        elif len(set(of)) < len(of):
+            found.append("the labels of the format label must be different")
+        elif format.get("skip") in of:
+            found.append(f"the skip token `{format['skip']}` is one of the labels of the format label")
+        return found
+
+    def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
+        parts = [
+            f"End your reply with a line that holds nothing but one of these: {', '.join(format['of'])}.",
+            skip_sentence(f"{format.get('skip')} on that line", format),
+        ]
+        return " ".join(filter(None, parts))
+
+    def wrap(self, text: str, format: FormatRecord) -> str:
+        return text
+
+
+def is_label(word: str) -> bool:
+    """Whether the word is one line that can be found again."""
+    return 0 < len(word) <= LONGEST and word == word.strip() and len(word.splitlines()) == 1
+
+
+LABEL = Label()

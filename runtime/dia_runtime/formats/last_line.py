@@ -1,0 +1,62 @@
+"""The answer on the last line of the reply.
+
+| chain | what is found |
+|---|---|
+| strict | the last line that holds more than white space (step `last`) |
+| lenient | that line without a mark such as `Answer:` or `Final answer:` before it and without asterisks around it; a line that only closes a code fence is passed over (`last`) |
+
+Of a reply longer than a million characters the last million is searched. A question's record is
+`{"kind": "last_line", "skip": "I-DO-NOT-KNOW"}`.
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+import re
+
+from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+
+MARK = re.compile(
+    r"\**(?:(?:the|my) )?(?:final )?answer(?: is)?\**[:=]\**|\**(?:the|my) (?:final )?answer is\** ", re.I
+)
+
+
+def last(reply: str, format: FormatRecord) -> str | None:
+    """The last line that is not blank."""
+    text = reply[-CHARACTERS:].rstrip()
+    return text[max(text.rfind("\n"), text.rfind("\r")) + 1 :] or None
+
+
+def marked(reply: str, format: FormatRecord) -> str | None:
+    """The last line that is not blank and closes no fence, without what marks it as the answer."""
+    text = reply[-CHARACTERS:].rstrip()
+    found = last(text.removesuffix("```"), format)
+    return None if found is None else unmarked(found)
+
+
+def unmarked(line: str) -> str:
+    """The line without `Answer:` before it and asterisks around it."""
+    line = line.strip()
+    found = MARK.match(line)
+    line = line[found.end() :].strip() if found else line
+    if line.startswith("**") and line.endswith("**") and len(line) > 4:
+        line = line[2:-2].strip()
+    return line
+
+
+class LastLine(Format):
+    """The answer on the last line."""
+
+    chains = {"strict": (("last", last),), "lenient": (("last", marked),)}
+
+    def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
+        parts = [
+            f"Give your final answer on the last line of your reply, with nothing else on it: {answer_phrase}.",
+            skip_sentence(f"{format.get('skip')} on the last line", format),
+        ]
+        return " ".join(filter(None, parts))
+
+    def wrap(self, text: str, format: FormatRecord) -> str:
+        return text
+
+
+LAST_LINE = LastLine()

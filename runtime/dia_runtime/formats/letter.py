@@ -1,0 +1,188 @@
+r"""The letter of an option, as in multiple choice.
+
+A question's record is one of
+
+    {"kind": "letter", "options": {"A": "Paris", "B": "Rome", "C": "I don't know"}, "skip": "C"}
+    {"kind": "letter", "of": ["A", "B", "C"], "skip": "I-DO-NOT-KNOW"}
+
+`options` are the letters with the texts of their options, as the prompt shows them; `of` are letters alone. `skip` is
+one of the letters (whose option says that the model does not know), or a token beside them. The answer is of type
+choice, its canonical text the letter. Letters are single capital letters from A to Z, two at least.
+
+| chain | what is found |
+|---|---|
+| strict | a reply that is nothing but the letter, bare or in brackets, bold, with a full stop (step `alone`), else the last explicit mark (`mark`): `Answer: B`, `the answer is B`, `\boxed{B}`, `###B###` |
+| lenient | that, else the letter or the text of one option on the last line (`line`), else the one option whose text is the reply (`text`), else the one letter that the last line marks by brackets, asterisks or a full stop (`single`); two different ones are none |
+| compat | as the published evaluator of the evaluate-idk study: see letter_compat.py |
+
+In front of all, closed `<think>...</think>` is left out. Marks may hold the letter in either case; what follows them
+must not make them part of a sentence (`Answer: B or A` is no mark). Of a reply longer than a million characters the
+last million is searched.
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+from dia_runtime.formats.letter_compat import CHAIN as COMPAT
+from dia_runtime.formats.letter_compat import without_thoughts
+
+LONGEST = 10_000  # of an option's text that is compared
+
+
+def letters_of(format: FormatRecord) -> list[str]:
+    """The letters that a reply may name, in their order."""
+    return [*format.get("options", format.get("of", ()))]
+
+
+def answered(reply: str) -> str:
+    """The reply without its closed thoughts, its end if it is very long."""
+    return without_thoughts(reply[-CHARACTERS:])
+
+
+def alone(reply: str, format: FormatRecord) -> str | None:
+    """The letter or the skip token that the reply is."""
+    text = answered(reply).strip()
+    return _named(_patterns(*_key(format))["alone"].fullmatch(text), format) if len(text) < LONGEST else None
+
+
+def mark(reply: str, format: FormatRecord) -> str | None:
+    """The letter or the skip token of the last explicit mark."""
+    found = list(_patterns(*_key(format))["mark"].finditer(answered(reply)))
+    return _named(found[-1], format) if found else None
+
+
+def line(reply: str, format: FormatRecord) -> str | None:
+    """The letter that the last line begins with, if nothing follows or the text of its own option."""
+    found = _patterns(*_key(format))["line"].fullmatch(_last_line(reply))
+    if not found:
+        return None
+    letter, rest = found[1].upper(), _folded(found[2])
+    return letter if not rest or rest == _folded(_texts(format).get(letter, "")) else None
+
+
+def text(reply: str, format: FormatRecord) -> str | None:
+    """The letter of the one option whose text is the reply, or its last line."""
+    for said in (_folded(answered(reply)), _folded(_last_line(reply))):
+        said = said.removeprefix("answer: ")
+        found = [letter for letter, held in _texts(format).items() if said and _folded(held) == said]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def single(reply: str, format: FormatRecord) -> str | None:
+    """The one letter that the last line marks."""
+    found = {
+        match[1] or match[2] or match[3] for match in _patterns(*_key(format))["single"].finditer(_last_line(reply))
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _last_line(reply: str) -> str:
+    text = answered(reply).rstrip()
+    return text[text.rfind("\n") + 1 :].strip()[:LONGEST]
+
+
+def _texts(format: FormatRecord) -> dict[str, str]:
+    held = format.get("options")
+    return dict(held) if isinstance(held, dict) else {}
+
+
+def _folded(text: str) -> str:
+    return " ".join(text[:LONGEST].casefold().split()).strip("*\"'` ").rstrip(". ")
+
+
+def _named(found: Any, format: FormatRecord) -> str | None:
+    """The letter or token of a match: the token as it is, the letter as a capital one."""
+    if not found:
+        return None
+    held = next(group for group in found.groups() if group)
+    return held if held == format.get("skip") else str(held).upper()
+
+
+def _key(format: FormatRecord) -> tuple[str, str]:
+    letters = "".join(letters_of(format))
+    skip = format.get("skip") or ""
+    return letters, "" if skip in letters else skip
+
+
+@lru_cache(maxsize=64)
+def _patterns(letters: str, token: str) -> dict[str, Any]:
+    """The patterns for these letters and this skip token, as RE2 has them."""
+    import re2
+
+    both = f"[{letters}{letters.lower()}]"
+    word = f"({re2.escape(token)}|{both})" if token else f"({both})"
+    large = f"({re2.escape(token)}|[{letters}])" if token else f"([{letters}])"
+    opened, closed = r"(?:\*\*|__|`|\$)?[(\[]?(?:\*\*)?", r"(?:\*\*)?[)\]]?"
+    held = rf"{opened}{word}{closed}"
+    end = r"(?:\*\*|__|`|\$)?[)\]]?(?:\s*\z|\s*\n|[.,;:!)](?:\s|\*|\z)|\*\*|\s+[-(])"
+    begin = r"(?i:\banswer)(?:\*\*)?\s*(?:(?i:is)\s*:?|[:=])"
+    option = r"(?:\*\*)?[ \t]*(?:(?i:option|choice)[ \t]+)?"
+    said = rf"{begin}(?:\*\*)?\s*{option}{opened}{large}{closed}{end}"
+    # A small letter ends its line: others are numbers of statements, words, articles.
+    small = rf"{begin}[ \t]*{option}{held}\.?(?:\*\*)?[ \t]*(?:\n|\z)"
+    inside = r"(?:\\(?:text|textbf|mathrm|mathbf)\s*\{\s*)?(?:(?i:answer)\s*:\s*)?"
+    box = rf"\\boxed\s*\{{\s*{inside}[(]?{word}[).]?\s*\}}"
+    return {
+        "alone": _compiled(rf"{held}[.)]?(?:\*\*)?"),
+        "mark": _compiled(rf"###\s*\(?{word}\)?\s*###|{box}|{said}|{small}"),
+        "line": _compiled(rf"(?:(?i:option|choice)\s+)?[(\[*]*({both})(?:[)\]*.:]+\s*(.*)|\s*)"),
+        "single": _compiled(rf"\(([{letters}])\)|\*\*\(?([{letters}])\)?\.?\*\*|(?:^|\s)([{letters}])\.(?:\s|\z)"),
+    }
+
+
+def _compiled(pattern: str) -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+STRICT = (("alone", alone), ("mark", mark))
+
+
+class Letter(Format):
+    """The letter of an option."""
+
+    options = frozenset({"of", "options"})
+    chains = {
+        "strict": STRICT,
+        "lenient": (*STRICT, ("line", line), ("text", text), ("single", single)),
+        "compat": COMPAT,
+    }
+
+    def faults(self, format: FormatRecord) -> list[str]:
+        found = super().faults(format)
+        held = format.get("options", format.get("of"))
+        if not isinstance(held, (dict, list)) or len(held) < 2:
+            return [*found, "the format letter needs the letters of the options: `of: [A, B, C, D]`, or `choices`"]
+        if len(set(map(str, held))) < len(held) or not all(isinstance(one, str) and ONE.fullmatch(one) for one in held):
+            found.append("the letters of the format letter must be different capital letters from A to Z")
+        if isinstance(held, dict) and not all(isinstance(one, str) for one in held.values()):
+            found.append("`options` of the format letter must be texts by their letters")
+        return found
+
+    def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
+        skip = format.get("skip")
+        letters = [letter for letter in letters_of(format) if letter != skip]
+        is_option = skip in letters_of(format)
+        parts = [
+            f'End your reply with a line of the form "{self.wrap("X", format)}", where X is the letter of your answer:'
+            f" {', '.join(letters[:-1])} or {letters[-1]}.",
+            f"To skip the question instead, choose {skip}." if is_option else "",
+            "" if is_option else skip_sentence(f'the line "{self.wrap(str(skip), format)}"', format),
+        ]
+        return " ".join(filter(None, parts))
+
+    def wrap(self, text: str, format: FormatRecord) -> str:
+        return f"Answer: {text}"
+
+
+ONE = re.compile("[A-Z]")
+LETTER = Letter()

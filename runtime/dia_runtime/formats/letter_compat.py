@@ -1,0 +1,128 @@
+r"""How the evaluate-idk study read letters, step by step, in the two versions that it published.
+
+The first version knows A to E; the second, from 2025-12-17, A to K. A record whose last letter is behind E is read
+as the second version does. Closed `<think>...</think>` is left out. The rules in order; the first with any match
+decides, and unless said otherwise the match that ends last:
+
+| step | what is found |
+|---|---|
+| final-is-hope, final-is | "final answer is B. I hope", "final answer ... is B", at most 100 characters between on the same line |
+| answer-colon, answer-near | "answer:", "answer", then at most 50 characters, then the letter as a word |
+| text-start, line-start | the letter as a word at the beginning of the text, or of a line |
+| hash | the last ###B###; in capitals alone in the first version |
+| boxed | the first \boxed{B}, else \boxed{\text{B}}, \boxed{\mathrm{B}}, boxed(B), boxed{B}, in either case |
+| answer-letter | the first "answer B", "answer: B", "answer-B", in either case |
+| option-tail | "option B" or "choice B" among the last 200 characters, in either case |
+
+As far as line-start only the capital letters A to E count. "As a word" is: behind a blank or at the beginning, bare,
+in round brackets or between two pairs of asterisks, before a full stop, a comma, a colon (one white space between or
+none), a blank or the end.
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from dia_runtime.formats.base import CHARACTERS, FormatRecord, Step
+
+TAIL = 200
+# What Python calls white space in text; RE2's own \s is that of ASCII.
+SPACE = r"[\s\v\x{1c}-\x{1f}\x{85}\p{Z}]"
+ONE = r"(?:\(([A-E])\)|([A-E]))"
+END = rf"(?:{SPACE}?[.,:]| |\n?\z)"
+WORD = rf"(?:\*\*)?{ONE}(?:\*\*)?{END}"
+FIRST_TIER = {
+    "final-is-hope": rf"(?i:final answer is):?{SPACE}*{ONE}\.?{SPACE}*I hope",
+    "final-is": rf"(?i:final answer).{{0,100}}?{SPACE}+is:?{SPACE}*{ONE}",
+    "answer-colon": rf"(?i:answer){SPACE}?:.{{0,50}}?(?: |\A){WORD}",
+    "answer-near": rf"(?i:answer).{{0,50}}?(?: |\A){WORD}",
+    "text-start": rf"\A{WORD}",
+    "line-start": rf"\n{WORD}",
+}
+BOXES = (
+    r"\\boxed\{([%s])\}",
+    r"\\boxed\{\\text\{([%s])\}\}",
+    r"\\boxed\{\\math(?:rm|bf)\{([%s])\}\}",
+    r"boxed\(([%s])\)",
+    r"boxed\{([%s])\}",
+)
+
+
+def without_thoughts(reply: str) -> str:
+    """The reply without its closed thoughts."""
+    text, parts, place = reply[:CHARACTERS], [], 0
+    while (start := text.find("<think>", place)) >= 0 and (end := text.find("</think>", start)) >= 0:
+        parts.append(text[place:start])
+        place = end + len("</think>")
+    return "".join((*parts, text[place:]))
+
+
+def _tier_one(name: str) -> Step:
+    def step(reply: str, format: FormatRecord) -> str | None:
+        found, end = None, -1
+        for match in _compiled(FIRST_TIER[name]).finditer(without_thoughts(reply)):
+            if match.end() > end:
+                found, end = match[1] or match[2], match.end()
+        return found
+
+    return name, step
+
+
+def hash_mark(reply: str, format: FormatRecord) -> str | None:
+    """The last letter between three hashes on each side."""
+    letters = _letters(format)
+    case = "" if letters == "A-E" else "(?i)"
+    found = list(_compiled(rf"{case}###([{letters}])###").finditer(without_thoughts(reply)))
+    return found[-1][1].upper() if found else None
+
+
+def boxed(reply: str, format: FormatRecord) -> str | None:
+    """The first letter in a box, by the first kind of box that there is."""
+    text = without_thoughts(reply)
+    return _first([f"(?i){pattern % _letters(format)}" for pattern in BOXES], text)
+
+
+def answer_letter(reply: str, format: FormatRecord) -> str | None:
+    """The first letter behind the word answer."""
+    pattern = rf"(?i)answer{SPACE}*[:-]?{SPACE}*\(?([{_letters(format)}])\b"
+    return _first([pattern], without_thoughts(reply))
+
+
+def option_tail(reply: str, format: FormatRecord) -> str | None:
+    """The letter behind option or choice near the end."""
+    letters = _letters(format)
+    patterns = [rf"(?i){word}{SPACE}+([{letters}])\b" for word in ("option", "choice")]
+    return _first(patterns, without_thoughts(reply)[-TAIL:])
+
+
+def _first(patterns: list[str], text: str) -> str | None:
+    for pattern in patterns:
+        found = _compiled(pattern).search(text)
+        if found:
+            return str(found[1]).upper()
+    return None
+
+
+def _letters(format: FormatRecord) -> str:
+    last = max(format.get("options", format.get("of", ())), default="E")
+    return "A-E" if last <= "E" else "A-K"
+
+
+@cache
+def _compiled(pattern: str) -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+LATER: dict[str, Callable[[str, FormatRecord], str | None]] = {
+    "hash": hash_mark,
+    "boxed": boxed,
+    "answer-letter": answer_letter,
+    "option-tail": option_tail,
+}
+CHAIN: tuple[Step, ...] = (*map(_tier_one, FIRST_TIER), *LATER.items())

@@ -1,0 +1,97 @@
+"""The answer in the group of a regular expression that the author writes, in the syntax of RE2.
+
+| chain | what is found |
+|---|---|
+| strict | the group of the only match in the reply (step `only`) |
+| lenient | that, else the group of the last match (`last`) |
+
+`reply` tells models how to write the answer, and the baselines as well: a text in which `{answer}` stands for it.
+Of a reply longer than a million characters the first million is searched. A question's record is
+`{"kind": "regex", "pattern": "(?m)^RESULT=(.*)$", "reply": "RESULT={answer}", "skip": "I-DO-NOT-KNOW"}`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence, text_fault
+
+PLACE = "{answer}"
+LONGEST = 1_000
+SAMPLES = ("1", "a")
+
+
+def only(reply: str, format: FormatRecord) -> str | None:
+    """The group of the one match."""
+    found, is_only = _last(reply, format)
+    return found if is_only else None
+
+
+def last(reply: str, format: FormatRecord) -> str | None:
+    """The group of the last match."""
+    return _last(reply, format)[0]
+
+
+def _last(reply: str, format: FormatRecord) -> tuple[str | None, bool]:
+    count, found = 0, None
+    for match in compiled(format["pattern"]).finditer(reply[:CHARACTERS]):
+        if match[1] is not None:
+            count, found = count + 1, match[1]
+    return found, count == 1
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> Any:
+    """The pattern compiled. Raises ValueError with the reason where RE2 does not have it."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        held = error.args[0] if error.args else ""
+        raise ValueError(held.decode("utf-8", "replace") if isinstance(held, bytes) else str(held)) from None
+
+
+class Regex(Format):
+    """The answer in the group of a regular expression."""
+
+    options = frozenset({"pattern", "reply"})
+    chains = {"strict": (("only", only),), "lenient": (("only", only), ("last", last))}
+
+    def faults(self, format: FormatRecord) -> list[str]:
+        found = super().faults(format) + text_fault(format, "pattern") + text_fault(format, "reply")
+        return found or _pattern_faults(format["pattern"]) or self._reply_faults(format)
+
+    def _reply_faults(self, format: FormatRecord) -> list[str]:
+        if format["reply"].count(PLACE) != 1:
+            return [f"`reply` of the format regex must hold `{PLACE}` once, where the answer stands"]
+        if not any(only(self.wrap(text, format), format) == text for text in SAMPLES):
+            return [f"`pattern` of the format regex does not find the answer in `reply` (`{PLACE}` replaced)"]
+        return []
+
+    def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
+        parts = [
+            f"Write your final answer once, in the form {self.wrap('ANSWER', format)},"
+            f" where ANSWER stands for it: {answer_phrase}.",
+            skip_sentence(self.wrap(str(format.get("skip")), format), format),
+        ]
+        return " ".join(filter(None, parts))
+
+    def wrap(self, text: str, format: FormatRecord) -> str:
+        return str(format["reply"].replace(PLACE, text))
+
+
+def _pattern_faults(pattern: str) -> list[str]:
+    if len(pattern) > LONGEST:
+        return [f"`pattern` of the format regex is longer than {LONGEST:,} characters"]
+    try:
+        groups = compiled(pattern).groups
+    except ValueError as error:
+        return [f"`pattern` of the format regex is not RE2: {error}"]
+    return [] if groups == 1 else [f"`pattern` of the format regex must have one group; it has {groups}"]
+
+
+REGEX = Regex()

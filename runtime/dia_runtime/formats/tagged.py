@@ -1,0 +1,92 @@
+"""The answer between two tags of the author's choice: <answer> and </answer> unless `tag` says otherwise.
+
+| chain | what is found |
+|---|---|
+| strict | the reply, without outer white space, is exactly one `<answer>...</answer>` (step `alone`), or that in one code fence of three backticks with or without a language word (`fence`); a word before or behind it, or a second tag, and nothing is found |
+| lenient | that, else the last `<answer>...</answer>` anywhere that holds neither tag itself (`last`) |
+
+Case counts. Of a reply longer than a million characters strict finds nothing and lenient searches the first million.
+A question's record is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KNOW"}`.
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+import re
+
+from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+
+FENCE = "```"
+LANGUAGE = re.compile(r"[A-Za-z0-9_+.#-]*")
+TAG = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
+
+
+def tags(format: FormatRecord) -> tuple[str, str]:
+    """The opening and the closing tag."""
+    name = "xml" if format["kind"] == "xml" else format.get("tag", "answer")
+    return f"<{name}>", f"</{name}>"
+
+
+def alone(reply: str, format: FormatRecord) -> str | None:
+    """What stands in the tags, if the reply is exactly one pair of them."""
+    opening, closing = tags(format)
+    text = reply.strip()
+    if not (text.startswith(opening) and text.endswith(closing)) or len(text) > CHARACTERS:
+        return None
+    inner = text[len(opening) : -len(closing)]
+    return None if opening in inner or closing in inner else inner
+
+
+def fence(reply: str, format: FormatRecord) -> str | None:
+    """What stands in the tags, if the reply is exactly one pair of them in a code fence."""
+    body = fenced_body(reply)
+    return None if body is None else alone(body, format)
+
+
+def fenced_body(reply: str) -> str | None:
+    """What a reply holds that is one code fence, behind the language word; None for other replies."""
+    text = reply.strip()
+    if not (text.startswith(FENCE) and text.endswith(FENCE)) or not 6 < len(text) <= CHARACTERS:
+        return None
+    body = text[len(FENCE) : -len(FENCE)]
+    word = LANGUAGE.match(body)
+    return body[word.end() :] if word else body
+
+
+def last(reply: str, format: FormatRecord) -> str | None:
+    """What stands in the last pair of tags."""
+    opening, closing = tags(format)
+    text = reply[:CHARACTERS]
+    opened = text.rfind(opening, 0, max(text.rfind(closing), 0))
+    return None if opened < 0 else text[opened + len(opening) : text.find(closing, opened)]
+
+
+STRICT = (("alone", alone), ("fence", fence))
+
+
+class Tagged(Format):
+    """The answer between two tags."""
+
+    options = frozenset({"tag"})
+    chains = {"strict": STRICT, "lenient": (*STRICT, ("last", last))}
+
+    def faults(self, format: FormatRecord) -> list[str]:
+        tag = format.get("tag", "answer")
+        is_name = isinstance(tag, str) and TAG.fullmatch(tag)
+        wanted = "`tag` must be at most 32 letters, digits, - and _, and begin with a letter"
+        return super().faults(format) + ([] if is_name else [wanted])
+
+    def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
+        opening, closing = tags(format)
+        parts = [
+            f"Give your final answer once, between {opening} and {closing}, and write nothing outside these tags.",
+            f"Between them stands the answer alone: {answer_phrase}.",
+            skip_sentence(self.wrap(str(format.get("skip")), format), format),
+        ]
+        return " ".join(filter(None, parts))
+
+    def wrap(self, text: str, format: FormatRecord) -> str:
+        opening, closing = tags(format)
+        return f"{opening}{text}{closing}"
+
+
+TAGGED = Tagged()

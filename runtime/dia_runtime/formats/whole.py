@@ -1,0 +1,43 @@
+"""The whole reply is the answer.
+
+| chain | what is found |
+|---|---|
+| strict | the reply (step `whole`), unless it is blank |
+| lenient | what stands in the code fence that the reply is (`fence`), else the reply (`whole`) |
+
+A question's record is `{"kind": "whole", "skip": "I-DO-NOT-KNOW"}`.
+"""
+
+from __future__ import annotations
+
+from dia_runtime.formats.base import Format, FormatRecord, skip_sentence
+from dia_runtime.formats.tagged import fenced_body
+
+
+def whole(reply: str, format: FormatRecord) -> str | None:
+    """The reply itself, unless it is blank."""
+    return reply if reply and not reply.isspace() else None
+
+
+def fence(reply: str, format: FormatRecord) -> str | None:
+    """What stands in the one code fence that is the reply."""
+    return fenced_body(reply)
+
+
+class Whole(Format):
+    """The whole reply."""
+
+    chains = {"strict": (("whole", whole),), "lenient": (("fence", fence), ("whole", whole))}
+
+    def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
+        parts = [
+            f"Your whole reply is the answer, with nothing before or behind it: {answer_phrase}.",
+            skip_sentence(f"{format.get('skip')} and nothing else", format),
+        ]
+        return " ".join(filter(None, parts))
+
+    def wrap(self, text: str, format: FormatRecord) -> str:
+        return text
+
+
+WHOLE = Whole()
