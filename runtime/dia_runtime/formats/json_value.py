@@ -7,7 +7,7 @@
 | compat | as the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text behind `"key":` (`fence`, `braces`, `any`, `pair`) |
 
 A text is the answer as it is; a number keeps its digits; a list or an object is the answer as JSON. An object with
-a key twice and NaN are no JSON. A million characters are searched, for lenient the last ones. A question's record is
+a key twice, one nested deeper than 100, and NaN are no JSON. A million characters are searched, for lenient the last ones. A question's record is
 `{"kind": "json", "key": "answer", "skip": "I-DO-NOT-KNOW"}`.
 """  # noqa: E501 - a table
 
@@ -15,13 +15,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
 from dia_runtime.formats.tagged import fenced_body
 
-RESTARTS = 16
+RESTARTS, TRIES, DEPTH = 4, 100, 100
 MARKS = re.compile(r'\\.|[{}"]', re.DOTALL)
 FENCED = re.compile(r"```json")
 FLAT = re.compile(r"\{[^{}]*\}")
@@ -46,7 +48,7 @@ def fence(reply: str, format: FormatRecord) -> str | None:
 
 def last(reply: str, format: FormatRecord) -> str | None:
     """The value in the last object of the reply that has the key."""
-    for text in reversed(list(objects(reply[-CHARACTERS:]))):
+    for text in reversed(deque(objects(reply[-CHARACTERS:]), TRIES)):
         found = value_in(text, _key(format), True)
         if found is not None:
             return found
@@ -103,22 +105,22 @@ def _refused(word: str) -> None:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return str(value)
+    return str(value) if isinstance(value, str) else _inner(value, DEPTH)
+
+
+def _inner(value: Any, depth: int) -> str:
+    """The value as JSON, numbers as they were written. Raises ValueError where it nests too deep."""
+    if not depth:
+        raise ValueError("too deep")
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_quoted(name)}: {_inner(item)}" for name, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_quoted(name)}: {_inner(item, depth - 1)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_inner, value)) + "]"
-    return json.dumps(value)
+        return "[" + ", ".join(_inner(item, depth - 1) for item in value) + "]"
+    return str(value) if isinstance(value, _Number) else _quoted(value)
 
 
-def _inner(value: Any) -> str:
-    is_text = isinstance(value, str) and not isinstance(value, _Number)
-    return _quoted(value) if is_text else _text(value)
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _quoted(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def json_fence(reply: str, format: FormatRecord) -> str | None:
@@ -137,7 +139,7 @@ def braces(reply: str, format: FormatRecord) -> str | None:
 
 def flat(reply: str, format: FormatRecord) -> str | None:
     """The value in the first braces without others inside that hold it."""
-    for found in FLAT.finditer(reply[:CHARACTERS]):
+    for found in islice(FLAT.finditer(reply[:CHARACTERS]), 10 * TRIES):
         value = value_in(found[0], _key(format))
         if value is not None:
             return value

@@ -60,7 +60,7 @@ def line(reply: str, format: FormatRecord) -> str | None:
     found = _patterns(*_key(format))["line"].fullmatch(_last_line(reply))
     if not found:
         return None
-    letter, rest = found[1].upper(), _folded(found[2])
+    letter, rest = found[1].upper(), _folded(found[2] or "")
     return letter if not rest or rest == _folded(_texts(format).get(letter, "")) else None
 
 
@@ -75,11 +75,12 @@ def text(reply: str, format: FormatRecord) -> str | None:
 
 
 def single(reply: str, format: FormatRecord) -> str | None:
-    """The one letter that the last line marks."""
-    found = {
-        match[1] or match[2] or match[3] for match in _patterns(*_key(format))["single"].finditer(_last_line(reply))
-    }
-    return found.pop() if len(found) == 1 else None
+    """The one letter that the last line marks, unless the line has the text of another option."""
+    said = _last_line(reply)
+    found = {match[1] or match[2] or match[3] for match in _patterns(*_key(format))["single"].finditer(said)}
+    others = [_folded(held) for letter, held in _texts(format).items() if letter not in found]
+    is_clear = len(found) == 1 and not any(held and held in _folded(said) for held in others)
+    return found.pop() if is_clear else None
 
 
 def _last_line(reply: str) -> str:

@@ -16,7 +16,7 @@ decides, and unless said otherwise the match that ends last:
 
 As far as line-start only the capital letters A to E count. "As a word" is: behind a blank or at the beginning, bare,
 in round brackets or between two pairs of asterisks, before a full stop, a comma, a colon (one white space between or
-none), a blank or the end.
+none), a blank or the end. Of a reply longer than 300,000 characters the first of them are read.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from dia_runtime.formats.base import CHARACTERS, FormatRecord, Step
+from dia_runtime.formats.base import FormatRecord, Step
 
-TAIL = 200
+CHARACTERS, TAIL = 300_000, 200
 # What Python calls white space in text; RE2's own \s is that of ASCII.
 SPACE = r"[\s\v\x{1c}-\x{1f}\x{85}\p{Z}]"
 ONE = r"(?:\(([A-E])\)|([A-E]))"
