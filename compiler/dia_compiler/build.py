@@ -18,6 +18,7 @@ from dia_compiler.spec import (
     Answer,
     Catalog,
     CatalogEntry,
+    Choices,
     Datum,
     Example,
     Face,
@@ -28,6 +29,7 @@ from dia_compiler.spec import (
     Snippet,
     Template,
     TypeUse,
+    Variant,
 )
 from dia_compiler.types import TYPES
 
@@ -60,9 +62,9 @@ def snippets(node: Node | None) -> tuple[Snippet, ...]:
     return tuple(Snippet(item.text, item, flow=flow) for item in found if isinstance(item, Scalar))
 
 
-def mapping_of_snippets(node: Node | None) -> dict[str, Snippet]:
-    """Name -> expression."""
-    return {key.text: piece for key, value in pairs(node) if (piece := snippet(value)) is not None}
+def mapping_of_snippets(node: Node | None, is_template: bool = False) -> dict[str, Snippet]:
+    """Name -> expression or template."""
+    return {key.text: piece for key, value in pairs(node) if (piece := snippet(value, is_template)) is not None}
 
 
 def own_functions(node: Node | None, is_template: bool) -> tuple[OwnFunction, ...]:
@@ -270,10 +272,16 @@ def build_template(root: Mapping, file: str, builder: Builder) -> Template:
         let=mapping_of_snippets(root.get("let")),
         where=snippets(root.get("where")),
         balance=balance if isinstance(balance := root.get("balance"), Scalar) else None,
-        answer=build_answer(root.get("answer")),
+        each=each if isinstance(each := root.get("each"), Scalar) else None,
+        instances=data(instances) if (instances := root.get("instances")) is not None else None,
+        is_boundary_first=_is_boundary_first(root.get("fuzz")),
+        answer=build_answer(root.get("answer")) or answer_of_choices(root.get("choices")),
+        choices=build_choices(root.get("choices")),
         checks=snippets(root.get("checks")),
         mistakes=mapping_of_snippets(root.get("mistakes")),
         prompt=snippet(root.get("prompt"), True),
+        slots=mapping_of_snippets(root.get("slots"), True),
+        variants=build_variants(root.get("variants"), builder),
         explanation=snippet(root.get("explanation"), True),
         examples=build_examples(root.get("examples")),
         requires=build_requires(root.get("requires")),
@@ -297,6 +305,51 @@ def build_answer(node: Node | None) -> Answer | None:
         accept=tuple(map(Datum, accept.items)) if isinstance(accept, Sequence) else (),
         accept_if=snippet(node.get("accept_if")),
         position=node.position,
+    )
+
+
+def _is_boundary_first(node: Node | None) -> bool:
+    first = node.get("first") if isinstance(node, Mapping) else None
+    return isinstance(first, Scalar) and first.text == "boundary"
+
+
+def build_choices(node: Node | None) -> Choices | None:
+    """The options of a multiple choice."""
+    if not isinstance(node, Mapping):
+        return None
+    correct, distractors = snippet(node.get("correct")), snippet(node.get("distractors"))
+    shuffle, skip = node.get("shuffle"), node.get("skip")
+    if correct is None or distractors is None:
+        return None
+    is_shuffled = not (isinstance(shuffle, Scalar) and shuffle.value is False)
+    return Choices(correct, distractors, is_shuffled, skip if isinstance(skip, Scalar) else None, node.position)
+
+
+def answer_of_choices(node: Node | None) -> Answer | None:
+    """The answer that the options of a multiple choice stand for: the right one, compared as a choice."""
+    choices = build_choices(node)
+    if choices is None:
+        return None
+    return Answer(choices.correct, Datum(Mapping((), choices.position)), (), None, choices.position)
+
+
+def build_variants(node: Node | None, builder: Builder) -> tuple[Variant, ...]:
+    """The other wordings of a template."""
+    return tuple(
+        Variant(
+            name=key.text,
+            parameters=builder.parameters(body.get("params")),
+            let=mapping_of_snippets(body.get("let")),
+            slots=mapping_of_snippets(body.get("slots"), True),
+            prompt=snippet(body.get("prompt"), True),
+            prepend=snippet(body.get("prepend"), True),
+            append=snippet(body.get("append"), True),
+            redraw=_scalars(redraw) if (redraw := body.get("redraw")) is not None else (),
+            node=body,
+            position=key.position,
+        )
+        for key, body in pairs(node)
+        if isinstance(body, Mapping)
     )
 
 

@@ -228,6 +228,10 @@ class _Checker:
         node, place = template.node, template.position
         if node.get("sessions") is None and node.get("choices") is None and node.get("answer") is None:
             self.faults.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
+        answer, choices = node.key("answer"), node.key("choices")
+        if answer is not None and choices is not None:
+            second = max(answer.position, choices.position)
+            self.faults.error("E204", "a template has one of `answer` and `choices`", second)
         if node.get("prompt") is None and node.get("sessions") is None:
             self.faults.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
         check_answer(node.get("answer"), told, self.faults)
@@ -278,7 +282,9 @@ class _Checker:
 
 
 HEALTH_WARNINGS: dict[str, str] = {
+    "answer-ignores-parameter": "a parameter is shown, but neither the answer nor what proves it depends on it",
     "answer-in-prompt": "the canonical answer stands in the challenge as a whole token in most instances",
+    "check-repeats-value": "a check only says the solver's own expression again",
     "constant-answer": "every instance has the same answer",
     "k-equals-d": "all instances that the template can make are in the bundle",
     "low-acceptance": "less than one draw in a hundred meets every `where`",

@@ -10,7 +10,7 @@ from dia_runtime.language.lowering import EXACT_ANSWER
 from dia_runtime.language.syntax import Parsed, parse
 from dia_runtime.language.values import Value, encode
 
-from dia_compiler.prepare import Prepared
+from dia_compiler.prepared import Prepared
 from dia_compiler.spec import Catalog, OwnFunction, Snippet
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from keyword import kwlist
 
@@ -12,10 +12,11 @@ from dia_runtime.language.syntax import RESERVED
 from dia_runtime.language.values import Value
 
 from dia_compiler.read import pairs
-from dia_compiler.spec import Catalog, OwnFunction, Shared, Snippet, Template
+from dia_compiler.spec import Catalog, OwnFunction, Shared, Snippet, Template, Variant
 
 WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
 PROMPT_NAMES = frozenset({"rounding_rule"})
+OPTIONS = "options"  # in prompts of a multiple choice: the lettered list
 # Words of the language, of Python's expressions and of Jinja
 TAKEN = RESERVED | frozenset(kwlist) | WRAPPER_NAMES | PROMPT_NAMES | {"loop", "self", "super"}
 TAKEN_WORDS = "a meaning of its own"
@@ -98,7 +99,20 @@ class Declarations:
             self.add_name(parameter.name, "parameter", parameter.position)
         for key, _ in pairs(self.template.node.get("let")):
             self.add_name(key.text, "let value", key.position)
-        self.check_taken()
+        for key, _ in pairs(self.template.node.get("slots")):
+            self.add_name(key.text, "slot", key.position)
+        self.check_taken(self.found)
+        for variant in self.template.variants:
+            self.declare_variant(variant)
+
+    def declare_variant(self, variant: Variant) -> None:
+        """The names of a variant are its own; two variants may have the same ones."""
+        before = len(self.found)
+        for part, kind in (("params", "parameter"), ("let", "let value")):
+            for key, _ in pairs(variant.node.get(part)):
+                self.add_name(key.text, kind, key.position)
+        own, self.found = self.found[before:], self.found[:before]
+        self.check_taken(self.found + own, {place for _, _, place in own})
 
     def declare_faces(self, catalog: Catalog) -> None:
         """Two catalogs may share a face of the same arguments; the entry decides."""
@@ -126,16 +140,16 @@ class Declarations:
         return not taken and twice is None
 
     def add_name(self, name: str, kind: str, place: Position) -> None:
-        if name in TAKEN:
+        if name in TAKEN or (name == OPTIONS and self.template.choices is not None):
             self.faults.error("E309", f"`{name}` has {TAKEN_WORDS}", place, RENAME)
         self.found.append((name, kind, place))
 
-    def check_taken(self) -> None:
-        """Tells every second thing of one name, in the order of the files."""
+    def check_taken(self, found: list[tuple[str, str, Position]], only: Collection[Position] | None = None) -> None:
+        """Tells every second thing of one name, in the order of the files; with `only`, those at these places."""
         first: dict[str, tuple[str, Position]] = {}
         own = self.template.file
-        for name, kind, place in sorted(self.found, key=lambda item: (item[2].file == own, item[2])):
+        for name, kind, place in sorted(found, key=lambda item: (item[2].file == own, item[2])):
             known = first.setdefault(name, (kind, place))
-            if known[1] != place:
+            if known[1] != place and (only is None or place in only):
                 where = f"line {known[1].line}" if known[1].file == place.file else f"{known[1]}"
                 self.faults.error("E310", f"`{name}` is already the name of a {known[0]} ({where})", place, RENAME)

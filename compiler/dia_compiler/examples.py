@@ -14,6 +14,7 @@ from dia_runtime.language.watch import found, seek
 from dia_compiler.domains import Maker, Scope, compile_datum
 from dia_compiler.expand import Expansion, Instance
 from dia_compiler.fuzz import Choose, Rejected, Stream, derived
+from dia_compiler.items import Item
 from dia_compiler.read import Scalar, data
 from dia_compiler.records import answer_record
 from dia_compiler.spec import Datum, Example
@@ -32,7 +33,7 @@ def _check_example(expansion: Expansion, example: Example, number: int, faults: 
     scope = _drawn(expansion, example, number, faults)
     if scope is None:
         return
-    instance = expansion.instance(number, 0, scope)
+    instance = expansion.instance(_item(expansion, scope), number, 0, scope)
     if example.answer is not None and not _equals(expansion, example.answer, instance):
         message = f"the example's answer is {_shown(example.answer)}; the solver gives {instance.text}"
         faults.error("E507", message, example.answer.position)
@@ -43,7 +44,13 @@ def _check_example(expansion: Expansion, example: Example, number: int, faults: 
         _expect(expansion, instance, record, datum, "wrong", faults)
     for verdict, replies in example.replies.items():
         for scalar in replies:
-            _expect_reply(expansion, record, scalar, verdict, faults)
+            _told(instance, record, scalar.text, verdict, scalar.position, faults)
+
+
+def _item(expansion: Expansion, scope: Scope) -> Item:
+    """The item that the example is of."""
+    each = expansion.drawing.each
+    return Item("example", scope[each]) if each is not None else Item()
 
 
 def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) -> Scope | None:
@@ -62,9 +69,9 @@ def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) 
         return None
     seek()
     for attempt in range(1000):
-        choose = Choose((), Stream(derived(expansion.walker.key, "example", number, attempt)))
+        choose = Choose((), Stream(derived(expansion.drawing.key, "example", number, attempt)))
         try:
-            scope = expansion._drawn(choose, fixed)
+            scope = expansion.drawing.draw(choose, fixed)
         except Rejected:
             continue
         found()
@@ -107,6 +114,8 @@ def _equals(expansion: Expansion, datum: Datum, instance: Instance) -> bool:
     value = _evaluated(datum, expansion)
     if isinstance(datum.node, Scalar) and instance.way.comparison.get("type") == "text" and not isinstance(value, str):
         value = datum.node.text
+    if instance.way.options is not None:
+        return bool(instance.answer in (value, instance.way.options.letter_of(value)))
     try:
         return bool(instance.way.kind.equal(instance.way.kind.settle(value), instance.answer))
     except LanguageError:
@@ -136,19 +145,13 @@ def _expect(
         text = instance.way.kind.write(value) if text is None or text.startswith("= ") else text
     except LanguageError:
         text = plain(value)
-    form = FORMATS[expansion.settings.format["kind"]]
-    _told(expansion, record, form.wrap(text, expansion.settings.format), verdict, datum.position, faults)
-
-
-def _expect_reply(
-    expansion: Expansion, record: Mapping[str, Any], scalar: Scalar, verdict: str, faults: Faults
-) -> None:
-    _told(expansion, record, scalar.text, verdict, scalar.position, faults)
+    format = instance.way.format
+    _told(instance, record, FORMATS[format["kind"]].wrap(text, format), verdict, datum.position, faults)
 
 
 def _told(
-    expansion: Expansion, record: Mapping[str, Any], reply: str, verdict: str, place: Position, faults: Faults
+    instance: Instance, record: Mapping[str, Any], reply: str, verdict: str, place: Position, faults: Faults
 ) -> None:
-    got = grade(record, reply, expansion.settings.format).verdict
+    got = grade(record, reply, instance.way.format).verdict
     if got != verdict:
         faults.error("E507", f"this reply is graded {got}; the example says {verdict}", place)

@@ -1,10 +1,10 @@
-"""Prepared template -> instances: parameters drawn, values derived, the answer computed and checked, texts rendered."""
+"""Drawn parameters -> instances: values derived, the answer computed and checked, texts rendered, in every wording."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import prod
+from functools import cached_property
 from typing import Any
 
 from dia_runtime.grade import Grader
@@ -13,26 +13,34 @@ from dia_runtime.language.answers.base import AnswerType
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_runtime.language.lowering import EXACT_ANSWER
 from dia_runtime.language.rounding import rounding_rule
-from dia_runtime.language.values import Value, encode, kind_of, plain
-from dia_runtime.language.watch import found, rest, seek
+from dia_runtime.language.values import Value, encode
+from dia_runtime.language.watch import found, seek
 
 from dia_compiler.build import comparison_of
 from dia_compiler.conditions import condition_record
+from dia_compiler.declared import OPTIONS
 from dia_compiler.domains import Scope, truth_of
-from dia_compiler.fuzz import VAST, Choose, Rejected, Walker, template_key
-from dia_compiler.prepare import Prepared, Step
+from dia_compiler.draw import ORDER, Drawing
+from dia_compiler.freedom import Freedom
+from dia_compiler.fuzz import Choose, Exhausted, Rejected, Stream, derived
+from dia_compiler.items import Item
+from dia_compiler.options import Lettered, lettered
+from dia_compiler.prepared import Prepared, Wording
 from dia_compiler.settings import Settings
 
-SHOWN_PARAMETERS = 200
-ENUMERATED = 20_000
+TRIED_ITEMS = 3
+REDRAWS = 1000
+ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One instance: its number, the position it stands at, and all that was made of it."""
+    """One instance in one wording: its item, number and position, and all that was made of it."""
 
+    item: Item
     number: int
     position: int
+    variant: str | None
     parameters: Mapping[str, Value]
     way: Way
     answer: Value
@@ -51,22 +59,12 @@ class Way:
     """How an answer is compared and graded, the rule of rounding in words, and the instruction how to write it."""
 
     comparison: Mapping[str, Any]
+    format: Mapping[str, Any]
     kind: AnswerType
     grader: Grader
     rule: str
     instruction: str
-
-
-@dataclass(frozen=True, slots=True)
-class Freedom:
-    """How many different instances a template has: exact, at_most, at_least or vast."""
-
-    kind: str
-    count: int | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The mapping that bundles hold; the count is text, for it may be large."""
-        return {"kind": self.kind, "count": None if self.count is None else str(self.count)}
+    options: Lettered | None = None
 
 
 class Expansion:
@@ -74,201 +72,221 @@ class Expansion:
 
     def __init__(self, prepared: Prepared, settings: Settings) -> None:
         template = prepared.template
-        assert template.answer is not None and prepared.answer is not None and prepared.prompt is not None
+        assert template.answer is not None and prepared.answer is not None and prepared.wording.prompt is not None
         self.prepared, self.settings, self.answer = prepared, settings, template.answer
-        self.lists: Scope = {name: code.evaluate({}) for name, code in prepared.lists.items()}
+        self.drawing = Drawing(prepared, settings.seed)
+        self.lists = self.drawing.lists
         self.held: Way | None = None
-        key = template_key(1, prepared.benchmark.name, template.name, settings.seed)
-        self.walker: Walker[Scope] = Walker(key, self.draw)
 
-    # drawing
-
-    def draw(self, choose: Choose) -> Scope:
-        """The parameters of an instance and the let values that the draw needed. Raises Rejected."""
-        return self._drawn(choose, {})
-
-    def _drawn(self, choose: Choose, fixed: Mapping[str, Value]) -> Scope:
-        scope: Scope = dict(self.lists)
-        try:
-            self._draw_into(scope, choose, fixed)
-        except DiaError as error:
-            raise self.with_values(error, scope) from None
-        return scope
-
-    def _draw_into(self, scope: Scope, choose: Choose, fixed: Mapping[str, Value]) -> None:
-        for step in self.prepared.plan:
-            if step.kind == "draw":
-                assert step.maker is not None
-                scope[step.name] = fixed[step.name] if step.name in fixed else self._value(step, scope, choose)
-            elif step.kind == "balance":
-                choose.vast()
-            else:
-                assert step.code is not None
-                value = step.code(scope)
-                if step.kind == "let":
-                    scope[step.name] = value
-                else:
-                    choose.check(truth_of(value, step.code.parsed.source))
-
-    def _value(self, step: Step, scope: Scope, choose: Choose) -> Value:
-        """A drawn value of the step's parameter. Raises Rejected, and DiaError at the parameter's type."""
-        assert step.maker is not None
-        domain = step.maker.make(scope)
-        rest()
-        try:
-            return domain.draw(choose)
-        except LanguageError as error:
-            raise DiaError(Diagnostic(error.code, error.message, step.maker.use.position, error.help)) from None
-
+    @cached_property
     def freedom(self) -> Freedom:
-        """The template's degree of freedom d(t), counted where it can be."""
-        seek()
-        try:
-            return self._freedom()
-        finally:
-            found()
-
-    def _freedom(self) -> Freedom:
-        is_filtered = any(step.kind == "where" for step in self.prepared.plan)
-        makers = list(self.prepared.makers.values())
-        is_known = all(maker.is_fixed for maker in makers)
-        domains = [maker.make(dict(self.lists)) for maker in makers if maker.is_fixed]
-        product = prod(domain.count for domain in domains)
-        if product > VAST or (not is_known and self._first_product() > VAST):
-            return Freedom("vast")
-        if is_known and not is_filtered and all(domain.is_counted for domain in domains):
-            return Freedom("exact", product)
-        counted = self._enumerated() if product <= ENUMERATED or not is_known else None
-        if counted is not None:
-            return Freedom("exact", counted)
-        return Freedom("at_most", product) if is_known else Freedom("at_least", 0 if is_filtered else product)
-
-    def _first_product(self) -> int:
-        """The product of all domains' sizes as the first instance sees them: that many differ from it in one place."""
-        scope = self.walker.at(0)
-        if scope is None:
-            return 0
-        return prod(maker.make(dict(scope)).count for maker in self.prepared.makers.values())
-
-    def _enumerated(self) -> int | None:
-        """The number of acceptable ways through the tree of choices, or None where they are too many."""
-        count, visited = 0, 0
-        stack: list[tuple[int, ...]] = [()]
-        while stack:
-            path = stack.pop()
-            visited += 1
-            if visited > ENUMERATED:
-                return None
-            probe = _Probe(path)
-            try:
-                self._drawn(probe, {})  # type: ignore[arg-type]
-                count += 1
-            except _Open as choice:
-                if not 0 < choice.options <= ENUMERATED:
-                    return None
-                stack += [(*path, number) for number in range(choice.options)]
-            except Rejected:
-                continue
-        return count
+        """The template's degree of freedom d(t): that of its item which has the least."""
+        return self.drawing.freedom()
 
     # instances
 
-    def instances(self, k: int) -> Iterator[Instance]:
-        """The first k instances in order; fewer where the walk ends."""
-        if not self.prepared.plan or not self.prepared.makers:
-            yield self.instance(0, 0, self.draw_static())
+    def questions(self, k: int, is_trial: bool = False) -> Iterator[Instance]:
+        """The questions of the first k instances of every item in order, each in every wording.
+
+        A trial takes as many as there are, of a few items. Raises DiaError where there are fewer than k instances.
+        """
+        for item in self.drawing.items[: TRIED_ITEMS if is_trial else None]:
+            for number, position, scope in self.first(item, k, is_trial):
+                instance = self.instance(item, number, position, dict(scope))
+                yield instance
+                for wording in self.prepared.variants:
+                    yield self.variant(instance, scope, wording)
+
+    def first(self, item: Item, k: int, is_trial: bool) -> Iterator[tuple[int, int, Scope]]:
+        """Number, position and parameters of the first k instances of an item; of a static one there is one."""
+        if not self.drawing.has_choices(item):
+            try:
+                yield 0, 0, self.drawing.draw(Choose((), Stream(self.drawing.key)), self.drawing.fixed(item))
+            except Rejected:
+                raise self.too_few(0, 1, item, "it does not meet every `where`") from None
             return
+        count, wanted = 0, self.wanted(item, k, is_trial)
         seek()
-        for number, (position, scope) in enumerate(self.walker.positions()):
+        try:
+            for number, (position, scope) in enumerate(self.drawing.positions(item)):
+                found()
+                yield number, position, scope
+                count = number + 1
+                if count == wanted:
+                    return
+                seek()
+        except Exhausted as error:
+            raise self.too_few(count, k, item, str(error)) from None
+        finally:
             found()
-            yield self.instance(number, position, dict(scope))
-            if number + 1 == k:
-                return
-            seek()
+        if wanted is not None and not (is_trial and count):
+            raise self.too_few(count, k, item, "the walk over all choices ends")
 
-    def draw_static(self) -> Scope:
-        """The scope of a template without parameters."""
-        return dict(self.lists)
+    def wanted(self, item: Item, k: int, is_trial: bool) -> int | None:
+        """How many instances to make of an item, None for all there are. Raises DiaError where there cannot be."""
+        asked = self.prepared.template.instances
+        bound = self.freedom.bound
+        if asked == ALL:
+            if bound is None:
+                message = "`instances: all` needs parameters whose values can be counted"
+                raise DiaError(Diagnostic("E505", message, self.prepared.template.position))
+            return min(k, bound) if is_trial else None
+        wanted = k if asked is None or is_trial else int(asked)
+        if bound is not None and bound < wanted and len(self.drawing.items) == 1:
+            if is_trial and bound > 0:
+                return bound
+            raise self.too_few(bound, wanted, item, None)
+        return wanted
 
-    def instance(self, number: int, position: int, scope: Scope) -> Instance:
+    def too_few(self, count: int, k: int, item: Item, why: str | None) -> DiaError:
+        """The refusal of more instances than there are, at the condition that may be too strict."""
+        template = self.prepared.template
+        of = f" of `{item.name}`" if item.name else ""
+        message = f"only {count} distinct instance{'' if count == 1 else 's'}{of}, k is {k}"
+        message = message if count else f"no instance{of} can be made, k is {k}"
+        mend = (f"{why}; " if why else "") + "widen a parameter, or loosen a `where`"
+        place = template.where[0].position if template.where and why else template.position
+        return DiaError(Diagnostic("E505", message, place, mend))
+
+    def instance(self, item: Item, number: int, position: int, scope: Scope) -> Instance:
         """The instance of drawn parameters. Raises DiaError where a part fails, with the parameters that led to it."""
         try:
-            return self._instance(number, position, scope)
+            return self._instance(item, number, position, scope, self.prepared.wording)
         except DiaError as error:
-            raise self.with_values(error, scope) from None
+            raise self.drawing.with_values(error, scope) from None
 
-    def with_values(self, error: DiaError, scope: Scope) -> DiaError:
-        """The failure with the parameters that led to it."""
-        shown = self.shown(scope)
-        told = [replace(entry, message=f"{entry.message}{shown}") for entry in error.diagnostics]
-        return DiaError(told, error.exit_code)
-
-    def shown(self, scope: Scope) -> str:
-        """The parameters as messages show them."""
-        parts = []
-        for name in self.prepared.makers:
-            if name in scope:
-                try:
-                    parts.append(f"{name} = {plain(scope[name])}")
-                except LanguageError:
-                    parts.append(f"{name} = ({kind_of(scope[name])})")
-        text = ", ".join(parts)
-        text = text if len(text) <= SHOWN_PARAMETERS else text[:SHOWN_PARAMETERS] + "..."
-        return f" (where {text})" if text else ""
-
-    def _instance(self, number: int, position: int, scope: Scope) -> Instance:
+    def _instance(self, item: Item, number: int, position: int, scope: Scope, wording: Wording) -> Instance:
         prepared = self.prepared
         for name, code in prepared.rest:
             scope[name] = code(scope)
+        self.solve(scope)
         way = self.way(scope)
         scope["rounding_rule"] = way.rule
-        self.solve(scope, way)
-        text = self.written(scope["answer"], way)
+        self.settle(scope, way)
+        answer = way.options.gold if way.options else scope["answer"]
+        text = way.options.gold if way.options else self.written(scope["answer"], way)
         self.check(scope, text)
-        challenge = self.challenge(scope)
+        challenge = self.challenge(scope, way, wording)
         return Instance(
+            item=item,
             number=number,
             position=position,
+            variant=wording.name,
             parameters={name: scope[name] for name in prepared.makers},
             way=way,
-            answer=scope["answer"],
+            answer=answer,
             text=text,
             accept=tuple(self.settled(datum.evaluate(scope), way) for datum in prepared.accept),
             accept_if=condition_record(prepared, scope) if prepared.accept_if else None,
             mistakes=self.mistakes(scope, way, text) if prepared.mistakes else {},
             challenge=challenge,
             content=self.content(challenge, way),
-            explanation=prepared.explanation(scope) if prepared.explanation else None,
+            explanation=prepared.explanation(self.shown(scope, way, wording)) if prepared.explanation else None,
             skills=self.skills(scope),
         )
 
+    # variants
+
+    def variant(self, base: Instance, scope: Scope, wording: Wording) -> Instance:
+        """The instance in another wording. Raises DiaError where its answer would be another."""
+        scope = dict(scope)
+        try:
+            choose, scope = self.redrawn(base, scope, wording)
+            made = self._variant(base, scope, wording, choose)
+        except DiaError as error:
+            raise self.drawing.with_values(error, scope) from None
+        if made.text != base.text and not made.way.kind.equal(made.answer, base.answer):
+            shown = f"`{base.text[:40]}` and `{made.text[:40]}`"
+            message = f"the variant `{wording.name}` has another answer than its instance: {shown}"
+            mend = "draw only names again that the answer does not depend on"
+            fault = Diagnostic("E511", message, wording.position, mend)
+            raise self.drawing.with_values(DiaError(fault), scope)
+        return made
+
+    def _variant(self, base: Instance, scope: Scope, wording: Wording, choose: Choose) -> Instance:
+        made: Scope = dict(scope)
+        self._instance(base.item, base.number, base.position, made, self.prepared.wording)
+        try:
+            for step in wording.plan:
+                self.drawing.do(step, made, choose, {})
+        except Rejected:
+            message = f"no value of the variant's parameters meets its `where` in instance {base.number}"
+            raise DiaError(Diagnostic("E505", message, wording.position)) from None
+        found = self._instance(base.item, base.number, base.position, made, wording)
+        own = {name: made[name] for name in wording.makers}
+        return replace(found, parameters={**found.parameters, **own})
+
+    def redrawn(self, base: Instance, scope: Scope, wording: Wording) -> tuple[Choose, Scope]:
+        """The source of the variant's choices, and the parameters with those that it draws again."""
+        drawing = self.drawing
+        fixed = {name: scope[name] for name in self.prepared.makers if name not in wording.redraw}
+        key = derived(drawing.key_for(base.item), "variant", wording.name or "", base.position)
+        old = [scope[name] for name in wording.redraw]
+        for attempt in range(REDRAWS):
+            choose = Choose((), Stream(derived(key, attempt)))
+            if not wording.redraw:
+                return choose, scope
+            try:
+                made = drawing.draw(choose, fixed)
+            except Rejected:
+                continue
+            if [made[name] for name in wording.redraw] != old and self.is_inside(made, wording):
+                return choose, made | ({ORDER: scope[ORDER]} if ORDER in scope else {})
+        message = f"no other values of {', '.join(wording.redraw)} fit instance {base.number}"
+        raise DiaError(Diagnostic("E505", message, wording.position, "widen their types, or draw less again"))
+
+    def is_inside(self, scope: Scope, wording: Wording) -> bool:
+        """Whether the parameters that stay are still values of their types."""
+        for name, maker in self.prepared.makers.items():
+            if name not in wording.redraw and not maker.is_fixed and not maker.make(dict(scope)).contains(scope[name]):
+                return False
+        return True
+
+    # the answer
+
+    def solve(self, scope: Scope) -> None:
+        """Computes the exact answer."""
+        assert self.prepared.answer is not None
+        scope[EXACT_ANSWER] = scope["answer"] = self.prepared.answer(scope)
+
+    def settle(self, scope: Scope, way: Way) -> None:
+        """Puts the answer into the form of its type, and computes the let values that use it."""
+        if way.options is None:
+            scope["answer"] = self.settled(scope[EXACT_ANSWER], way)
+        for name, code in self.prepared.after:
+            scope[name] = code(scope)
+
     def way(self, scope: Scope) -> Way:
         """How this instance's answer is compared; made once where it is the same for all. Raises DiaError."""
+        if self.prepared.options is not None:
+            return self.way_of_options(scope)
         if self.held is not None:
             return self.held
         code = self.prepared.comparison
         assert code is not None
         comparison = comparison_of(code.evaluate(scope))
+        way = self.made_way(comparison, self.settings.format)
+        if code.is_constant:
+            self.held = way
+        return way
+
+    def made_way(self, comparison: dict[str, Any], format: Mapping[str, Any]) -> Way:
+        """The way of a comparison in an answer format. Raises DiaError at the answer."""
         faults = validate(comparison)
         if faults:
             raise DiaError([Diagnostic("E404", message, self.answer.position) for message in faults])
         if self.prepared.accept_if is not None:
             comparison["accept_if"] = {}  # the condition itself differs from instance to instance
-        grader = Grader(comparison, self.settings.format)
         kind = answer_type(comparison)
-        way = Way(comparison, kind, grader, _rule(comparison), self.settings.instruction(kind.describe()))
-        if code.is_constant:
-            self.held = way
-        return way
+        instruction = self.settings.instruction(kind.describe(), format)
+        return Way(comparison, format, kind, Grader(comparison, format), _rule(comparison), instruction)
 
-    def solve(self, scope: Scope, way: Way) -> None:
-        """Computes the answer and the let values that use it."""
-        assert self.prepared.answer is not None
-        exact = self.prepared.answer(scope)
-        scope["answer"] = self.settled(exact, way)
-        scope[EXACT_ANSWER] = exact
-        for name, code in self.prepared.after:
-            scope[name] = code(scope)
+    def way_of_options(self, scope: Scope) -> Way:
+        """The way of a multiple choice: the letters of this instance's options."""
+        options = self.prepared.options
+        assert options is not None
+        found = lettered(options, scope, self.settings)
+        return replace(self.made_way(found.comparison, found.format), options=found)
 
     def settled(self, value: Value, way: Way) -> Value:
         """The value as the answer's type wants it. Raises DiaError at the answer's `value`."""
@@ -297,6 +315,11 @@ class Expansion:
         """The named mistakes as texts, without those that happen to be right."""
         found = {}
         for name, code in self.prepared.mistakes.items():
+            if way.options is not None:
+                letter = way.options.letter_of(code(scope))
+                if letter is not None and letter != truth_text:
+                    found[name] = letter
+                continue
             try:
                 value = way.kind.settle(code(scope))
                 text = way.kind.write(value)
@@ -307,10 +330,23 @@ class Expansion:
                 found[name] = text
         return found
 
-    def challenge(self, scope: Scope) -> str:
-        """The rendered prompt of the template."""
-        assert self.prepared.prompt is not None
-        return self.prepared.prompt(scope).strip("\n")
+    # texts
+
+    def shown(self, scope: Scope, way: Way, wording: Wording) -> Scope:
+        """What prompts see: the scope, the lettered options, and the texts of the slots."""
+        if way.options is None and not wording.slots:
+            return scope
+        shown = scope if way.options is None else {**scope, OPTIONS: way.options.listed}
+        return {**shown, **{name: slot(shown) for name, slot in wording.slots.items()}}
+
+    def challenge(self, scope: Scope, way: Way, wording: Wording) -> str:
+        """The rendered prompt of the template in a wording; what is put around it stands apart by an empty line."""
+        assert wording.prompt is not None
+        shown = self.shown(scope, way, wording)
+        if wording.prepend is None and wording.append is None:
+            return wording.prompt(shown).strip("\n")
+        parts = [part(shown).strip("\n") for part in (wording.prepend, wording.prompt, wording.append) if part]
+        return "\n\n".join(parts)
 
     def content(self, challenge: str, way: Way) -> str:
         """The challenge in the benchmark's wrapper: what the model reads."""
@@ -321,7 +357,7 @@ class Expansion:
             **self.lists,
             "challenge": challenge,
             "format_instruction": way.instruction,
-            "skip_token": self.settings.skip,
+            "skip_token": way.format["skip"],
             "points": self.settings.points,
         }
         return wrapper(values).strip("\n")
@@ -345,48 +381,6 @@ def _rule(comparison: Mapping[str, Any]) -> str:
         part = part.get("of")
         part = part[0] if isinstance(part, list) and part else part
     return ""
-
-
-class _Open(Exception):
-    """The first choice that a probe has not been told: how many options it has, 0 for vast."""
-
-    def __init__(self, options: int) -> None:
-        self.options = options
-
-
-class _Probe:
-    """Replays choices and stops at the first new one, to count the ways through the tree."""
-
-    def __init__(self, path: tuple[int, ...]) -> None:
-        self.path, self.place = path, 0
-
-    def below(self, options: int) -> int:
-        """The next replayed choice."""
-        if options < 1:
-            raise Rejected(False)
-        if self.place == len(self.path):
-            raise _Open(options if options <= VAST else 0)
-        self.place += 1
-        return self.path[self.place - 1]
-
-    def weighted(self, weights: tuple[int, ...]) -> int:
-        """The next replayed choice; tickets of one item lead to the same value."""
-        return self.below(len(weights))
-
-    def vast(self) -> None:
-        """Stops: what follows cannot be counted."""
-        raise _Open(0)
-
-    def check(self, holds: bool) -> None:
-        """Gives up the way when a condition fails."""
-        if not holds:
-            raise Rejected(False)
-
-    def where(self, draw: Any, holds: Any, tries: int = 0) -> Value:
-        """The replayed value, if it holds."""
-        value = draw(self)
-        self.check(holds(value))
-        return value
 
 
 def encoded_parameters(instance: Instance) -> dict[str, Any]:

@@ -9,19 +9,6 @@ PLANNED_TYPES = frozenset(
         "primitive_root",
         "curve_point",
         "rsa_key",
-        "words",
-        "sentence",
-        "paragraph",
-        "name",
-        "username",
-        "email",
-        "ip_address",
-        "domain",
-        "url",
-        "user_agent",
-        "uuid",
-        "timestamp",
-        "date",
         "set",
         "tuple",
         "subset",
@@ -35,12 +22,6 @@ PLANNED_TYPES = frozenset(
 )
 PLANNED_KEYS = frozenset(
     [
-        "each",
-        "instances",
-        "fuzz",
-        "slots",
-        "variants",
-        "choices",
         "sessions",
         "decisions",
         "ranking",
@@ -68,4 +49,4 @@ PLANNED_ANSWERS = frozenset(
         "set",
     ]
 )
-PLANNED_FORMATS = frozenset(["boxed", "json", "label", "last_line", "letter", "regex", "tagged", "whole"])
+PLANNED_FORMATS: frozenset[str] = frozenset()

@@ -28,9 +28,10 @@ class Settings:
     skip: str
     points: Record
 
-    def instruction(self, answer_phrase: str) -> str:
-        """How to write the final answer, as the format puts it."""
-        return FORMATS[self.format["kind"]].instruction(self.format, answer_phrase)
+    def instruction(self, answer_phrase: str, format: Mapping[str, Any] | None = None) -> str:
+        """How to write the final answer, as the format (or that of one instance) puts it."""
+        held = self.format if format is None else format
+        return FORMATS[held["kind"]].instruction(held, answer_phrase)
 
     @property
     def points_rule(self) -> str:

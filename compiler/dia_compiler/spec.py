@@ -134,6 +134,33 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Choices:
+    """The options of a multiple choice: the right one, the others, whether they are shuffled, and the way out."""
+
+    correct: Snippet
+    distractors: Snippet
+    is_shuffled: bool
+    skip: Scalar | None
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Another wording of the same instances: pieces around or instead of the prompt, more names, names drawn again."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    let: Map[str, Snippet]
+    slots: Map[str, Snippet]
+    prompt: Snippet | None
+    prepend: Snippet | None
+    append: Snippet | None
+    redraw: tuple[Scalar, ...]
+    node: Mapping
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """A worked example: fixed parameters and what must come of them."""
 
@@ -158,10 +185,16 @@ class Template:
     let: Map[str, Snippet]
     where: tuple[Snippet, ...]
     balance: Scalar | None
+    each: Scalar | None
+    instances: Value
+    is_boundary_first: bool
     answer: Answer | None
+    choices: Choices | None
     checks: tuple[Snippet, ...]
     mistakes: Map[str, Snippet]
     prompt: Snippet | None
+    slots: Map[str, Snippet]
+    variants: tuple[Variant, ...]
     explanation: Snippet | None
     examples: tuple[Example, ...]
     requires: tuple[tuple[Scalar, Scalar], ...]

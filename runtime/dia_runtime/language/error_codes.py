@@ -153,6 +153,11 @@ CODES: dict[str, tuple[str, str]] = {
         "an answer type that cannot be",
         "The answer's `type` or its options are unknown or do not fit together. The message says which.",
     ),
+    "E405": (
+        "a parameter that makes no items",
+        "`each` names a parameter whose values can be listed and depend on nothing that is drawn: a row of a file, a "
+        "choice, an integer between bounds.",
+    ),
     # Making instances
     "E501": (
         "an evaluation that failed",
@@ -190,6 +195,16 @@ CODES: dict[str, tuple[str, str]] = {
         "a failed round trip",
         "The runtime's own grader does not take the answer as correct, the skip token as skipped or a named mistake as "
         "wrong. Mend the answer's options, `accept_if` or the skip token.",
+    ),
+    "E510": (
+        "options that cannot be told apart",
+        "Two options of a multiple choice read alike, or one is empty. Distractors must differ from the right option "
+        "and from each other.",
+    ),
+    "E511": (
+        "a variant with another answer",
+        "A variant says the same instance in other words, so its answer must be the same. What the answer depends on "
+        "cannot be drawn again.",
     ),
     # Writing output
     "E600": ("an argument that cannot be", "A number or word of the command line is outside what the option takes."),

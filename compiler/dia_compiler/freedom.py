@@ -1,0 +1,108 @@
+"""How many different instances there are: counted where it can be, else bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dia_runtime.language.values import Value
+
+from dia_compiler.fuzz import VAST, Rejected
+
+ENUMERATED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Freedom:
+    """How many different instances a template or item has: exact, at_most, at_least or vast."""
+
+    kind: str
+    count: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The mapping that bundles hold; the count is text, for it may be large."""
+        return {"kind": self.kind, "count": None if self.count is None else str(self.count)}
+
+    @property
+    def bound(self) -> int | None:
+        """The most instances that there can be, or None where that is not known."""
+        return self.count if self.kind in ("exact", "at_most") else None
+
+
+def counted(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
+    """The number of acceptable ways through the tree of choices of a draw, or None where they are too many."""
+    count, visited = 0, 0
+    stack: list[tuple[int, ...]] = [()]
+    while stack:
+        path = stack.pop()
+        visited += 1
+        if visited > most:
+            return None
+        try:
+            draw(Probe(path))
+            count += 1
+        except Open as choice:
+            if not 0 < choice.options <= most:
+                return None
+            stack += [(*path, number) for number in range(choice.options)]
+        except Rejected:
+            continue
+    return count
+
+
+def is_static(draw: Callable[[Any], Any]) -> bool:
+    """Whether a draw has nothing to choose."""
+    path: tuple[int, ...] = ()
+    while True:
+        try:
+            draw(Probe(path))
+            return True
+        except Open as choice:
+            if choice.options != 1:
+                return False
+            path = (*path, 0)
+        except Rejected:
+            return False
+
+
+class Open(Exception):
+    """The first choice that a probe has not been told: how many options it has, 0 for vast."""
+
+    def __init__(self, options: int) -> None:
+        self.options = options
+
+
+class Probe:
+    """Replays choices and stops at the first new one, to count the ways through the tree."""
+
+    def __init__(self, path: tuple[int, ...]) -> None:
+        self.path, self.place = path, 0
+
+    def below(self, options: int) -> int:
+        """The next replayed choice."""
+        if options < 1:
+            raise Rejected(False)
+        if self.place == len(self.path):
+            raise Open(options if options <= VAST else 0)
+        self.place += 1
+        return self.path[self.place - 1]
+
+    def weighted(self, weights: tuple[int, ...]) -> int:
+        """The next replayed choice; tickets of one item lead to the same value."""
+        return self.below(len(weights))
+
+    def vast(self) -> None:
+        """Stops: what follows cannot be counted."""
+        raise Open(0)
+
+    def check(self, holds: bool) -> None:
+        """Gives up the way when a condition fails."""
+        if not holds:
+            raise Rejected(False)
+
+    def where(self, draw: Any, holds: Any, tries: int = 0) -> Value:
+        """The replayed value, if it holds."""
+        value = draw(self)
+        self.check(holds(value))
+        return value

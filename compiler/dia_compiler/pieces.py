@@ -1,0 +1,167 @@
+"""The pieces of a template that are compiled: expressions, templates, data and types, with what they may not show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults, Position
+from dia_runtime.language.expressions import Compiled
+from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.syntax import Parsed, Use
+
+from dia_compiler.declared import Declarations
+from dia_compiler.dependencies import Dependencies
+from dia_compiler.domains import DatumCode, Maker, compile_datum
+from dia_compiler.eaten import compiled
+from dia_compiler.prepared import Prepared
+from dia_compiler.render import CompiledTemplate, ParsedTemplate, compile_template, parse_template
+from dia_compiler.spec import Benchmark, Datum, Shared, Snippet, Template
+from dia_compiler.types.base import Domain
+
+ENOUGH = 100
+CHARACTERS = 300_000
+INSTEAD = "compute it from the parameters, or leave it out"
+
+
+class Enough(Exception):
+    """More than ENOUGH faults in one template."""
+
+
+class Pieces:
+    """Compiles the pieces of one template; a piece that fails is told and left out."""
+
+    def __init__(
+        self, template: Template, benchmark: Benchmark, faults: Faults, lists: Mapping[str, list[str]]
+    ) -> None:
+        self.template, self.benchmark, self.faults, self.files = template, benchmark, faults, lists
+        self.namespace = Namespace()
+        self.result = Prepared(benchmark, template, self.namespace)
+        self.sources: tuple[Shared, ...] = (benchmark.shared, template.shared)
+        self.depends = Dependencies()
+        self.catalogs: dict[str, dict[str, Callable[[], dict[str, Domain]]]] = {}
+        self.since = len(faults.entries)
+        self.characters = 0
+        names = Declarations(template, self.sources, faults, self.namespace)
+        self.functions, self.values = names.functions, names.values
+        self.list_names, self.parameter_names = names.lists, names.parameters
+        broken = {name for shared in self.sources for name in shared.broken_catalogs}
+        self.catalogs |= {name: {} for name in broken}
+        self.has_broken_catalog = bool(broken)
+
+    def tell(self, found: Iterable[Diagnostic]) -> None:
+        """Adds faults; a call of what a broken catalog may have meant to declare is none."""
+        self.faults.entries += [entry for entry in found if not (self.has_broken_catalog and entry.code == "E304")]
+        if len(self.faults.entries) - self.since > ENOUGH:
+            raise Enough
+
+    def warn(self, name: str, message: str, place: Position | None, help: str | None = None) -> None:
+        """Adds a health warning, unless the template allows it."""
+        if name not in self.template.allow:
+            self.faults.warn(name, message, place, help or f"mend it, or allow it: `allow: {{{name}: reason}}`")
+
+    def code(
+        self,
+        piece: Snippet,
+        values: frozenset[str],
+        arguments: tuple[str, ...] = (),
+        entry: frozenset[str] | None = None,
+    ) -> Compiled | None:
+        """The piece compiled as an expression, or None after telling why not."""
+        self.charge(piece)
+        try:
+            made = compiled(piece, self.namespace, values, arguments, entry)
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+        self.note(made.number, piece, made.parsed.calls + made.parsed.function_names)
+        return made
+
+    def template_code(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
+        """The piece compiled as a template, or None after telling why not."""
+        parsed = self.parsed_template(piece)
+        return self.compiled_template(parsed, values) if parsed else None
+
+    def charge(self, piece: Snippet) -> None:
+        """Refuses more text than can be read in reasonable time."""
+        self.characters += len(piece.text)
+        if self.characters > CHARACTERS:
+            message = f"more than {CHARACTERS} characters of expressions and templates"
+            mend = "put data in a list file, or make several templates"
+            self.tell([Diagnostic("E107", message, self.template.position, mend)])
+            raise Enough
+
+    def parsed_template(self, piece: Snippet) -> ParsedTemplate | None:
+        self.charge(piece)
+        try:
+            return parse_template(piece)
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+
+    def compiled_template(self, parsed: ParsedTemplate, values: frozenset[str]) -> CompiledTemplate | None:
+        try:
+            compiled = compile_template(parsed, self.namespace, values)
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+        self.note(compiled.number, parsed.source, (*parsed.calls, *parsed.function_names))
+        return compiled
+
+    def note(self, number: int, piece: Any, calls: Iterable[Use]) -> None:
+        self.result.places[number] = piece.place(0)
+        self.result.used_functions |= {use.name for use in calls if use.name not in self.functions}
+
+    def maker(self, use: Any, values: frozenset[str], name: str) -> Maker | None:
+        try:
+            maker = Maker(use, self.namespace, values, self.catalogs, name)
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+        self.result.used_functions |= {call.name for _, call in maker.calls if call.name not in self.functions}
+        return maker
+
+    def datum(self, datum: Datum, shown_in: str = "") -> DatumCode | None:
+        """The datum compiled, or None after telling why not; it must not depend on the answer if it is shown."""
+        try:
+            made = compile_datum(datum.node, self.namespace, self.values | {"answer"})
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+        if shown_in:
+            for piece, use in (*made.uses, *made.calls):
+                if "answer" in self.depends.base([use.name, *self.depends.functions.get(use.name, ())]):
+                    self.tell_leak(piece, use, shown_in)
+        return made
+
+    def shown_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
+        """A template that the model reads: nothing in it may depend on the answer."""
+        tree = self.parsed_template(piece)
+        if tree is None:
+            return None
+        used = self.depends.base(self.depends.used(tree))
+        self.result.uses["prompt"] = self.result.uses.get("prompt", frozenset()) | used
+        has_leak = self.leaks(tree, piece, "a prompt")
+        made = self.compiled_template(tree, values | spoken(piece))
+        return None if has_leak else made
+
+    def leaks(self, tree: Parsed | ParsedTemplate, piece: Snippet, what: str) -> bool:
+        """Tells each part of a piece that depends on the answer although it must not; whether there is any."""
+        found = [use for use in tree.names if "answer" in self.depends.base([use.name])]
+        calls = [*tree.calls, *tree.function_names]
+        found += [use for use in calls if "answer" in self.depends.base(self.depends.functions.get(use.name, ()))]
+        for use in found:
+            self.tell_leak(piece, use, what)
+        return bool(found)
+
+    def tell_leak(self, piece: Snippet, use: Use, what: str) -> None:
+        """One part that depends on the answer where it must not."""
+        is_call = use.name in self.functions and use.name not in self.values
+        words = "" if use.name == "answer" else " uses the answer and" if is_call else " depends on the answer and"
+        message = f"`{use.name}`{words} cannot stand in {what}"
+        self.tell([Diagnostic("E308", message, piece.place(use.offset), INSTEAD)])
+
+
+def spoken(piece: Snippet) -> frozenset[str]:
+    """The answer's name where a piece that must not speak of the answer does: as a leak, not as an unknown name."""
+    return frozenset({"answer"}) if "answer" in piece.text else frozenset()

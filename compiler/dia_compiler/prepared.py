@@ -1,0 +1,83 @@
+"""What preparation makes of a template: everything compiled and ordered, nothing evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dia_runtime.language.diagnostics import Position
+from dia_runtime.language.expressions import Compiled
+from dia_runtime.language.namespace import Namespace
+
+from dia_compiler.domains import DatumCode, Maker
+from dia_compiler.render import CompiledTemplate
+from dia_compiler.spec import Benchmark, Choices, Template
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a draw: a parameter, a let value, a condition, the point behind a balanced parameter, or an order.
+
+    `order` is the order of the options of a multiple choice.
+    """
+
+    kind: str
+    name: str = ""
+    maker: Maker | None = None
+    code: Compiled | None = None
+
+
+@dataclass(slots=True)
+class Wording:
+    """The texts of a question, and for a variant what is drawn and computed for it beside the instance."""
+
+    name: str | None
+    prompt: CompiledTemplate | None = None
+    slots: dict[str, CompiledTemplate] = field(default_factory=dict)
+    prepend: CompiledTemplate | None = None
+    append: CompiledTemplate | None = None
+    redraw: tuple[str, ...] = ()
+    plan: list[Step] = field(default_factory=list)
+    makers: dict[str, Maker] = field(default_factory=dict)
+    position: Position | None = None
+
+
+@dataclass(slots=True)
+class Options:
+    """The options of a multiple choice: what the right one and the others are made of."""
+
+    choices: Choices
+    correct: Compiled
+    distractors: Compiled
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A template in which everything is compiled and ordered."""
+
+    benchmark: Benchmark
+    template: Template
+    namespace: Namespace
+    lists: dict[str, DatumCode] = field(default_factory=dict)
+    makers: dict[str, Maker] = field(default_factory=dict)
+    plan: list[Step] = field(default_factory=list)
+    lets: dict[str, Compiled] = field(default_factory=dict)
+    rest: list[tuple[str, Compiled]] = field(default_factory=list)
+    after: list[tuple[str, Compiled]] = field(default_factory=list)
+    answer: Compiled | None = None
+    options: Options | None = None
+    comparison: DatumCode | None = None
+    accept: list[DatumCode] = field(default_factory=list)
+    accept_if: Compiled | None = None
+    checks: list[Compiled] = field(default_factory=list)
+    mistakes: dict[str, Compiled] = field(default_factory=dict)
+    wording: Wording = field(default_factory=lambda: Wording(None))
+    variants: list[Wording] = field(default_factory=list)
+    wrapper: CompiledTemplate | None = None
+    explanation: CompiledTemplate | None = None
+    skills: DatumCode | None = None
+    entry_makers: dict[tuple[str, str], dict[str, Maker]] = field(default_factory=dict)
+    used_functions: set[str] = field(default_factory=set)
+    places: dict[int, Position | None] = field(default_factory=dict)
+    uses: dict[str, frozenset[str]] = field(default_factory=dict)
+    accept_parts: tuple[frozenset[str], dict[str, Any]] | None = None
