@@ -21,6 +21,7 @@ from dia_runtime.language.functions import (
     arithmetic,
     calculus,
     codes,
+    combinatorics,
     distance,
     encoding,
     entries,
@@ -31,7 +32,11 @@ from dia_runtime.language.functions import (
     modular,
     number,
     patterns,
+    probability,
+    residues,
     sequence,
+    sets,
+    statistics,
     text,
     wording,
 )
@@ -75,6 +80,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "factorial": number.factorial,
     "binomial": number.binomial,
     "fibonacci": number.fibonacci,
+    "prime_count": number.prime_count,
+    "nth_prime": number.nth_prime,
     # Common divisors and remainders
     "gcd": modular.gcd,
     "lcm": modular.lcm,
@@ -82,6 +89,39 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "mod_inverse": modular.mod_inverse,
     "crt": modular.crt,
     "discrete_log": modular.discrete_log,
+    # Orders and squares among remainders
+    "multiplicative_order": residues.multiplicative_order,
+    "is_primitive_root": residues.is_primitive_root,
+    "primitive_root": residues.primitive_root,
+    "jacobi": residues.jacobi,
+    "sqrt_mod": residues.sqrt_mod,
+    # Combinatorics
+    "combinations": combinatorics.combinations,
+    "permutations": combinatorics.permutations,
+    "count_permutations": combinatorics.count_permutations,
+    "multinomial": combinatorics.multinomial,
+    "partitions": combinatorics.partitions,
+    "derangements": combinatorics.derangements,
+    "stirling_first": combinatorics.stirling_first,
+    "stirling_second": combinatorics.stirling_second,
+    "bell": combinatorics.bell,
+    "catalan": combinatorics.catalan,
+    # Probability
+    "expected_value": probability.expected_value,
+    "bayes": probability.bayes,
+    "binomial_probability": probability.binomial_probability,
+    "hypergeometric_probability": probability.hypergeometric_probability,
+    "geometric_probability": probability.geometric_probability,
+    "poisson_probability": probability.poisson_probability,
+    "normal_probability": probability.normal_probability,
+    # Statistics
+    "modes": statistics.modes,
+    "variance": statistics.variance,
+    "standard_deviation": statistics.standard_deviation,
+    "covariance": statistics.covariance,
+    "correlation": statistics.correlation,
+    "linear_fit": statistics.linear_fit,
+    "quantile": statistics.quantile,
     # Linear algebra
     "det": linear.det,
     "rank": linear.rank,
@@ -149,6 +189,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "riffle": sequence.riffle,
     "interleave": sequence.interleave,
     "prefix_sums": sequence.prefix_sums,
+    # Lists as sets
+    "union": sets.union,
+    "intersection": sets.intersection,
+    "difference": sets.difference,
+    "is_subset": sets.is_subset,
+    "tally": sets.tally,
     # Functions of functions
     "map": loops.map_,
     "filter": loops.filter_,
@@ -159,6 +205,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sort_by": loops.sort_by,
     "max_by": loops.max_by,
     "min_by": loops.min_by,
+    "group_by": loops.group_by,
     # Text
     "str": text.str_,
     "join": text.join,
@@ -291,6 +338,7 @@ def _is_endpoint(value: Any) -> bool:
 # Annotation in a function's signature -> (word in messages and docs, test). `Value` is anything.
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("integer", _is_integer),
+    "int | None": ("integer or none", lambda value: value is None or _is_integer(value)),
     "Number": ("number", _is_number),
     "Rational": ("rational number", _is_rational),
     "bool": ("boolean", lambda value: type(value) is bool),

@@ -8,7 +8,7 @@ from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Function, Value
-from dia_runtime.language.functions.ordering import compare, order, same
+from dia_runtime.language.functions.ordering import compare, distinct, order, same
 from dia_runtime.language.limits import LIST_LENGTH
 
 
@@ -123,6 +123,20 @@ def min_by(function: Function, items: list[Value]) -> Value:
     'fig'
     """
     return items[_extreme("min_by", map_(function, items), 0)]
+
+
+def group_by(function: Function, items: list[Value]) -> list[list[Value]]:
+    """Items with equal results of the function together, as a list of [result, items] in the order of appearance.
+
+    >>> group_by(len, ["fig", "pear", "yam"])
+    [[3, ['fig', 'yam']], [4, ['pear']]]
+    """
+    results = map_(function, items)
+    known = distinct(results)
+    charge(len(items) * len(known))
+    return [
+        [result, [item for item, found in zip(items, results, strict=True) if same(found, result)]] for result in known
+    ]
 
 
 def _extreme(name: str, results: list[Value], place: int) -> int:

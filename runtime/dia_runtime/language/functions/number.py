@@ -15,6 +15,7 @@ from dia_runtime.language.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
 # The largest arguments whose results have at most INTEGER_BITS bits
 FACTORIAL_MAXIMUM = 68_403
 FIBONACCI_MAXIMUM = 1_440_421
+PRIMES_COUNTED = 100_000
 
 
 def is_prime(n: int) -> bool:
@@ -71,6 +72,33 @@ def primes_between(low: int, high: int) -> list[int]:
 
     charge(max(0, _small_enough("primes_between", high) - low + 1))
     return [int(prime) for prime in primerange(max(low, 2), high + 1)]
+
+
+def prime_count(n: int) -> int:
+    """How many primes there are from 2 to n.
+
+    At most 2,000,000 with the usual budget: it costs a step for each integer.
+
+    >>> prime_count(100), prime_count(1)
+    (25, 0)
+    """
+    return len(primes_between(2, n))
+
+
+def nth_prime(n: int) -> int:
+    """Prime of number n, counted from 1: 2, 3, 5, 7 and so on.
+
+    From 1 to 100,000.
+
+    >>> nth_prime(1), nth_prime(1000)
+    (2, 7919)
+    """
+    from sympy import sieve
+
+    if not 1 <= n <= PRIMES_COUNTED:
+        raise LanguageError(f"`nth_prime` goes from 1 to {PRIMES_COUNTED}", code="E501" if n < 1 else "E502")
+    charge(n)
+    return int(sieve[n])
 
 
 def factor(n: int) -> list[list[int]]:

@@ -92,3 +92,11 @@ def test_endless_loops_end() -> None:
     with pytest.raises(LanguageError, match="more than 50 steps"):
         library()["fixpoint"].call(lambda n: n + 1, 0, 10**9)
     reset()
+
+
+@given(ITEMS)
+def test_groups_keep_the_order_of_appearance(items: list[int]) -> None:
+    groups: dict[int, list[int]] = {}
+    for item in items:
+        groups.setdefault(squared(item), []).append(item)
+    assert call("group_by", squared, items) == [[result, members] for result, members in groups.items()]

@@ -145,3 +145,10 @@ def test_arguments_without_an_answer_are_refused() -> None:
     assert code("binomial", -1, 0) == "E501"
     assert code("isqrt", -1) == "E504"
     assert call("is_square", -4) is False
+
+
+def test_primes_are_counted_and_numbered() -> None:
+    assert [call("prime_count", n) for n in (-5, 1, 2, 100, 10**5)] == [0, 0, 1, 25, 9592]
+    assert [call("nth_prime", n) for n in (1, 2, 25, 10_000)] == [2, 3, 97, 104_729]
+    assert code("nth_prime", 0) == "E501"
+    assert code("nth_prime", 100_001) == code("prime_count", 10**9) == "E502"
