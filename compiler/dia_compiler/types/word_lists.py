@@ -1,0 +1,54 @@
+"""The word lists that come with the project: what each holds, and its revision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent.parent / "words"
+
+
+@dataclass(frozen=True, slots=True)
+class WordList:
+    """What a shipped list holds; its revision grows with every change, since a change changes bundles."""
+
+    holds: str
+    revision: int = 1
+    parts: tuple[str, ...] = ()
+
+
+WORD_LISTS: dict[str, WordList] = {
+    "adjectives": WordList("adjectives that suit people, animals and things"),
+    "adverbs": WordList("adverbs of manner and time in -ly, and a few others"),
+    "animals": WordList("animals"),
+    "cities": WordList("cities of the world"),
+    "colours": WordList("colours"),
+    "first_names_female": WordList("first names of women"),
+    "first_names_male": WordList("first names of men"),
+    "first_names_neutral": WordList("first names that say nothing of gender"),
+    "last_names": WordList("family names"),
+    "nouns": WordList("people, animals, things and places together", parts=("animals", "people", "places", "things")),
+    "past_intransitive": WordList("verbs in the past tense that take no object"),
+    "past_transitive": WordList("verbs in the past tense that take a thing as their object"),
+    "people": WordList("people by trade or kinship"),
+    "places": WordList("places"),
+    "things": WordList("things that can be held or moved"),
+    "top_level_domains": WordList("top-level domains"),
+    "verbs": WordList("verbs in the base form"),
+}
+
+
+@cache
+def word_list(name: str) -> tuple[str, ...]:
+    """The words of a shipped list, ascending and without repeats."""
+    parts = WORD_LISTS[name].parts
+    if parts:
+        return tuple(sorted({word for part in parts for word in word_list(part)}))
+    return tuple((FOLDER / f"{name}.txt").read_text(encoding="utf-8").split())
+
+
+@cache
+def word_set(name: str) -> frozenset[str]:
+    """The words of a shipped list, to be asked whether one is among them."""
+    return frozenset(word_list(name))
