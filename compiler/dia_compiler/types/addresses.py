@@ -1,0 +1,133 @@
+"""The parameter type ip_address: addresses of the internet, version 4 or 6."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address, ip_address, ip_network
+from itertools import accumulate
+from typing import Any
+
+from dia_runtime.language.values import Value
+
+from dia_compiler.types.base import Domain, Enumerable, OptionFault, ParameterType, option
+from dia_compiler.types.plain_options import one_of_option
+
+Range = tuple[int, int]
+
+# IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890); multicast and reserved space beside them
+SPECIAL: dict[int, tuple[str, ...]] = {
+    4: (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+        "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
+    ),
+    6: ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"),
+}  # fmt: skip
+WHOLE: dict[int, tuple[str, ...]] = {4: ("0.0.0.0/0",), 6: ("::/0",)}
+KINDS: dict[str, dict[int, tuple[str, ...]]] = {
+    "public": {4: WHOLE[4], 6: ("2000::/3",)},  # less what is special; 2000::/3 is all that is given out (RFC 4291)
+    "private": {4: ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"), 6: ("fd00::/8",)},  # RFC 1918, RFC 4193
+    "documentation": {4: ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"), 6: ("2001:db8::/32",)},
+    "any": WHOLE,
+}
+
+
+def _range_of(network: str) -> Range:
+    found = ip_network(network)
+    return int(found.network_address), int(found.broadcast_address) + 1
+
+
+def _without(whole: Range, holes: Sequence[Range]) -> list[Range]:
+    """What is left of a range, ascending."""
+    found, at = [], whole[0]
+    for low, high in [*sorted(hole for hole in holes if whole[0] <= hole[0] < whole[1]), (whole[1], whole[1])]:
+        if at < low:
+            found.append((at, low))
+        at = max(at, high)
+    return found
+
+
+class Addresses(Enumerable):
+    """The addresses of ascending ranges that do not touch, as texts in their canonical form."""
+
+    __slots__ = ("ranges", "starts", "version")
+
+    def __init__(self, version: int, ranges: Sequence[Range]) -> None:
+        self.version, self.ranges = version, ranges
+        self.starts = [0, *accumulate(high - low for low, high in ranges)]
+
+    @property
+    def count(self) -> int:
+        return self.starts[-1]
+
+    def at(self, index: int) -> Value:
+        place = bisect_right(self.starts, index) - 1
+        return written(self.version, self.ranges[place][0] + index - self.starts[place])
+
+    def contains(self, value: Value) -> bool:
+        try:
+            found = ip_address(value) if isinstance(value, str) else None
+        except ValueError:
+            return False
+        if found is None or found.version != self.version or written(self.version, int(found)) != value:
+            return False
+        return any(low <= int(found) < high for low, high in self.ranges)
+
+
+def written(version: int, number: int) -> str:
+    """The address in its canonical text: dotted, or eight groups with the first longest run of zeros cut (RFC 5952)."""
+    if version == 4:
+        return str(IPv4Address(number))
+    groups = [f"{number >> shift & 0xFFFF:x}" for shift in range(112, -1, -16)]
+    runs = [(_run(groups, place), -place) for place in range(8)]
+    length, place = max(runs)
+    if length < 2:
+        return ":".join(groups)
+    return f"{':'.join(groups[:-place])}::{':'.join(groups[-place + length :])}"
+
+
+def _run(groups: Sequence[str], place: int) -> int:
+    """The number of zero groups from that place on."""
+    return next((at - place for at in range(place, 8) if groups[at] != "0"), 8 - place)
+
+
+class IpAddressType(ParameterType):
+    """Addresses of the internet."""
+
+    name = "ip_address"
+    summary = "an address of the internet, version 4 or 6"
+    options = {
+        "version": option("data", "4 or 6 (default 4, or the network's)"),
+        "kind": option("data", "public, private, documentation or any (default any)"),
+        "network": option("data", 'a network whose addresses are drawn, first and last too, as in "10.0.0.0/8"'),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        if "network" in options:
+            return self._of_network(options)
+        version = one_of_option(options, "version", (4, 6), 4)
+        kind = one_of_option(options, "kind", list(KINDS), "any")
+        holes = [_range_of(network) for network in SPECIAL[version]] if kind == "public" else []
+        ranges = [left for network in KINDS[kind][version] for left in _without(_range_of(network), holes)]
+        return Addresses(version, ranges)
+
+    def _of_network(self, options: Mapping[str, Any]) -> Domain:
+        if "kind" in options:
+            raise OptionFault("kind", "`kind` stands beside `network`", "give the one or the other")
+        text = options["network"]
+        try:
+            network = ip_network(text) if isinstance(text, str) and "/" in text and "%" not in text else None
+        except ValueError as error:
+            raise OptionFault("network", f"`{text[:60]}` is no network: {_why(error)}") from None
+        if network is None:
+            raise OptionFault("network", '`network` must be a text such as "10.0.0.0/8"')
+        if one_of_option(options, "version", (4, 6), network.version) != network.version:
+            raise OptionFault("version", f"`{text}` is a network of version {network.version}")
+        return Addresses(network.version, [_range_of(text)])
+
+
+def _why(error: ValueError) -> str:
+    if "host bits" in str(error):
+        return "bits behind the prefix are set"
+    return "it is an address, a slash and the number of leading bits"

@@ -1,0 +1,236 @@
+"""Parameter types of places in the network: domain, url."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from dia_runtime.language.values import Value
+
+from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, option
+from dia_compiler.types.lists import SortedLists
+from dia_compiler.types.plain_options import amount_option, some_of_option, texts_option
+from dia_compiler.types.texts import Items
+from dia_compiler.types.word_lists import word_list, word_set
+
+# Names that belong to nobody and never will (RFC 2606, section 3)
+RESERVED = ("example.com", "example.net", "example.org")
+HOST_NAME = re.compile(
+    r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*", re.ASCII
+)
+MOST_LABELS = 4
+MOST_SUFFIX = 120
+MOST_SEGMENTS = 20
+
+
+def host_names_option(options: Mapping[str, Any], name: str) -> list[str] | None:
+    """The option as a list of domains that differ, written as one text or as a list; None where it is absent."""
+    hosts = texts_option(options, name)
+    for host in hosts or ():
+        if len(host) > MOST_SUFFIX or not HOST_NAME.fullmatch(host):
+            mend = (
+                f"write small letters, digits and - in parts with dots between them, at most {MOST_SUFFIX} characters"
+            )
+            raise OptionFault(name, f"`{host[:40]}` is no domain", mend)
+    return hosts
+
+
+@cache
+def _single_labels() -> tuple[str, ...]:
+    return tuple(sorted({*word_list("things"), *word_list("animals")}))
+
+
+def label_count() -> int:
+    """The number of labels that can be drawn."""
+    return len(_single_labels()) + len(word_list("adjectives")) * len(word_list("animals"))
+
+
+def label_at(index: int) -> str:
+    """The label of that number: a thing or an animal, above them an adjective and an animal."""
+    if index < len(_single_labels()):
+        return _single_labels()[index]
+    first, second = divmod(index - len(_single_labels()), len(word_list("animals")))
+    return f"{word_list('adjectives')[first]}-{word_list('animals')[second]}"
+
+
+class HostNames(Domain):
+    """So many drawn labels before one of some suffixes."""
+
+    __slots__ = ("high", "low", "suffixes")
+
+    def __init__(self, suffixes: Sequence[str], low: int, high: int) -> None:
+        self.suffixes, self.low, self.high = suffixes, low, high
+
+    def draw(self, choose: Choose) -> Value:
+        size = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        drawn = [label_at(choose.below(label_count())) for _ in range(size)]
+        return ".".join([*drawn, self.suffixes[choose.below(len(self.suffixes)) if len(self.suffixes) > 1 else 0]])
+
+    def contains(self, value: Value) -> bool:
+        if not isinstance(value, str):
+            return False
+        suffix = next((suffix for suffix in self.suffixes if value.endswith(f".{suffix}")), None)
+        if suffix is None:
+            return False
+        parts = value[: -len(suffix) - 1].split(".")
+        return self.low <= len(parts) <= self.high and all(map(_is_label, parts))
+
+    @property
+    def count(self) -> int:
+        size = len(self.suffixes)
+        return size * int(sum(label_count() ** number for number in range(self.low, self.high + 1)))
+
+    def boundary(self) -> list[Value]:
+        first, last = label_at(0), label_at(label_count() - 1)
+        ends = ((first, self.low, self.suffixes[0]), (last, self.high, self.suffixes[-1]))
+        return [".".join([label] * number + [suffix]) for label, number, suffix in ends]
+
+
+def _is_label(text: str) -> bool:
+    first, dash, second = text.partition("-")
+    if not dash:
+        return text in word_set("things") or text in word_set("animals")
+    return first in word_set("adjectives") and second in word_set("animals")
+
+
+def host_names(options: Mapping[str, Any]) -> HostNames:
+    """The domains by the options suffix and labels. Raises OptionFault."""
+    if options.get("suffix") == "any":
+        suffixes: list[str] | None = list(word_list("top_level_domains"))
+    else:
+        suffixes = host_names_option(options, "suffix")
+    suffixes = suffixes or list(RESERVED)
+    known = set(suffixes)
+    for suffix in suffixes:
+        parts = suffix.split(".")
+        under = next((end for cut in range(1, len(parts)) if (end := ".".join(parts[cut:])) in known), None)
+        if under is not None:
+            message = f"`{suffix}` ends in the other suffix `{under}`, so that one domain could be drawn in two ways"
+            raise OptionFault("suffix", message, "leave one of them out")
+    return HostNames(suffixes, *amount_option(options, "labels", (1, 1), 1, MOST_LABELS))
+
+
+SUFFIX = option(
+    "data",
+    "what follows the drawn labels, such as com or [co.uk, org]; any: a top-level domain "
+    f"(default {', '.join(RESERVED)})",
+)
+LABELS = option("data", "number of drawn labels before the suffix, 1 to 4, or {min, max} (default 1)")
+
+
+class DomainType(ParameterType):
+    """Domains of the network."""
+
+    name = "domain"
+    summary = "a domain name, such as quiet-otter.example.org"
+    options = {"suffix": SUFFIX, "labels": LABELS}
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        return host_names(options)
+
+
+KEYS = (
+    "action", "author", "category", "code", "color", "date", "filter", "format", "from", "group", "id", "item", "lang",
+    "limit", "mode", "offset", "order", "page", "q", "ref", "size", "sort", "source", "tab", "tag", "theme", "to",
+    "token", "type", "view",
+)  # fmt: skip
+NUMBERS = 1_000
+PARTS = re.compile(r"([a-z]+)://([a-z0-9.-]+)(/[a-z/]*)(?:\?([a-z0-9=&]+))?")
+
+
+class Urls(Domain):
+    """Addresses of the web: a scheme, a domain, segments of a path, and parameters in the order of their keys."""
+
+    __slots__ = ("hosts", "path", "query", "schemes")
+
+    def __init__(self, schemes: Sequence[str], hosts: HostNames, path: tuple[int, int], query: tuple[int, int]) -> None:
+        self.schemes, self.hosts, self.path, self.query = schemes, hosts, path, query
+
+    def draw(self, choose: Choose) -> Value:
+        scheme = self.schemes[choose.below(len(self.schemes)) if len(self.schemes) > 1 else 0]
+        host = self.hosts.draw(choose)
+        words = word_list("things")
+        segments = [words[choose.below(len(words))] for _ in range(_amount(self.path, choose))]
+        keys = _keys(_amount(self.query, choose)).draw(choose)
+        pairs = [f"{key}={_value_at(choose.below(_value_count()))}" for key in keys]
+        return _written(scheme, host, segments, pairs)
+
+    def contains(self, value: Value) -> bool:
+        found = PARTS.fullmatch(value) if isinstance(value, str) else None
+        if found is None or found[1] not in self.schemes or not self.hosts.contains(found[2]):
+            return False
+        segments = found[3][1:].split("/") if found[3] != "/" else []
+        pairs = [pair.partition("=") for pair in found[4].split("&")] if found[4] else []
+        return (
+            self.path[0] <= len(segments) <= self.path[1]
+            and word_set("things").issuperset(segments)
+            and self.query[0] <= len(pairs) <= self.query[1]
+            and _keys(len(pairs)).contains([key for key, _, _ in pairs])
+            and all(_is_value(text) for _, _, text in pairs)
+        )
+
+    @property
+    def count(self) -> int:
+        paths = sum(len(word_list("things")) ** size for size in range(self.path[0], self.path[1] + 1))
+        sizes = range(self.query[0], self.query[1] + 1)
+        queries = sum(_keys(size).count * _value_count() ** size for size in sizes)
+        return len(self.schemes) * self.hosts.count * int(paths) * int(queries)
+
+    def boundary(self) -> list[Value]:
+        hosts = self.hosts.boundary()
+        found: list[Value] = []
+        for place, pick in ((0, min), (-1, max)):
+            word = pick(word_list("things"), key=len)
+            pairs = [f"{key}={_value_at(0)}" for key in KEYS[: self.query[place]]]
+            found.append(_written(self.schemes[place], hosts[place], [word] * self.path[place], pairs))
+        return found
+
+
+def _amount(bounds: tuple[int, int], choose: Choose) -> int:
+    low, high = bounds
+    return low + choose.below(high - low + 1) if high > low else low
+
+
+@cache
+def _keys(size: int) -> SortedLists:
+    return SortedLists(Items(list(KEYS), None), size, True)
+
+
+def _value_count() -> int:
+    return NUMBERS + len(word_list("things"))
+
+
+def _value_at(index: int) -> str:
+    """A number below 1,000 or a thing."""
+    return str(index) if index < NUMBERS else word_list("things")[index - NUMBERS]
+
+
+def _is_value(text: str) -> bool:
+    return text in word_set("things") or (text.isdigit() and str(int(text)) == text and int(text) < NUMBERS)
+
+
+def _written(scheme: str, host: str, segments: Sequence[str], pairs: Sequence[str]) -> str:
+    query = f"?{'&'.join(pairs)}" if pairs else ""
+    return f"{scheme}://{host}/{'/'.join(segments)}{query}"
+
+
+class UrlType(ParameterType):
+    """Addresses of the web."""
+
+    name = "url"
+    summary = "an address of the web, such as https://lantern.example.org/kite/canoe?page=7"
+    options = {
+        "scheme": option("data", "https, http, ftp, ws or wss, or a list of them (default https)"),
+        "suffix": SUFFIX,
+        "labels": LABELS,
+        "path": option("data", "number of segments of the path, 0 to 20, or {min, max} (default 1 to 3)"),
+        "query": option("data", f"number of parameters, 0 to {len(KEYS)}, or {{min, max}} (default 0)"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        schemes = some_of_option({"scheme": "https", **options}, "scheme", ("ftp", "http", "https", "ws", "wss"))
+        path = amount_option(options, "path", (1, 3), 0, MOST_SEGMENTS)
+        query = amount_option(options, "query", (0, 0), 0, len(KEYS))
+        return Urls(schemes, host_names(options), path, query)

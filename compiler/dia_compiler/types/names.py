@@ -1,0 +1,216 @@
+"""Parameter types of people: name, username, email."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from dia_runtime.language.values import Record, Value
+
+from dia_compiler.types.base import (
+    Choose,
+    Domain,
+    Enumerable,
+    OptionFault,
+    ParameterType,
+    flag_option,
+    integer_option,
+    option,
+)
+from dia_compiler.types.host_names import RESERVED, host_names_option
+from dia_compiler.types.plain_options import one_of_option, some_of_option
+from dia_compiler.types.word_lists import word_list, word_set
+
+FORMS: dict[str, tuple[str, str, str, str, str]] = {
+    "female": ("she", "her", "her", "hers", "herself"),
+    "male": ("he", "him", "his", "his", "himself"),
+    "neutral": ("they", "them", "their", "theirs", "themselves"),
+}
+CASES = ("they", "them", "their", "theirs", "themselves")
+
+
+class Names(Enumerable):
+    """First names of some genders, alone or with a family name, as texts or as records with pronouns."""
+
+    __slots__ = ("genders", "has_pronouns", "is_full", "people")
+
+    def __init__(self, genders: Sequence[str], has_pronouns: bool, is_full: bool) -> None:
+        self.genders, self.has_pronouns, self.is_full = genders, has_pronouns, is_full
+        self.people = [(gender, first) for gender in genders for first in word_list(f"first_names_{gender}")]
+
+    @property
+    def count(self) -> int:
+        return len(self.people) * (len(word_list("last_names")) if self.is_full else 1)
+
+    def at(self, index: int) -> Value:
+        last = None
+        if self.is_full:
+            index, place = divmod(index, len(word_list("last_names")))
+            last = word_list("last_names")[place]
+        gender, first = self.people[index]
+        return self._record(gender, first, last) if self.has_pronouns else _shown(first, last)
+
+    def _record(self, gender: str, first: str, last: str | None) -> Record:
+        found = Record(name=_shown(first, last), first=first, last=last, gender=gender)
+        found.update(zip(CASES, FORMS[gender], strict=True))
+        found["plural"] = gender == "neutral"
+        return found
+
+    def contains(self, value: Value) -> bool:
+        if self.has_pronouns != isinstance(value, Mapping):
+            return False
+        shown = value.get("name") if isinstance(value, Mapping) else value
+        parts = shown.split(" ") if isinstance(shown, str) else []
+        if len(parts) != 1 + self.is_full or not word_set("last_names").issuperset(parts[1:]):
+            return False
+        last = parts[1] if self.is_full else None
+        genders = [gender for gender in self.genders if parts[0] in word_set(f"first_names_{gender}")]
+        if not self.has_pronouns:
+            return bool(genders)
+        return any(dict(value) == self._record(gender, parts[0], last) for gender in genders)
+
+
+def _shown(first: str, last: str | None) -> str:
+    return first if last is None else f"{first} {last}"
+
+
+class NameType(ParameterType):
+    """Names of people."""
+
+    name = "name"
+    summary = "a person's first name, or a record of name and pronouns"
+    options = {
+        "gender": option("data", "female, male or neutral, or a list of them (default all three)"),
+        "full": option("data", "true: first and family name"),
+        "pronouns": option(
+            "data",
+            "true: a record of name, first, last, gender, they, them, their, theirs, themselves and plural",
+        ),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        genders = some_of_option(options, "gender", list(FORMS))
+        return Names(genders, flag_option(options, "pronouns"), flag_option(options, "full"))
+
+
+STYLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "person": (".", ("first_names_female", "first_names_male", "first_names_neutral"), ("last_names",)),
+    "handle": ("_", ("adjectives",), ("animals",)),
+}
+USERNAME = re.compile(r"([a-z]+)([._])([a-z]+)([0-9]*)")
+
+
+class Usernames(Domain):
+    """Names of accounts in one of some styles: two words with a mark between them and digits behind them."""
+
+    __slots__ = ("digits", "styles")
+
+    def __init__(self, styles: Sequence[str], digits: int) -> None:
+        self.styles, self.digits = styles, digits
+
+    def size(self, style: str) -> int:
+        """The number of names of a style."""
+        _, first, second = STYLES[style]
+        return len(_lowered(first)) * len(_lowered(second)) * int(10**self.digits)
+
+    @property
+    def count(self) -> int:
+        return sum(map(self.size, self.styles))
+
+    def draw(self, choose: Choose) -> Value:
+        style = self.styles[choose.below(len(self.styles)) if len(self.styles) > 1 else 0]
+        return self.made(style, choose.below(self.size(style)))
+
+    def made(self, style: str, index: int) -> str:
+        """The name of that style and number."""
+        mark, *lists = STYLES[style]
+        first, second = map(_lowered, lists)
+        index, number = divmod(index, int(10**self.digits))
+        one, two = divmod(index, len(second))
+        return f"{first[one]}{mark}{second[two]}" + (f"{number:0{self.digits}}" if self.digits else "")
+
+    def contains(self, value: Value) -> bool:
+        found = USERNAME.fullmatch(value) if isinstance(value, str) else None
+        if found is None or len(found[4]) != self.digits:
+            return False
+        style = next((style for style in self.styles if STYLES[style][0] == found[2]), None)
+        if style is None:
+            return False
+        _, first, second = STYLES[style]
+        return found[1] in _lowered(first) and found[3] in _lowered(second)
+
+    def boundary(self) -> list[Value]:
+        return [self.made(style, index) for style in self.styles for index in (0, self.size(style) - 1)]
+
+
+@cache
+def _lowered(lists: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word.lower() for name in lists for word in word_list(name))
+
+
+def usernames_option(options: Mapping[str, Any], default: str) -> Usernames:
+    """The names of accounts by the options style and digits. Raises OptionFault."""
+    style = one_of_option(options, "style", [*STYLES, "any"], default)
+    digits = integer_option(options, "digits", 2)
+    if digits is None or not 0 <= digits <= 12:
+        raise OptionFault("digits", "`digits` must lie between 0 and 12")
+    return Usernames(list(STYLES) if style == "any" else [style], digits)
+
+
+class UsernameType(ParameterType):
+    """Names of accounts."""
+
+    name = "username"
+    summary = "the name of an account, such as quiet_otter42 or ada.smith07"
+    options = {
+        "style": option("data", "handle (quiet_otter42), person (ada.smith07) or any (default any)"),
+        "digits": option("data", "number of digits behind the words, 0 to 12 (default 2)"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        return usernames_option(options, "any")
+
+
+class Emails(Domain):
+    """Addresses of mail: the name of an account at one of some domains."""
+
+    __slots__ = ("hosts", "users")
+
+    def __init__(self, users: Usernames, hosts: Sequence[str]) -> None:
+        self.users, self.hosts = users, hosts
+
+    def draw(self, choose: Choose) -> Value:
+        user = self.users.draw(choose)
+        return f"{user}@{self.hosts[choose.below(len(self.hosts)) if len(self.hosts) > 1 else 0]}"
+
+    def contains(self, value: Value) -> bool:
+        if not isinstance(value, str):
+            return False
+        user, _, host = value.partition("@")
+        return host in self.hosts and self.users.contains(user)
+
+    @property
+    def count(self) -> int:
+        return self.users.count * len(self.hosts)
+
+    def boundary(self) -> list[Value]:
+        hosts = list(dict.fromkeys((self.hosts[0], self.hosts[-1])))
+        return [f"{user}@{host}" for user in self.users.boundary() for host in hosts]
+
+
+class EmailType(ParameterType):
+    """Addresses of mail."""
+
+    name = "email"
+    summary = "an address of mail, such as ada.smith07@example.org"
+    options = {
+        "domain": option("data", f"the domain, or a list of domains (default {', '.join(RESERVED)})"),
+        "style": option("data", "what stands before the @: person (ada.smith07), handle or any (default person)"),
+        "digits": option("data", "number of digits before the @, 0 to 12 (default 2)"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        hosts = host_names_option(options, "domain") or list(RESERVED)
+        return Emails(usernames_option(options, "person"), hosts)

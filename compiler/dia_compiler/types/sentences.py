@@ -1,0 +1,251 @@
+"""Parameter types of prose: sentence, paragraph.
+
+A sentence is made of clauses, such as `the old baker quietly painted a chair near the bridge`, with a comma and a
+conjunction between two. Each of its words is one of a category, and no word is of two categories that could stand in
+the same place, so that a text has one reading and two choices never give one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import product
+from math import prod
+from typing import Any
+
+from dia_runtime.language.values import Value
+
+from dia_compiler.types.base import Choose, Domain, ParameterType, option
+from dia_compiler.types.lists import capped_power
+from dia_compiler.types.plain_options import amount_option
+from dia_compiler.types.word_lists import word_list
+
+Shape = tuple[str, ...]
+SHORTEST, LONGEST = 3, 40
+USUAL = (6, 14)
+MOST_SENTENCES = 100
+
+OWN_WORDS: dict[str, tuple[str, ...]] = {
+    "determiner": (
+        "a", "another", "each", "every", "her", "his", "my", "one", "our", "that", "the", "their", "this", "your",
+    ),
+    "preposition": (
+        "above", "across", "against", "around", "behind", "below", "beneath", "beside", "beyond", "inside", "near",
+        "opposite", "outside", "toward", "under",
+    ),
+    "conjunction": ("after", "although", "and", "because", "before", "but", "so", "until", "whereas", "while", "yet"),
+}  # fmt: skip
+LISTS: dict[str, tuple[str, ...]] = {
+    "adjective": ("adjectives",), "adverb": ("adverbs",), "subject": ("animals", "people"), "object": ("things",),
+    "place": ("places",), "transitive": ("past_transitive",), "intransitive": ("past_intransitive",),
+}  # fmt: skip
+
+
+@cache
+def words_of(category: str) -> tuple[str, ...]:
+    """The words of a category, ascending."""
+    if category in OWN_WORDS:
+        return OWN_WORDS[category]
+    return tuple(sorted({word for name in LISTS[category] for word in word_list(name)}))
+
+
+@cache
+def places_of(category: str) -> dict[str, int]:
+    """The place of each word of a category."""
+    return {word: place for place, word in enumerate(words_of(category))}
+
+
+def _phrases(noun: str) -> tuple[Shape, Shape]:
+    return ("determiner", noun), ("determiner", "adjective", noun)
+
+
+@cache
+def clauses(size: int) -> tuple[Shape, ...]:
+    """The shapes of clauses of so many words."""
+    verbs: list[Shape] = [("intransitive",), *(("transitive", *phrase) for phrase in _phrases("object"))]
+    ends: list[Shape] = [(), *(("preposition", *phrase) for phrase in _phrases("place"))]
+    adverbs: list[Shape] = [(), ("adverb",)]
+    parts = product(_phrases("subject"), adverbs, verbs, ends)
+    shapes = (sum(found, ()) for found in parts)
+    return tuple(shape for shape in shapes if len(shape) == size)
+
+
+@cache
+def shape_count(size: int) -> int:
+    """The number of shapes of sentences of so many words."""
+    longer = (len(clauses(first)) * shape_count(size - first - 1) for first in range(SHORTEST, size - SHORTEST))
+    return len(clauses(size)) + sum(longer)
+
+
+@cache
+def sentence_count(size: int) -> int:
+    """The number of sentences of so many words."""
+    joints = len(words_of("conjunction"))
+    longer = (
+        clause_count(first) * joints * sentence_count(size - first - 1) for first in range(SHORTEST, size - SHORTEST)
+    )
+    return clause_count(size) + sum(longer)
+
+
+@cache
+def clause_count(size: int) -> int:
+    """The number of clauses of so many words."""
+    return sum(spellings(shape) for shape in clauses(size))
+
+
+def spellings(shape: Shape) -> int:
+    """The number of texts of one shape."""
+    return prod(len(words_of(category)) for category in shape)
+
+
+def shape_at(size: int, index: int) -> Shape:
+    """The shape with that number among those of so many words; a single clause comes first."""
+    own = clauses(size)
+    if index < len(own):
+        return own[index]
+    index -= len(own)
+    for first in range(SHORTEST, size - SHORTEST):
+        rest = shape_count(size - first - 1)
+        if index < len(clauses(first)) * rest:
+            place, index = divmod(index, rest)
+            return (*clauses(first)[place], "conjunction", *shape_at(size - first - 1, index))
+        index -= len(clauses(first)) * rest
+    raise IndexError(index)
+
+
+def sentence_at(shape: Shape, index: int) -> str:
+    """The text with that number among those of one shape."""
+    words = []
+    for category in reversed(shape):
+        index, place = divmod(index, len(words_of(category)))
+        words.append(words_of(category)[place])
+    return written(shape, words[::-1])
+
+
+def written(shape: Shape, words: list[str]) -> str:
+    """The sentence of the words: `an` before a vowel, a comma before a conjunction, a capital and a full stop."""
+    parts = []
+    for place, word in enumerate(words):
+        is_before_vowel = word == "a" and words[place + 1][0] in "aeiou"
+        comma = "," if shape[place + 1 : place + 2] == ("conjunction",) else ""
+        parts.append(("an" if is_before_vowel else word) + comma)
+    text = " ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+FOLLOWERS: dict[str, tuple[str, ...]] = {
+    "conjunction": ("determiner",),
+    "subject": ("adverb", "transitive", "intransitive"),
+    "adverb": ("transitive", "intransitive"),
+    "transitive": ("determiner",),
+    "intransitive": ("preposition", "conjunction"),
+    "object": ("preposition", "conjunction"),
+    "preposition": ("determiner",),
+    "place": ("conjunction",),
+}
+NOUNS = {"conjunction": "subject", "transitive": "object", "preposition": "place"}
+ENDS = ("intransitive", "object", "place")
+
+
+def read(text: str) -> Shape | None:
+    """The shape of a sentence, or None where the text is none."""
+    words = text[:1].lower() + text[1:-1].replace(",", "")
+    found = ["a" if word == "an" else word for word in words.split(" ")]
+    shape = tuple(_categories(found))
+    if len(shape) != len(found) or shape[-1] not in ENDS or written(shape, found) != text:
+        return None
+    return shape
+
+
+def _categories(words: list[str]) -> Iterator[str]:
+    """The categories of the words as far as they follow the grammar."""
+    before, noun = "conjunction", "subject"
+    for word in words:
+        allowed = FOLLOWERS.get(before, ("adjective", noun) if before == "determiner" else (noun,))
+        found = next((category for category in allowed if word in places_of(category)), None)
+        if found is None:
+            return
+        before, noun = found, NOUNS.get(found, noun)
+        yield found
+
+
+class Sentences(Domain):
+    """English sentences of so many words: a choice of the length, one of the shape, one among all texts of it."""
+
+    __slots__ = ("high", "low")
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+
+    def draw(self, choose: Choose) -> Value:
+        size = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        shape = shape_at(size, choose.below(shape_count(size)))
+        return sentence_at(shape, choose.below(spellings(shape)))
+
+    def contains(self, value: Value) -> bool:
+        if not isinstance(value, str) or len(value) > 50 * LONGEST:
+            return False
+        shape = read(value)
+        return shape is not None and self.low <= len(shape) <= self.high
+
+    @property
+    def count(self) -> int:
+        return sum(sentence_count(size) for size in range(self.low, self.high + 1))
+
+    def boundary(self) -> list[Value]:
+        """The first sentence of the shortest and the last of the longest shapes."""
+        last = shape_at(self.high, shape_count(self.high) - 1)
+        return [sentence_at(shape_at(self.low, 0), 0), sentence_at(last, spellings(last) - 1)]
+
+
+class SentenceType(ParameterType):
+    """Random English sentences."""
+
+    name = "sentence"
+    summary = "an English sentence"
+    options = {"words": option("data", "number of words, 3 to 40, or {min, max} (default 6 to 14)")}
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        return Sentences(*amount_option(options, "words", USUAL, SHORTEST, LONGEST))
+
+
+class Paragraphs(Domain):
+    """So many sentences, each a draw of its own, with single spaces between them."""
+
+    __slots__ = ("high", "low", "of")
+
+    def __init__(self, of: Sentences, low: int, high: int) -> None:
+        self.of, self.low, self.high = of, low, high
+
+    def draw(self, choose: Choose) -> Value:
+        size = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        return " ".join(self.of.draw(choose) for _ in range(size))
+
+    def contains(self, value: Value) -> bool:
+        if not isinstance(value, str) or not value.endswith("."):
+            return False
+        sentences = [f"{part}." for part in value[:-1].split(". ")]
+        return self.low <= len(sentences) <= self.high and all(map(self.of.contains, sentences))
+
+    @property
+    def count(self) -> int:
+        return sum(capped_power(self.of.count, size) for size in range(self.low, self.high + 1))
+
+    def boundary(self) -> list[Value]:
+        first, last = self.of.boundary()
+        return [" ".join([first] * self.low), " ".join([last] * self.high)]
+
+
+class ParagraphType(ParameterType):
+    """Random English paragraphs."""
+
+    name = "paragraph"
+    summary = "several English sentences, with single spaces between them"
+    options = {
+        "sentences": option("data", "number of sentences, or {min, max} (default 3 to 6)"),
+        "words": option("data", "number of words of a sentence, 3 to 40, or {min, max} (default 6 to 14)"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        of = Sentences(*amount_option(options, "words", USUAL, SHORTEST, LONGEST))
+        return Paragraphs(of, *amount_option(options, "sentences", (3, 6), 1, MOST_SENTENCES))

@@ -1,0 +1,146 @@
+"""Parameter types of time: date, timestamp."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from dia_runtime.language.values import Value
+
+from dia_compiler.types.base import Domain, Enumerable, OptionFault, ParameterType, integer_option, option
+from dia_compiler.types.plain_options import some_of_option
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+TIME = re.compile(r"T([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?Z")
+FIRST, LAST = "2000-01-01", "2029-12-31"
+EPOCH = datetime(1, 1, 1)
+
+
+def day_of(text: Value) -> int | None:
+    """The number of the day of an ISO date, 1 for 0001-01-01; None where the text is none."""
+    found = DATE.fullmatch(text) if isinstance(text, str) else None
+    try:
+        return date(*map(int, found.groups())).toordinal() if found else None
+    except ValueError:
+        return None
+
+
+def second_of(text: Value) -> int | None:
+    """The seconds from 0001-01-01T00:00:00Z to an ISO time in UTC, or to the begin of an ISO date; None for others."""
+    if not isinstance(text, str):
+        return None
+    day, found = day_of(text[:10]), TIME.fullmatch(text[10:])
+    if day is None or (text[10:] and found is None):
+        return None
+    hour, minute, second = (int(part or 0) for part in found.groups()) if found else (0, 0, 0)
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    return (day - 1) * 86_400 + hour * 3_600 + minute * 60 + second
+
+
+def moment(seconds: int) -> str:
+    """The ISO time in UTC that lies so many seconds after 0001-01-01T00:00:00Z."""
+    return f"{(EPOCH + timedelta(seconds=seconds)).isoformat()}Z"
+
+
+def moments_option(options: Mapping[str, Any], read: Any, default: tuple[str, str], example: str) -> tuple[int, int]:
+    """The numbers of the options min and max as `read` gives them. Raises OptionFault."""
+    found = []
+    for name, text in zip(("min", "max"), default, strict=True):
+        number = read(options.get(name, text))
+        if number is None:
+            raise OptionFault(name, f"`{name}` must be {example}")
+        found.append(number)
+    low, high = found
+    if low > high:
+        raise OptionFault("max", f"min {options.get('min', default[0])} is above max {options.get('max', default[1])}")
+    return low, high
+
+
+class Dates(Enumerable):
+    """The days between two days that fall on some days of the week."""
+
+    __slots__ = ("high", "low", "offsets")
+
+    def __init__(self, low: int, high: int, weekdays: Sequence[int]) -> None:
+        self.low, self.high = low, high
+        # day 1 was a Monday in the calendar that datetime extends backwards
+        self.offsets = [offset for offset in range(7) if (low + offset - 1) % 7 in weekdays]
+
+    @property
+    def count(self) -> int:
+        weeks, rest = divmod(self.high - self.low + 1, 7)
+        return weeks * len(self.offsets) + sum(offset < rest for offset in self.offsets)
+
+    def at(self, index: int) -> Value:
+        week, place = divmod(index, len(self.offsets))
+        return date.fromordinal(self.low + 7 * week + self.offsets[place]).isoformat()
+
+    def contains(self, value: Value) -> bool:
+        day = day_of(value)
+        return day is not None and self.low <= day <= self.high and (day - self.low) % 7 in self.offsets
+
+
+class DateType(ParameterType):
+    """Days of the calendar."""
+
+    name = "date"
+    summary = "a day of the Gregorian calendar as ISO text, such as 2026-01-31"
+    options = {
+        "min": option("data", f"first day (default {FIRST})"),
+        "max": option("data", f"last day (default {LAST})"),
+        "weekday": option("data", "monday to sunday, or a list of them: the day falls on one of these"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        low, high = moments_option(options, day_of, (FIRST, LAST), "a date such as 2026-01-31")
+        chosen = some_of_option(options, "weekday", WEEKDAYS)
+        found = Dates(low, high, [WEEKDAYS.index(name) for name in chosen])
+        if found.count < 1:
+            raise OptionFault("weekday", "no day between `min` and `max` falls on such a day of the week")
+        return found
+
+
+class Timestamps(Enumerable):
+    """Every so many seconds from one moment to another."""
+
+    __slots__ = ("high", "low", "step")
+
+    def __init__(self, low: int, high: int, step: int) -> None:
+        self.low, self.high, self.step = low, high, step
+
+    @property
+    def count(self) -> int:
+        return (self.high - self.low) // self.step + 1
+
+    def at(self, index: int) -> Value:
+        return moment(self.low + self.step * index)
+
+    def contains(self, value: Value) -> bool:
+        second = second_of(value)
+        if second is None or not self.low <= second <= self.high or (second - self.low) % self.step:
+            return False
+        return bool(moment(second) == value)
+
+
+class TimestampType(ParameterType):
+    """Moments to the second."""
+
+    name = "timestamp"
+    summary = "a moment in UTC to the second as ISO text, such as 2026-01-31T12:00:00Z"
+    options = {
+        "min": option("data", f"first moment, or the begin of a day (default {FIRST}T00:00:00Z)"),
+        "max": option("data", f"last moment, or the begin of a day (default {LAST}T23:59:59Z)"),
+        "step": option("data", "seconds between two moments, counted from min (default 1)"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        default = (f"{FIRST}T00:00:00Z", f"{LAST}T23:59:59Z")
+        low, high = moments_option(options, second_of, default, "a moment such as 2026-01-31T12:00:00Z")
+        step = integer_option(options, "step", 1)
+        if step is None or step < 1:
+            raise OptionFault("step", "`step` must be at least 1")
+        return Timestamps(low, high, step)

@@ -1,0 +1,83 @@
+"""The parameter type words: words of a list, with single spaces between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dia_runtime.language.diagnostics import did_you_mean
+from dia_runtime.language.values import Value
+
+from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, option
+from dia_compiler.types.plain_options import amount_option, texts_option
+from dia_compiler.types.word_lists import WORD_LISTS, word_list
+
+MOST_WORDS = 1_000
+LIST_WORDS = 100_000
+
+
+class Words(Domain):
+    """So many words of a list, each as likely as any other; one choice among all texts of that many words."""
+
+    __slots__ = ("high", "known", "low", "words")
+
+    def __init__(self, words: Sequence[str], low: int, high: int) -> None:
+        self.words, self.low, self.high = words, low, high
+        self.known = frozenset(words)
+
+    def draw(self, choose: Choose) -> Value:
+        size = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        return self.spelled(size, choose.below(len(self.words) ** size))
+
+    def spelled(self, size: int, index: int) -> str:
+        """The text of that many words with that number, in the order of the list."""
+        words = []
+        for _ in range(size):
+            index, place = divmod(index, len(self.words))
+            words.append(self.words[place])
+        return " ".join(reversed(words))
+
+    def contains(self, value: Value) -> bool:
+        if not isinstance(value, str):
+            return False
+        words = value.split(" ")
+        return self.low <= len(words) <= self.high and self.known.issuperset(words)
+
+    @property
+    def count(self) -> int:
+        return int(sum(len(self.words) ** size for size in range(self.low, self.high + 1)))
+
+    def boundary(self) -> list[Value]:
+        ends = ((size, index) for size in (self.low, self.high) for index in (0, len(self.words) ** size - 1))
+        return list(dict.fromkeys(self.spelled(size, index) for size, index in ends))
+
+
+def words_option(options: Mapping[str, Any]) -> Sequence[str]:
+    """The option `from` as a shipped list by its name, or as a list of own words. Raises OptionFault."""
+    source = options.get("from", "nouns")
+    if isinstance(source, str):
+        if source not in WORD_LISTS:
+            mend = did_you_mean(source, WORD_LISTS) or f"they are {', '.join(WORD_LISTS)}"
+            mend += f"; a list of the spec is {{from: {source}}}" if source.isidentifier() else ""
+            raise OptionFault("from", f"no word list is named `{source[:40]}`", mend)
+        return word_list(source)
+    words = texts_option(options, "from", LIST_WORDS) or []
+    spaced = next((word for word in words if any(map(str.isspace, word))), None)
+    if spaced is not None:
+        message = f"`{spaced[:40]}` has a space in it, so that it is more than one word"
+        raise OptionFault("from", message, "use the type `choice` for such texts")
+    return words
+
+
+class WordsType(ParameterType):
+    """Random words of a list."""
+
+    name = "words"
+    summary = "words of a list, with single spaces between them"
+    options = {
+        "from": option("data", "a shipped word list by its name (default nouns), or a list: [...] or {from: list}"),
+        "count": option("data", "number of words, or {min, max} (default 1)"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        return Words(words_option(options), *amount_option(options, "count", (1, 1), 1, MOST_WORDS))
