@@ -125,18 +125,25 @@ class Expansion:
     def wanted(self, item: Item, k: int, is_trial: bool) -> int | None:
         """How many instances to make of an item, None for all there are. Raises DiaError where there cannot be."""
         asked = self.prepared.template.instances
-        bound = self.freedom.bound
         if asked == ALL:
-            if bound is None:
-                message = "`instances: all` needs parameters whose values can be counted"
-                raise DiaError(Diagnostic("E505", message, self.prepared.template.position))
-            return min(k, bound) if is_trial else None
+            return self.all_of(item, k, is_trial)
+        bound = self.freedom.bound
         wanted = k if asked is None or is_trial else int(asked)
         if bound is not None and bound < wanted and len(self.drawing.items) == 1:
             if is_trial and bound > 0:
                 return bound
             raise self.too_few(bound, wanted, item, None)
         return wanted
+
+    def all_of(self, item: Item, k: int, is_trial: bool) -> int | None:
+        """How many instances an item has, None where the walk itself must find out."""
+        freedom = self.drawing.freedom_of(item)
+        if freedom.bound is None:
+            message = "`instances: all` needs parameters whose values can be counted"
+            raise DiaError(Diagnostic("E505", message, self.prepared.template.position))
+        if is_trial:
+            return min(k, freedom.bound)
+        return freedom.bound if freedom.kind == "exact" else None
 
     def too_few(self, count: int, k: int, item: Item, why: str | None) -> DiaError:
         """The refusal of more instances than there are, at the condition that may be too strict."""
