@@ -21,16 +21,19 @@ from dia_runtime.language.functions import (
     arithmetic,
     calculus,
     codes,
+    colouring,
     combinatorics,
     distance,
     encoding,
     entries,
+    graph,
     hashing,
     linear,
     lines,
     loops,
     modular,
     number,
+    paths,
     patterns,
     probability,
     residues,
@@ -40,6 +43,7 @@ from dia_runtime.language.functions import (
     text,
     wording,
 )
+from dia_runtime.language.plugins import Registry
 from dia_runtime.language.values import Entry, Record, is_symbolic, kind_of, normal
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -122,6 +126,30 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "correlation": statistics.correlation,
     "linear_fit": statistics.linear_fit,
     "quantile": statistics.quantile,
+    # Graphs
+    "graph": graph.graph,
+    "nodes": graph.nodes,
+    "edges": graph.edges,
+    "neighbours": graph.neighbours,
+    "degree_of": graph.degree_of,
+    "adjacency_matrix": graph.adjacency_matrix,
+    "components": graph.components,
+    "is_connected": graph.is_connected,
+    "is_bipartite": graph.is_bipartite,
+    "has_cycle": graph.has_cycle,
+    "is_tree": graph.is_tree,
+    "topological_order": graph.topological_order,
+    "count_spanning_trees": graph.count_spanning_trees,
+    # Ways through graphs
+    "shortest_path": paths.shortest_path,
+    "shortest_path_length": paths.shortest_path_length,
+    "diameter": paths.diameter,
+    "minimum_spanning_tree_weight": paths.minimum_spanning_tree_weight,
+    "max_flow": paths.max_flow,
+    # Colourings and cliques
+    "chromatic_number": colouring.chromatic_number,
+    "max_clique": colouring.max_clique,
+    "count_colourings": colouring.count_colourings,
     # Linear algebra
     "det": linear.det,
     "rank": linear.rank,
@@ -335,6 +363,18 @@ def _is_endpoint(value: Any) -> bool:
     return _is_number(value) or value in ("infinity", "-infinity")
 
 
+def _is_graph(value: Any) -> bool:
+    if type(value) is not Record or not {"nodes", "edges", "directed"} <= value.keys():
+        return False
+    pairs = value["edges"]
+    return (
+        type(value["nodes"]) is list
+        and type(value["directed"]) is bool
+        and type(pairs) is list
+        and all(type(pair) is list and len(pair) == 2 for pair in pairs)
+    )
+
+
 # Annotation in a function's signature -> (word in messages and docs, test). `Value` is anything.
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("integer", _is_integer),
@@ -347,6 +387,11 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "str | bytes": ("text or bytes", lambda value: type(value) in (str, bytes)),
     "str | list[Value]": ("text or list", lambda value: type(value) in (str, list)),
     "str | bytes | list[Value]": ("text, bytes or list", lambda value: type(value) in (str, bytes, list)),
+    "int | list[Value]": ("integer or list", lambda value: type(value) in (int, list)),
+    "list[Number] | None": (
+        "list of numbers or none",
+        lambda value: value is None or _list_of(_is_number)(value),
+    ),
     "int | list[int]": (
         "integer or list of integers",
         lambda value: _is_integer(value) or _list_of(_is_integer)(value),
@@ -371,6 +416,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Expression": ("number or symbolic expression", _is_number),
     "Endpoint": ("number, expression, or the text infinity or -infinity", _is_endpoint),
     "Iterable[Value]": ("list", lambda value: type(value) is list or isinstance(value, Iterator)),
+    "Graph": ("graph", _is_graph),
     "Function": ("function", callable),
     "Entry": ("entry of a catalog", lambda value: type(value) is Entry),
     "Value": ("value", lambda value: True),
@@ -407,10 +453,45 @@ class Function:
         return frozenset(at for at, (_, kind) in enumerate(self.parameters) if kind == "Function")
 
 
+class Library(Mapping[str, Function]):
+    """Name -> Function, described when first asked for: our own, then those of plug-ins."""
+
+    def __init__(self) -> None:
+        self.registry = Registry("dia.functions", FUNCTIONS, plugin_fault)
+        self.described: dict[str, Function] = {}
+
+    def __getitem__(self, name: str) -> Function:
+        if name not in self.described:
+            self.described[name] = _described(name, self.registry[name])
+        return self.described[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.registry
+
+    def __iter__(self) -> Iterator[str]:
+        yield from sorted(self.registry)
+
+    def __len__(self) -> int:
+        return len(self.registry)
+
+
 @cache
-def library() -> Mapping[str, Function]:
-    """Name -> Function for the whole library."""
-    return {name: _described(name, raw) for name, raw in sorted(FUNCTIONS.items())}
+def library() -> Library:
+    """The whole library."""
+    return Library()
+
+
+def plugin_fault(raw: Any) -> str | None:
+    """What keeps a thing of another package from being a function of the library, or None."""
+    if not callable(raw):
+        return "it is no function"
+    if not inspect.getdoc(raw):
+        return "it has no docstring"
+    for parameter in inspect.signature(raw).parameters.values():
+        if str(parameter.annotation) not in KINDS:
+            known = ", ".join(sorted(KINDS))
+            return f"its parameter `{parameter.name}` is annotated `{parameter.annotation}`, which is none of {known}"
+    return None
 
 
 def _described(name: str, raw: Callable[..., Any]) -> Function:
@@ -430,7 +511,7 @@ def _described(name: str, raw: Callable[..., Any]) -> Function:
         parameters=kinds,
         minimum=minimum,
         maximum=None if variadic else len(kinds),
-        revision=REVISIONS.get(name, 1),
+        revision=REVISIONS.get(name, getattr(raw, "revision", 1)),
     )
 
 

@@ -1,0 +1,159 @@
+"""Colourings and cliques of graphs, exact, by search. The time may grow exponentially with the graph."""
+
+from __future__ import annotations
+
+from dia_runtime.language.budgets import charge
+from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.functions.indexed_graph import indexed, require_size
+from dia_runtime.language.functions.kinds import Graph, Value
+
+SEARCHED_NODES = 64
+COUNTED_NODES = 32
+COLOURS_BITS = 1_000
+
+
+def chromatic_number(graph: Graph) -> int:
+    """Fewest colours with which the nodes can be coloured so that no edge joins two of one colour.
+
+    At most 64 nodes; directions do not count. By branch and bound, the node with the fewest colours left first.
+    Source: Brelaz, Communications of the ACM 22 (1979).
+
+    >>> from dia_runtime.language.functions.graph import graph
+    >>> chromatic_number(graph(5, [[1, 2], [2, 3], [3, 4], [4, 5], [1, 5]]))
+    3
+    """
+    held = indexed(graph)
+    require_size("chromatic_number", held, SEARCHED_NODES)
+    around = held.around()
+    least, colours = len(_clique(around)), [-1] * len(around)
+    return _coloured(around, colours, 0, len(around) + 1, least)
+
+
+def _coloured(around: list[int], colours: list[int], used: int, best: int, least: int) -> int:
+    """The fewest colours below `best` to complete the colouring with, or `best`; `least` of them need no improving."""
+    forbidden = {at: _colours_around(around[at], colours) for at, colour in enumerate(colours) if colour < 0}
+    charge(1 + len(around) * len(forbidden) // 12)
+    if not forbidden:
+        return used
+    place = max(forbidden, key=lambda at: (forbidden[at].bit_count(), around[at].bit_count()))
+    for colour in range(used + 1):
+        if colour + 1 >= best:
+            break
+        if forbidden[place] >> colour & 1:
+            continue
+        colours[place] = colour
+        best = min(best, _coloured(around, colours, max(used, colour + 1), best, least))
+        colours[place] = -1
+        if best <= max(least, used):
+            break
+    return best
+
+
+def _colours_around(others: int, colours: list[int]) -> int:
+    found = 0
+    while others:
+        low = others & -others
+        colour = colours[low.bit_length() - 1]
+        if colour >= 0:
+            found |= 1 << colour
+        others ^= low
+    return found
+
+
+def max_clique(graph: Graph) -> list[Value]:
+    """Largest set of nodes each two of which share an edge; of several the first in the graph's order.
+
+    At most 64 nodes; directions do not count.
+
+    >>> from dia_runtime.language.functions.graph import graph
+    >>> max_clique(graph(4, [[1, 2], [2, 3], [3, 4], [2, 4]]))
+    [2, 3, 4]
+    """
+    held = indexed(graph)
+    require_size("max_clique", held, SEARCHED_NODES)
+    return [held.nodes[place] for place in _clique(held.around())]
+
+
+def _clique(around: list[int]) -> list[int]:
+    best: list[int] = []
+    waiting: list[tuple[list[int], int]] = [([], (1 << len(around)) - 1)]
+    while waiting:
+        chosen, candidates = waiting.pop()
+        charge(1)
+        if len(chosen) + candidates.bit_count() <= len(best):
+            continue
+        if not candidates:
+            best = chosen
+            continue
+        low = candidates & -candidates
+        place = low.bit_length() - 1
+        waiting += [(chosen, candidates ^ low), ([*chosen, place], candidates & around[place] & -(low << 1))]
+    return best
+
+
+def count_colourings(graph: Graph, colours: int) -> int:
+    """In how many ways the nodes can be coloured with so many colours so that no edge joins two of one colour.
+
+    The chromatic polynomial at that number, by addition and contraction of edges; at most 32 nodes, and it shares
+    nothing with `chromatic_number`. Directions do not count. Source: Whitney, Bulletin of the American
+    Mathematical Society 38 (1932).
+
+    >>> from dia_runtime.language.functions.graph import graph
+    >>> count_colourings(graph(3, [[1, 2], [2, 3], [1, 3]]), 3), count_colourings(graph(2, []), 5)
+    (6, 25)
+    """
+    held = indexed(graph)
+    require_size("count_colourings", held, COUNTED_NODES)
+    if colours < 0 or colours.bit_length() > COLOURS_BITS:
+        raise LanguageError("`count_colourings` needs a number of colours from 0 to 2**1000")
+    return _counted(tuple(held.around()), colours, {})
+
+
+def _counted(around: tuple[int, ...], colours: int, known: dict[tuple[int, ...], int]) -> int:
+    if not around:
+        return 1
+    if around not in known:
+        charge(len(around))
+        place = min(range(len(around)), key=lambda at: around[at].bit_count())
+        apart = _strangers(around, place)
+        if apart is None:
+            rest = _counted(_without(around, place), colours, known)
+            known[around] = (colours - around[place].bit_count()) * rest
+        else:
+            # Two nodes without an edge have different colours, or one colour
+            known[around] = _counted(_joined(around, *apart), colours, known) + _counted(
+                _merged(around, *apart), colours, known
+            )
+    return known[around]
+
+
+def _strangers(around: tuple[int, ...], place: int) -> tuple[int, int] | None:
+    """Two neighbours of the place that share no edge; None where each two do."""
+    for a in range(len(around)):
+        if around[place] >> a & 1:
+            missing = around[place] & ~around[a] & ~(1 << a)
+            if missing:
+                return a, missing.bit_length() - 1
+    return None
+
+
+def _joined(around: tuple[int, ...], a: int, b: int) -> tuple[int, ...]:
+    """The graph with one more edge."""
+    found = list(around)
+    found[a] |= 1 << b
+    found[b] |= 1 << a
+    return tuple(found)
+
+
+def _merged(around: tuple[int, ...], a: int, b: int) -> tuple[int, ...]:
+    """The graph with two nodes made one."""
+    found = [others | (1 << a) if others >> b & 1 else others for others in around]
+    found[a] |= around[b]
+    return _without(tuple(found), b)
+
+
+def _without(around: tuple[int, ...], place: int) -> tuple[int, ...]:
+    """The graph without the node; those behind it move up."""
+    below = (1 << place) - 1
+    kept = (others for at, others in enumerate(around) if at != place)
+    return tuple((others & below) | (others >> 1 & ~below) for others in kept)

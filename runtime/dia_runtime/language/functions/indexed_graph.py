@@ -1,0 +1,74 @@
+"""A graph of the language read once: nodes as places from 0, neighbours as sets of places and as bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dia_runtime.language.budgets import charge
+from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.guards import is_number
+from dia_runtime.language.values import Record, Value, is_symbolic, plain
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedGraph:
+    """The graph by places of its nodes; `after[i]` leads from a place to its neighbours and the edges' weights."""
+
+    nodes: list[Value]
+    places: dict[Value, int]
+    edges: list[tuple[int, int, Any]]
+    is_directed: bool
+    after: list[dict[int, Any]]
+
+    def place(self, node: Value) -> int:
+        """Place of the node. Raises LanguageError where the graph has no such node."""
+        try:
+            return self.places[node]
+        except (KeyError, TypeError):
+            raise LanguageError(f"the graph has no node {plain(node)}", "`nodes` lists them") from None
+
+    def around(self) -> list[int]:
+        """For each place the bits of those it shares an edge with, whatever the direction."""
+        found = [0] * len(self.nodes)
+        for a, b, _ in self.edges:
+            found[a] |= 1 << b
+            found[b] |= 1 << a
+        return found
+
+
+def indexed(graph: Record) -> IndexedGraph:
+    """The graph record, judged. Raises LanguageError for what `graph` would not have made."""
+    nodes, edges, is_directed = graph["nodes"], graph["edges"], graph["directed"]
+    weights = graph.get("weights", [1] * len(edges))
+    charge(len(nodes) + 2 * len(edges))
+    if not nodes or any(type(node) not in (int, str) for node in nodes):
+        raise LanguageError("a graph has one node or more, which are integers or texts")
+    places = {node: place for place, node in enumerate(nodes)}
+    if len(places) < len(nodes):
+        raise LanguageError("two nodes of a graph are alike")
+    if type(weights) is not list or len(weights) != len(edges) or not all(map(_is_weight, weights)):
+        raise LanguageError("a weighted graph has one rational weight for each edge")
+    found = IndexedGraph(nodes, places, [], is_directed, [{} for _ in nodes])
+    for (a, b), weight in zip(edges, weights, strict=True):
+        _add(found, found.place(a), found.place(b), weight)
+    return found
+
+
+def _is_weight(weight: Value) -> bool:
+    return is_number(weight) and not is_symbolic(weight)
+
+
+def _add(graph: IndexedGraph, a: int, b: int, weight: Any) -> None:
+    if a == b or b in graph.after[a]:
+        raise LanguageError("an edge joins two different nodes, and no two edges join the same nodes")
+    graph.edges.append((a, b, weight))
+    graph.after[a][b] = weight
+    if not graph.is_directed:
+        graph.after[b][a] = weight
+
+
+def require_size(name: str, graph: IndexedGraph, most: int) -> None:
+    """Raises LanguageError for a graph of more nodes than the function takes."""
+    if len(graph.nodes) > most:
+        raise LanguageError(f"`{name}` takes graphs of at most {most} nodes", code="E502")
