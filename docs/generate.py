@@ -20,7 +20,7 @@ from dia_compiler.types import TYPES
 from dia_runtime.formats import FORMATS
 from dia_runtime.language.answers import ANSWER_TYPES
 from dia_runtime.language.error_codes import CODES, GROUPS
-from dia_runtime.language.functions import KINDS, Function, library
+from dia_runtime.language.functions import FUNCTIONS, KINDS, Function, library
 
 DOCS = Path(__file__).resolve().parent
 REFERENCE = DOCS / "reference"
@@ -30,7 +30,7 @@ NOTE = "<!-- Made by docs/generate.py. Change the code and run that again. -->"
 
 def functions() -> str:
     """The page of the function library, one heading a field."""
-    known = sorted(library().values(), key=lambda item: (item.module, item.name))
+    known = sorted((library()[name] for name in FUNCTIONS), key=lambda item: (item.module, item.name))
     fields = {item.module: sys.modules[item.raw.__module__] for item in known}
     parts = ["# Functions", NOTE, FUNCTIONS_HEAD, ", ".join(f"[{name}](#{name})" for name in fields)]
     for field, module in fields.items():
@@ -67,7 +67,7 @@ def _split_examples(doc: str) -> tuple[str, str]:
 def types() -> str:
     """The page of parameter types, answer types and answer formats."""
     parts = ["# Types and formats", NOTE, "## Parameter types", PARAMETERS_HEAD]
-    for item in TYPES.values():
+    for item in TYPES.own.values():
         rows = [(f"`{key}`", "yes" if held.required else "", held.words) for key, held in item.options.items()]
         options = table(("option", "required", "meaning"), rows) if rows else "It has no options of its own."
         parts += [f"### {item.name}", f"{sentence(item.summary)} Revision {item.revision}.", options]
@@ -76,7 +76,7 @@ def types() -> str:
         own = ", ".join(f"`{option}`" for option in sorted(kind.options)) or "none"
         parts += [f"### {name} answers", literal(inspect.cleandoc(kind.__doc__ or "")), f"Options: {own}."]
     parts += ["## Answer formats", FORMATS_HEAD]
-    for name, form in FORMATS.items():
+    for name, form in FORMATS.own.items():
         parts += [f"### {name}", literal(inspect.getdoc(sys.modules[type(form).__module__]) or "")]
         parts.append("Chains: " + ", ".join(f"`{chain}`" for chain in form.chains) + ".")
     return page(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from dia_runtime.language.diagnostics import DiaError
-from dia_runtime.language.functions import library
+from dia_runtime.language.functions import FUNCTIONS
 from dia_runtime.language.namespace import face
 from dia_runtime.language.syntax import Use, parse
 from dia_runtime.language.values import Value
@@ -17,6 +17,7 @@ from dia_compiler.read import Sequence
 from dia_compiler.render import parse_template
 from dia_compiler.spec import Catalog, CatalogEntry, Snippet
 from dia_compiler.types.base import Domain
+from dia_compiler.types.structures import CatalogDomain
 
 
 class OwnFunctions(Pieces):
@@ -25,7 +26,7 @@ class OwnFunctions(Pieces):
     def check_names(self) -> None:
         """Warns where a name hides one of the library."""
         for name, function in self.functions.items():
-            if name in library():
+            if name in FUNCTIONS:  # not in plug-ins, which would all be loaded to know
                 self.warn("shadowed-function", f"`{name}` hides a library function", function.position)
 
     def prepare_lists(self) -> None:
@@ -133,9 +134,9 @@ class OwnFunctions(Pieces):
         """Makers of the parameters of every entry; they may use lists and earlier parameters of their entry."""
         for shared in self.sources:
             for catalog in shared.catalogs:
-                self.catalogs[catalog.name] = {
-                    entry.name: self.entry_domains(catalog, entry) for entry in catalog.entries
-                }
+                entries = {entry.name: self.entry_domains(catalog, entry) for entry in catalog.entries}
+                facts = {entry.name: catalog.facts(entry) for entry in catalog.entries}
+                self.catalogs[catalog.name] = CatalogDomain(catalog.name, entries, facts)
 
     def entry_domains(self, catalog: Catalog, entry: CatalogEntry) -> Callable[[], dict[str, Domain]]:
         makers: dict[str, Maker] = {}

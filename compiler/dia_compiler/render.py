@@ -508,7 +508,7 @@ def compile_template(parsed: ParsedTemplate, namespace: Namespace, values: froze
 def _unknown_name(source: Located, use: Use, namespace: Namespace, values: frozenset[str]) -> DiaError:
     message = f"unknown name `{use.name}`"
     mend = did_you_mean(use.name, values | CONSTANTS) or names_help(use.name, values)
-    if use.name in library() or use.name in namespace.own:
+    if use.name in namespace.own or use.name in library():
         message, mend = f"`{use.name}` is a function, not a value", f"call it: {use.name}(...)"
     elif use.name in SEEN_IN:
         message, mend = f"`{use.name}` has no value here", f"it has one in {SEEN_IN[use.name]}"

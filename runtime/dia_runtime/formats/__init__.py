@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dia_runtime.formats.base import Extraction, Format
 from dia_runtime.formats.boxed import BOXED
 from dia_runtime.formats.json_value import JSON
@@ -12,10 +14,16 @@ from dia_runtime.formats.regex import REGEX
 from dia_runtime.formats.tagged import TAGGED
 from dia_runtime.formats.whole import WHOLE
 from dia_runtime.formats.xml import XML
+from dia_runtime.language.plugins import Registry
 
 __all__ = ["FORMATS", "Extraction", "Format"]
 
-FORMATS: dict[str, Format] = {
+def plugin_fault(held: Any) -> str | None:
+    """What keeps a thing of another package from being an answer format, or None."""
+    return None if isinstance(held, Format) else "it is no instance of dia_runtime.formats.Format"
+
+
+OWN: dict[str, Format] = {
     "boxed": BOXED,
     "json": JSON,
     "label": LABEL,
@@ -26,3 +34,4 @@ FORMATS: dict[str, Format] = {
     "whole": WHOLE,
     "xml": XML,
 }
+FORMATS: Registry[Format] = Registry("dia.formats", OWN, plugin_fault)

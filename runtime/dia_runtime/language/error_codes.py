@@ -77,6 +77,11 @@ CODES: dict[str, tuple[str, str]] = {
         "The template's `requires` names an extra, a file or a tool that this machine lacks, and it was asked for by "
         "name or with `--strict`. Install it; a whole benchmark is compiled without it otherwise.",
     ),
+    "E207": (
+        "a plug-in that cannot be used",
+        "An installed package offers a function, type, builder, format or exporter that does not load, has the name of "
+        "another one, or lacks what it must have. The message names the package.",
+    ),
     # Expressions, templates and names
     "E301": (
         "not an expression",

@@ -86,7 +86,7 @@ class Lowering:
     def unknown(self, node: ast.AST, name: str) -> DiaError:
         known = {*(self.values or ()), *self.bound, *self.entry}
         message, mend = f"unknown name `{name}`", did_you_mean(name, known | CONSTANTS) or names_help(name, known)
-        if name in library() or name in self.namespace.own:
+        if name in self.namespace.own or name in library():
             message, mend = f"`{name}` is a function, not a value", f"call it: {name}(...)"
         elif name in SEEN_IN:
             message, mend = f"`{name}` has no value here", f"it has one in {SEEN_IN[name]}"
@@ -207,7 +207,7 @@ class Lowering:
         return ast.Constant(None)
 
     def is_function(self, name: str) -> bool:
-        return name not in self.bound and (name in library() or name in self.namespace.own)
+        return name not in self.bound and (name in self.namespace.own or name in library())
 
     def exact_answer(self, node: ast.Call) -> ast.expr:
         if len(node.args) != 1 or not isinstance(node.args[0], ast.Name) or node.args[0].id != "answer":
