@@ -165,7 +165,9 @@ class Builder:
         parameters = self.parameters(node.get("params"))
         named = {inner.text for inner, _ in pairs(node.get("params"))}
         broken = frozenset(named - {parameter.name for parameter in parameters})
-        return CatalogEntry(key.text, parameters, bodies, key.position, broken)
+        group = node.get("group")
+        named_group = group.text if isinstance(group, Scalar) else None
+        return CatalogEntry(key.text, parameters, bodies, key.position, broken, named_group)
 
     def parameters(self, node: Node | None) -> tuple[Parameter, ...]:
         """The parameters of a mapping from name to type."""
@@ -242,9 +244,10 @@ class Builder:
         return TypeUse(name, options, where, node.position)
 
     def _option(self, reads: str, value: Node, inside: tuple[str, ...]) -> Option | None:
-        if reads == "data":
+        is_type = isinstance(value, Mapping) and value.get("type") is not None
+        if reads == "data" or (reads == "items" and not is_type):
             return Datum(value)
-        if reads == "type" and isinstance(value, Mapping):
+        if reads in ("type", "items") and isinstance(value, Mapping):
             return self.type_use(value, inside)
         if reads == "types" and isinstance(value, Sequence):
             uses = [self.type_use(item, inside) for item in value.items if isinstance(item, Mapping)]

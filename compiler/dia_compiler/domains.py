@@ -20,7 +20,6 @@ from dia_compiler.read import Node, Scalar, Sequence
 from dia_compiler.spec import Datum, Option, Snippet, TypeUse
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Choose, Domain, OptionFault
-from dia_compiler.types.structures import CatalogDomain
 
 Scope = dict[str, Value]
 Evaluated = Callable[[Scope], Value]
@@ -176,11 +175,10 @@ class Maker:
         return maker
 
     def _catalog(self, name: Scalar, namespace: Namespace) -> Callable[[Scope], Any]:
-        entries = self.catalogs.get(name.text)
-        if entries is None:
+        domain = self.catalogs.get(name.text)
+        if domain is None:
             message = f"no catalog is named `{name.text}`"
             raise DiaError(Diagnostic("E303", message, name.position, did_you_mean(name.text, self.catalogs)))
-        domain = CatalogDomain(name.text, entries)
         return lambda scope: domain
 
     def make(self, scope: Scope) -> Domain:

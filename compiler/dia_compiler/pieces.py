@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults, Position
@@ -17,7 +17,7 @@ from dia_compiler.eaten import compiled
 from dia_compiler.prepared import Prepared
 from dia_compiler.render import CompiledTemplate, ParsedTemplate, compile_template, parse_template
 from dia_compiler.spec import Benchmark, Datum, Shared, Snippet, Template
-from dia_compiler.types.base import Domain
+from dia_compiler.types.structures import CatalogDomain
 
 ENOUGH = 100
 CHARACTERS = 300_000
@@ -39,14 +39,14 @@ class Pieces:
         self.result = Prepared(benchmark, template, self.namespace)
         self.sources: tuple[Shared, ...] = (benchmark.shared, template.shared)
         self.depends = Dependencies()
-        self.catalogs: dict[str, dict[str, Callable[[], dict[str, Domain]]]] = {}
+        self.catalogs: dict[str, CatalogDomain] = {}
         self.since = len(faults.entries)
         self.characters = 0
         names = Declarations(template, self.sources, faults, self.namespace)
         self.functions, self.values = names.functions, names.values
         self.list_names, self.parameter_names = names.lists, names.parameters
         broken = {name for shared in self.sources for name in shared.broken_catalogs}
-        self.catalogs |= {name: {} for name in broken}
+        self.catalogs |= {name: CatalogDomain(name, {}) for name in broken}
         self.has_broken_catalog = bool(broken)
 
     def tell(self, found: Iterable[Diagnostic]) -> None:

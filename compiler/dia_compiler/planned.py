@@ -4,18 +4,6 @@ from __future__ import annotations
 
 PLANNED_TYPES = frozenset(
     [
-        "rational",
-        "bytes",
-        "primitive_root",
-        "curve_point",
-        "rsa_key",
-        "set",
-        "tuple",
-        "subset",
-        "vector",
-        "polynomial",
-        "formula",
-        "graph",
         "row",
         "rows",
     ]

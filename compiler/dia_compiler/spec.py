@@ -97,6 +97,7 @@ class CatalogEntry:
     bodies: Map[str, Snippet]
     position: Position
     broken: frozenset[str] = frozenset()
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,12 @@ class Catalog:
     faces: tuple[Face, ...]
     entries: tuple[CatalogEntry, ...]
     position: Position
+
+    def facts(self, entry: CatalogEntry) -> dict[str, str]:
+        """What an entry says in every instance: its group, and its faces without arguments as they are written."""
+        faces = {face.name: entry.bodies[face.name].text for face in self.faces
+                 if not face.arguments and face.name in entry.bodies}  # fmt: skip
+        return faces if entry.group is None else {"group": entry.group, **faces}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from dia_runtime.language.values import Value
@@ -71,6 +72,10 @@ class Enumerable(Domain):
     def at(self, index: int) -> Value:
         """The value of that number."""
 
+    def name_at(self, index: int) -> str | None:
+        """The name of the value of that number, where values have names of their own."""
+        return None
+
     def draw(self, choose: Choose) -> Value:
         """A value; one choice among all."""
         return self.at(choose.below(self.count))
@@ -91,7 +96,7 @@ class OptionKind:
 
 
 def option(reads: str, words: str, required: bool = False) -> OptionKind:
-    """An option of a type: reads is data, type, types, fields or catalog."""
+    """An option of a type: reads is data, type, items (data or a type), types, fields or catalog."""
     return OptionKind(reads, words, required)
 
 
@@ -126,15 +131,27 @@ def flag_option(options: Mapping[str, Any], name: str) -> bool:
 
 def length_option(options: Mapping[str, Any], limit: int = 100_000, name: str = "length") -> tuple[int, int]:
     """The bounds of a length written as a number or as {min, max}."""
+    return bounds_option(options, name, 0, limit)
+
+
+def bounds_option(options: Mapping[str, Any], name: str, least: int, most: int) -> tuple[int, int]:
+    """The bounds of an integer written as a number or as {min, max}, from `least` to `most`. Raises OptionFault."""
     value = options.get(name)
     low, high = (value, value) if type(value) is int else _bounds(value, name)
     if type(low) is not int or type(high) is not int:
         raise OptionFault(name, f"`{name}` must be an integer or have integers as min and max")
-    if low < 0 or high > limit:
-        raise OptionFault(name, f"`{name}` must lie between 0 and {limit}")
+    if low < least or high > most:
+        raise OptionFault(name, f"`{name}` must lie between {_number(least)} and {_number(most)}")
     if low > high:
         raise OptionFault(name, f"min {low} is above max {high}")
     return low, high
+
+
+def _number(value: int) -> str:
+    """The integer as messages show it; a power of two where it is long."""
+    if abs(value) < 1 << 64:
+        return str(value)
+    return f"{'-' if value < 0 else ''}2**{abs(value).bit_length() - 1}"
 
 
 def _bounds(value: Any, name: str) -> tuple[Any, Any]:
@@ -166,3 +183,20 @@ def key_of(value: Value) -> Any:
     if hasattr(value, "values") and hasattr(value, "catalog"):
         return ("entry", value.catalog, value.name, key_of(value.values))
     return (type(value) is bool, isinstance(value, str), value)
+
+
+def order_of(value: Value) -> Any:
+    """What the value is sorted by: all values have one order, numbers and texts their own, lists element by element."""
+    if isinstance(value, bool):
+        return (0, value)
+    if isinstance(value, (int, Fraction)):
+        return (1, value)
+    if isinstance(value, (str, bytes)):
+        return (2, value) if isinstance(value, str) else (3, value)
+    if isinstance(value, list):
+        return (4, *map(order_of, value))
+    if isinstance(value, Mapping):
+        return (5, *((name, order_of(held)) for name, held in value.items()))
+    if hasattr(value, "values") and hasattr(value, "catalog"):
+        return (6, value.catalog, value.name, order_of(value.values))
+    return (7, str(value))

@@ -22,6 +22,7 @@ from dia_compiler.types.base import (
     length_option,
     option,
 )
+from dia_compiler.types.ranks import COUNT_CAP, combination
 from dia_compiler.types.texts import items_option
 
 
@@ -104,18 +105,11 @@ class SortedLists(Domain):
         return found
 
     def _unranked(self, rank: int) -> list[int]:
-        """The ascending indices of that rank in the combinatorial number system."""
-        found: list[int] = []
-        top = self.of.count + (0 if self.is_unique else self.length - 1)
-        for left in range(self.length, 0, -1):
-            low, high = left - 1, top
-            while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (middle, high) if comb(middle, left) <= rank else (low, middle)
-            rank -= comb(low, left)
-            found.append(low if self.is_unique else low - left + 1)
-            top = low
-        return found[::-1]
+        """The ascending indices of that rank; those of a multiset are a set's, each less its place."""
+        if self.is_unique:
+            return combination(rank, self.of.count, self.length)
+        places = combination(rank, self.of.count + self.length - 1, self.length)
+        return [place - number for number, place in enumerate(places)]
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, list) or len(value) != self.length or not all(map(self.of.contains, value)):
@@ -241,9 +235,6 @@ class MatrixType(ParameterType):
         if size is None or not 1 <= size <= 1000:
             raise OptionFault(name, f"`{name}` must lie between 1 and 1000")
         return size
-
-
-COUNT_CAP = 1 << 4096
 
 
 def capped_power(base: int, exponent: int) -> int:

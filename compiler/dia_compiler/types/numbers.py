@@ -194,10 +194,11 @@ class BooleanType(ParameterType):
 
 @cache
 def _small_primes_product() -> int:
-    return prod(_primes_below(2000)[1:])
+    return prod(primes_below(2000)[1:])
 
 
-def _is_prime(number: int) -> bool:
+def is_prime(number: int) -> bool:
+    """Whether the integer is prime, by small divisors first."""
     if number > 4_000_000 and gcd(number, _small_primes_product()) != 1:
         return False
     from dia_runtime.language.functions import library
@@ -222,7 +223,7 @@ class Primes(Domain):
     def _fits(self, number: int) -> bool:
         if number % self.modulus != self.residue or (self.is_safe and number % 4 != 3 and number != 5):
             return False
-        return _is_prime(number) and (not self.is_safe or _is_prime((number - 1) // 2))
+        return is_prime(number) and (not self.is_safe or is_prime((number - 1) // 2))
 
     def draw(self, choose: Choose) -> Value:
         return choose.where(self.numbers.draw, self._fits, tries=1_000_000)
@@ -258,7 +259,7 @@ class SmoothPrimes(Domain):
         while True:
             product = 2
             while product * self.bound * self.bound < self.low:
-                product *= choose.where(lambda inner: inner.below(self.bound), _is_prime, tries=10_000)
+                product *= choose.where(lambda inner: inner.below(self.bound), is_prime, tries=10_000)
             first, last = -(-(self.low - 1) // product), (self.high - 1) // product
             for _ in range(1000):
                 found = product * (first + choose.below(last - first + 1)) + 1
@@ -266,10 +267,10 @@ class SmoothPrimes(Domain):
                     return found
 
     def contains(self, value: Value) -> bool:
-        return type(value) is int and self.low <= value <= self.high and _is_prime(value) and self._is_smooth(value - 1)
+        return type(value) is int and self.low <= value <= self.high and is_prime(value) and self._is_smooth(value - 1)
 
     def _is_smooth(self, rest: int) -> bool:
-        for prime in _primes_below(self.bound):
+        for prime in primes_below(self.bound):
             while rest % prime == 0:
                 rest //= prime
         return rest == 1
@@ -280,7 +281,8 @@ class SmoothPrimes(Domain):
 
 
 @cache
-def _primes_below(bound: int) -> tuple[int, ...]:
+def primes_below(bound: int) -> tuple[int, ...]:
+    """Every prime below the bound, by a sieve."""
     sieve = bytearray([1]) * bound
     for number in range(2, isqrt(bound) + 1):
         if sieve[number]:

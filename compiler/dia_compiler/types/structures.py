@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -103,10 +103,11 @@ class OneOfType(ParameterType):
 
 @dataclass(frozen=True, slots=True)
 class CatalogDomain:
-    """A catalog as the entry type sees it: for each entry a maker of the domains of its parameters."""
+    """A catalog as types see it: for each entry a maker of the domains of its parameters, and its plain facts."""
 
     name: str
     entries: Mapping[str, Callable[[], Mapping[str, Domain]]]
+    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 class Entries(Domain):

@@ -1,0 +1,162 @@
+"""Parameter types of algebra: tuple, vector, polynomial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.functions.calculus import SYMBOL
+from dia_runtime.language.values import Value, described, is_symbolic, normal
+
+from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, bounds_option, length_option, option
+from dia_compiler.types.lists import Lists, capped_power
+from dia_compiler.types.ranks import COUNT_CAP
+
+DEGREE = 200
+
+
+class Tuples(Domain):
+    """Lists of a fixed length, each place with a domain of its own."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: list[Domain]) -> None:
+        self.of = of
+
+    def draw(self, choose: Choose) -> Value:
+        return [domain.draw(choose) for domain in self.of]
+
+    def contains(self, value: Value) -> bool:
+        if not isinstance(value, list) or len(value) != len(self.of):
+            return False
+        return all(domain.contains(item) for domain, item in zip(self.of, value, strict=True))
+
+    @property
+    def count(self) -> int:
+        return prod(domain.count for domain in self.of)
+
+    @property
+    def is_counted(self) -> bool:  # type: ignore[override]
+        return all(domain.is_counted for domain in self.of)
+
+    def boundary(self) -> list[Value]:
+        edges = [domain.boundary() for domain in self.of]
+        return [[held[place] for held in edges] for place in (0, -1)] if all(edges) else []
+
+
+class TupleType(ParameterType):
+    """A list whose places have types of their own."""
+
+    name = "tuple"
+    summary = "a list whose places have types of their own"
+    options = {"of": option("types", "the type of each place", required=True)}
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        if not options["of"]:
+            raise OptionFault("of", "`of` is empty")
+        return Tuples(options["of"])
+
+
+class VectorType(ParameterType):
+    """A vector, as the list of its components."""
+
+    name = "vector"
+    summary = "a vector, as the list of its components"
+    options = {
+        "length": option("data", "number of components, or {min, max}", required=True),
+        "of": option("type", "the type of its components", required=True),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        low, high = length_option(options)
+        return Lists(options["of"], low, high, False)
+
+
+class Polynomials(Domain):
+    """Polynomials in one variable; the degree is drawn first, then the coefficients, the leading one not 0."""
+
+    __slots__ = ("high", "low", "of", "variable")
+
+    def __init__(self, variable: str, low: int, high: int, of: Domain) -> None:
+        self.variable, self.low, self.high, self.of = variable, low, high, of
+
+    def draw(self, choose: Choose) -> Value:
+        degree = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        leading = choose.where(self._coefficient, lambda number: number != 0)
+        return self._value([leading, *(self._coefficient(choose) for _ in range(degree))])
+
+    def _coefficient(self, choose: Choose) -> Value:
+        number = self.of.draw(choose)
+        if type(number) is bool or not isinstance(number, (int, Fraction)):
+            raise LanguageError(f"a coefficient must be a number, not {described(number)}", code="E403")
+        return number
+
+    def _value(self, coefficients: list[Value]) -> Value:
+        """The polynomial of the coefficients, the leading one first; a number where it has no variable."""
+        import sympy
+
+        x, top = sympy.Symbol(self.variable), len(coefficients) - 1
+        numbers = [sympy.Rational(number.numerator, number.denominator) for number in coefficients]
+        return normal(sympy.Add(*(number * x ** (top - place) for place, number in enumerate(numbers))))
+
+    def contains(self, value: Value) -> bool:
+        coefficients = self._coefficients(value)
+        if coefficients is None or not self.low < len(coefficients) <= self.high + 1:
+            return False
+        return coefficients[0] != 0 and all(map(self.of.contains, coefficients))
+
+    def _coefficients(self, value: Value) -> list[Value] | None:
+        import sympy
+
+        if type(value) is int or isinstance(value, Fraction):
+            return [value]
+        if not is_symbolic(value) or not isinstance(value, sympy.Expr):
+            return None
+        x = sympy.Symbol(self.variable)
+        if value.free_symbols != {x} or not value.is_polynomial(x):
+            return None
+        return [normal(number) for number in sympy.Poly(value, x).all_coeffs()]
+
+    @property
+    def count(self) -> int:
+        leading = self.of.count - int(self.of.contains(0))
+        total = 0
+        for degree in range(self.low, self.high + 1):
+            total += leading * capped_power(self.of.count, degree)
+        return min(COUNT_CAP, total)
+
+    @property
+    def is_counted(self) -> bool:  # type: ignore[override]
+        return self.of.is_counted
+
+    def boundary(self) -> list[Value]:
+        """The polynomials of lowest and highest degree all of whose coefficients are one edge."""
+        edges = [edge for edge in self.of.boundary() if edge != 0]
+        degrees = dict.fromkeys((self.low, self.high))
+        return [self._value([edge] * (degree + 1)) for degree in degrees for edge in (edges[:1] + edges[1:][-1:])]
+
+
+class PolynomialType(ParameterType):
+    """A polynomial in one variable."""
+
+    name = "polynomial"
+    summary = "a polynomial in one variable, as an expression"
+    options = {
+        "variable": option("data", "the variable's name (default x)"),
+        "degree": option("data", "the degree, or {min, max}", required=True),
+        "coefficients": option("type", "the type of the coefficients; the leading one is never 0", required=True),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        variable = options.get("variable", "x")
+        if not isinstance(variable, str) or not SYMBOL.fullmatch(variable):
+            mend = "a name has letters and digits only and begins with a letter"
+            raise OptionFault("variable", "`variable` must be a name", mend)
+        low, high = bounds_option(options, "degree", 0, DEGREE)
+        found = Polynomials(variable, low, high, options["coefficients"])
+        if found.of.is_counted and found.count < 1:
+            raise OptionFault("coefficients", "the leading coefficient could only be 0")
+        return found

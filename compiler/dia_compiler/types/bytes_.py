@@ -1,0 +1,45 @@
+"""The parameter type bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dia_runtime.language.values import Value
+
+from dia_compiler.types.base import Choose, Domain, ParameterType, length_option, option
+
+
+class ByteStrings(Domain):
+    """Bytes with lengths between bounds; after the length they are one number, its highest byte first."""
+
+    __slots__ = ("high", "low")
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+
+    def draw(self, choose: Choose) -> Value:
+        length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        return choose.below(1 << (8 * length)).to_bytes(length, "big")
+
+    def contains(self, value: Value) -> bool:
+        return isinstance(value, bytes) and self.low <= len(value) <= self.high
+
+    @property
+    def count(self) -> int:
+        return ((1 << 8 * (self.high + 1)) - (1 << 8 * self.low)) // 255
+
+    def boundary(self) -> list[Value]:
+        edges = (byte * length for length in (self.low, self.high) for byte in (b"\x00", b"\xff"))
+        return list(dict.fromkeys(edges))
+
+
+class BytesType(ParameterType):
+    """Random bytes."""
+
+    name = "bytes"
+    summary = "random bytes"
+    options = {"length": option("data", "number of bytes, or {min, max}", required=True)}
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        return ByteStrings(*length_option(options))

@@ -1,0 +1,81 @@
+"""Whether graphs are connected, how many are, and trees by number."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable
+from functools import cache
+from math import comb
+
+Pair = tuple[int, int]
+
+
+def reached(size: int, edges: Iterable[Pair]) -> int:
+    """How many of the nodes can be reached from node 0 along the edges."""
+    ways: list[list[int]] = [[] for _ in range(size)]
+    for a, b in edges:
+        ways[a].append(b)
+    seen, waiting = {0}, [0]
+    while waiting:
+        fresh = [node for node in ways[waiting.pop()] if node not in seen]
+        seen.update(fresh)
+        waiting += dict.fromkeys(fresh)
+    return len(seen)
+
+
+def is_connected(size: int, edges: list[Pair]) -> bool:
+    """Whether every node can be reached from every other along the edges, in either direction."""
+    return len(edges) >= size - 1 and reached(size, [*edges, *((b, a) for a, b in edges)]) == size
+
+
+def is_strongly_connected(size: int, edges: list[Pair]) -> bool:
+    """Whether every node can be reached from every other in the direction of the edges."""
+    return reached(size, edges) == size and reached(size, [(b, a) for a, b in edges]) == size
+
+
+@cache
+def connected_graphs(size: int, edges: int) -> int:
+    """How many connected graphs on labelled nodes have that many edges.
+
+    All graphs, less those in which the component of the first node is smaller.
+    """
+    if not 0 <= edges <= comb(size, 2):
+        return 0
+    smaller = (
+        comb(size - 1, part - 1) * connected_graphs(part, inside) * comb(comb(size - part, 2), edges - inside)
+        for part in range(1, size)
+        for inside in range(part - 1, min(edges, comb(part, 2)) + 1)
+    )
+    return comb(comb(size, 2), edges) - sum(smaller)
+
+
+def tree_of(number: int, size: int) -> list[int]:
+    """The labelled tree of that number below size**(size - 2), as ascending numbers of its edges.
+
+    The number's digits to the base `size` are the tree's code (Pruefer, 1918).
+    """
+    if size < 2:
+        return []
+    code = []
+    for _ in range(size - 2):
+        number, node = divmod(number, size)
+        code.append(node)
+    return sorted(pair_number(a, b, size) for a, b in _joined(code, size))
+
+
+def _joined(code: list[int], size: int) -> list[Pair]:
+    degrees = [1 + code.count(node) for node in range(size)]
+    leaves = [node for node in range(size) if degrees[node] == 1]
+    edges = []
+    for node in code:
+        edges.append((leaves.pop(0), node))
+        degrees[node] -= 1
+        if degrees[node] == 1:
+            insort(leaves, node)
+    return [*edges, (leaves[0], leaves[1])]
+
+
+def pair_number(a: int, b: int, size: int) -> int:
+    """The number of the undirected edge between two places, in ascending order of all."""
+    a, b = min(a, b), max(a, b)
+    return a * (2 * size - a - 1) // 2 + b - a - 1

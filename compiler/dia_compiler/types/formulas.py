@@ -1,0 +1,174 @@
+"""The parameter type formula: trees of boolean operators over variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dia_runtime.language.values import Record, Value
+
+from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, bounds_option, option
+from dia_compiler.types.ranks import COUNT_CAP
+
+OPERATORS = ("and", "or", "not", "xor", "implies", "iff")
+USUAL = ("and", "or", "not", "xor")
+DEPTH = 8
+VARIABLES = 100
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+class Formulas(Domain):
+    """Formulas of the wanted depths, every one a tree of its own.
+
+    A variable has depth 0, an operator one more than its deepest operand. No formula negates a negation or joins
+    a formula with itself, and where there are two variables or more, at least two of them occur. The depth is drawn
+    first, then from the top down each operator, the depths of its operands, and the operands.
+    """
+
+    def __init__(self, variables: list[str], low: int, high: int, operators: list[str]) -> None:
+        self.variables, self.low, self.high = variables, low, high
+        self.operators = operators
+        self.joins = [name for name in operators if name != "not"]
+        self.least = min(2, len(variables))
+        self.numbers, self.joined = self._numbers(len(variables))
+
+    def draw(self, choose: Choose) -> Value:
+        return choose.where(self._formula, lambda tree: len(variables_of(tree)) >= self.least, tries=10_000)
+
+    def _formula(self, choose: Choose) -> Value:
+        depths = [depth for depth in range(self.low, self.high + 1) if self._counted(depth)]
+        depth = depths[choose.below(len(depths))] if len(depths) > 1 else depths[0]
+        return self._tree(choose, depth, depth > 1 or self.least < 2)
+
+    def _tree(self, choose: Choose, depth: int, may_negate: bool) -> Value:
+        if depth == 0:
+            return self.variables[choose.below(len(self.variables))]
+        operators = self._operators(depth, may_negate)
+        operator = operators[choose.below(len(operators))]
+        if operator == "not":
+            return Record(op=operator, args=[self._tree(choose, depth - 1, False)])
+        shapes = self._shapes(depth - 1)
+        left, right = shapes[choose.below(len(shapes))]
+        return Record(op=operator, args=choose.where(lambda inner: self._pair(inner, left, right), _differ))
+
+    def _operators(self, depth: int, may_negate: bool) -> list[str]:
+        """The operators that can stand above operands of which the deepest is one less deep."""
+        has_pairs = bool(self._shapes(depth - 1))
+        can_negate = may_negate and self.joined[depth - 1] > 0
+        return [name for name in self.operators if (can_negate if name == "not" else has_pairs)]
+
+    def _shapes(self, depth: int) -> list[tuple[int, int]]:
+        """The depths of two operands, the deeper one of that depth, for which there are different formulas."""
+        pairs = [(depth, other) for other in range(depth + 1)] + [(other, depth) for other in range(depth)]
+        return [(a, b) for a, b in pairs if self.numbers[a] * self.numbers[b] > (self.numbers[a] if a == b else 0)]
+
+    def _pair(self, choose: Choose, left: int, right: int) -> list[Value]:
+        return [self._tree(choose, left, True), self._tree(choose, right, True)]
+
+    def contains(self, value: Value) -> bool:
+        depth = self._depth(value)
+        if depth is None or not self.low <= depth <= self.high:
+            return False
+        return len(variables_of(value)) >= self.least
+
+    def _depth(self, value: Value) -> int | None:
+        """The depth of a formula, or None for what is none."""
+        if isinstance(value, str):
+            return 0 if value in self.variables else None
+        if not isinstance(value, Record) or set(value) != {"op", "args"} or value["op"] not in self.operators:
+            return None
+        operands = value["args"]
+        if not isinstance(operands, list) or len(operands) != (1 if value["op"] == "not" else 2):
+            return None
+        depths = [self._depth(operand) for operand in operands]
+        if None in depths or (value["op"] == "not" and _is_negation(operands[0])) or not _differ(operands):
+            return None
+        return 1 + max(depth for depth in depths if depth is not None)
+
+    @property
+    def count(self) -> int:
+        return min(COUNT_CAP, sum(map(self._counted, range(self.low, self.high + 1))))
+
+    def _counted(self, depth: int) -> int:
+        """The formulas of a depth, less those of one variable alone where they must not be."""
+        alone = self._numbers(1)[0][depth] * len(self.variables) if self.least == 2 else 0
+        return self.numbers[depth] - alone
+
+    def _numbers(self, variables: int) -> tuple[list[int], list[int]]:
+        """How many formulas of each depth there are, and how many of them negate nothing at their top.
+
+        An operator joins every pair of formulas, the deeper one a level below it, but no formula with itself.
+        """
+        found, joined = [variables], [variables]
+        for depth in range(1, self.high + 1):
+            below, deeper = sum(found), sum(found[: depth - 1])
+            joined.append(len(self.joins) * (below**2 - deeper**2 - found[-1]))
+            negated = joined[-2] if "not" in self.operators else 0
+            found.append(joined[-1] + negated)
+        return found, joined
+
+    def boundary(self) -> list[Value]:
+        """The two formulas of lowest and highest depth that nest to one side and use the variables in turn."""
+        if not self.joins or len(self.variables) < 2:
+            return []
+        return [self._ladder(depth) for depth in dict.fromkeys((self.low, self.high))]
+
+    def _ladder(self, depth: int) -> Value:
+        tree: Value = self.variables[depth % 2]
+        for level in range(depth - 1, -1, -1):
+            tree = Record(op=self.joins[level % len(self.joins)], args=[self.variables[level % 2], tree])
+        return tree
+
+
+def variables_of(tree: Value) -> set[str]:
+    """The variables that occur in a formula."""
+    if isinstance(tree, str):
+        return {tree}
+    found: set[str] = set()
+    for operand in tree["args"]:
+        found |= variables_of(operand)
+    return found
+
+
+def _is_negation(tree: Value) -> bool:
+    return isinstance(tree, Record) and tree["op"] == "not"
+
+
+def _differ(operands: list[Value]) -> bool:
+    return len(operands) < 2 or operands[0] != operands[1]
+
+
+class FormulaType(ParameterType):
+    """A boolean formula as a tree."""
+
+    name = "formula"
+    summary = "a boolean formula, as a tree of operators over variables"
+    options = {
+        "variables": option("data", "names of the variables; at least two of them occur", required=True),
+        "depth": option("data", "levels of operators, or {min, max}; a variable alone has depth 0", required=True),
+        "operators": option("data", "some of and, or, not, xor, implies, iff (default and, or, not, xor)"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        variables = _names(options, "variables", options["variables"])
+        operators = _names(options, "operators", options.get("operators", list(USUAL)))
+        for name in operators:
+            if name not in OPERATORS:
+                raise OptionFault("operators", f"`{name}` is no operator", f"they are {', '.join(OPERATORS)}")
+        low, high = bounds_option(options, "depth", 1, DEPTH)
+        found = Formulas(variables, low, high, operators)
+        if found.count < 1:
+            raise OptionFault("depth", "there is no such formula", "use more operators or variables")
+        return found
+
+
+def _names(options: Mapping[str, Any], name: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not value or len(value) > VARIABLES:
+        raise OptionFault(name, f"`{name}` must be a list of 1 to {VARIABLES} names")
+    if any(not isinstance(item, str) or not NAME.fullmatch(item) for item in value):
+        raise OptionFault(name, f"`{name}` must be names: letters, digits and _, a letter first")
+    if len(set(value)) != len(value):
+        twice = next(item for place, item in enumerate(value) if item in value[:place])
+        raise OptionFault(name, f"`{twice}` stands twice in `{name}`")
+    return value

@@ -1,0 +1,335 @@
+"""The parameter type graph: nodes and edges, by number of edges, by probability, connected, trees, in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import combinations, permutations
+from math import comb
+from typing import Any
+
+from dia_runtime.language.values import Record, Value
+
+from dia_compiler.types.base import (
+    VAST,
+    Choose,
+    Domain,
+    OptionFault,
+    ParameterType,
+    bounds_option,
+    flag_option,
+    integer_option,
+    option,
+    order_of,
+)
+from dia_compiler.types.connected import connected_graphs, is_connected, is_strongly_connected, tree_of
+from dia_compiler.types.lists import capped_power
+from dia_compiler.types.ranks import COUNT_CAP, capped_choices, drawn_places
+from dia_compiler.types.sets import drawn_length
+
+NODES = 500
+RANDOM_PAIRS = 20_000
+DENOMINATOR = 1_000_000
+COUNTED_NODES = 9
+SMALL = 30
+Pair = tuple[int, int]
+
+
+@lru_cache(maxsize=64)
+def pairs_of(size: int, is_directed: bool, parts: tuple[int, ...]) -> tuple[Pair, ...]:
+    """Every pair of places that an edge may join, ascending; with parts, only places of different ones."""
+    pairs = permutations(range(size), 2) if is_directed else combinations(range(size), 2)
+    if not parts:
+        return tuple(pairs)
+    part = [number for number, length in enumerate(parts) for _ in range(length)]
+    return tuple((a, b) for a, b in pairs if part[a] != part[b])
+
+
+class Edges:
+    """How the edges of a graph are drawn: some of the pairs, as ascending numbers of them."""
+
+    is_counted = True
+
+    def __init__(self, pairs: int, low: int, high: int) -> None:
+        self.pairs, self.low, self.high = pairs, low, high
+
+    def draw(self, choose: Choose) -> list[int]:
+        """Numbers of pairs: how many of them, then which ones."""
+        return drawn_places(choose, self.pairs, drawn_length(choose, self.low, self.high))
+
+    def number(self, length: int) -> int:
+        """How many choices of that many edges there are."""
+        return capped_choices(self.pairs, length)
+
+    def usual(self) -> int:
+        """How many edges there are at least, or where chance decides, on average."""
+        return self.low
+
+
+class ChanceEdges(Edges):
+    """Each pair is an edge with the same chance; one choice among all sets of edges where the chance is 1/2."""
+
+    def __init__(self, pairs: int, chance: Fraction) -> None:
+        super().__init__(pairs, 0, pairs)
+        self.weights = (chance.denominator - chance.numerator, chance.numerator)
+
+    def draw(self, choose: Choose) -> list[int]:
+        if self.weights == (1, 1):
+            number = choose.below(1 << self.pairs)
+            return [place for place in range(self.pairs) if number >> place & 1]
+        if self.is_vast:
+            choose.vast()
+        return [place for place in range(self.pairs) if choose.weighted(self.weights)]
+
+    def usual(self) -> int:
+        return self.pairs * self.weights[1] // sum(self.weights)
+
+    @cached_property
+    def is_vast(self) -> bool:
+        """Whether two draws are alike with a chance of at most 2**-128."""
+        absent, present = self.weights
+        pairs = min(self.pairs, 8192)
+        return bool((absent**2 + present**2) ** pairs * VAST <= (absent + present) ** (2 * pairs))
+
+
+class TreeEdges(Edges):
+    """The edges of a tree: one choice among all labelled trees, by Pruefer's code of it."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size * (size - 1) // 2, size - 1, size - 1)
+        self.size = size
+
+    def draw(self, choose: Choose) -> list[int]:
+        return tree_of(choose.below(self.number(self.low)), self.size)
+
+    def number(self, length: int) -> int:
+        return int(self.size ** max(0, self.size - 2))
+
+
+class SpannedEdges(Edges):
+    """The edges of a connected graph that is large and sparse: a random tree, then random further edges.
+
+    Drawing until all nodes are connected would take too long. The stream decides, and only where a clash of two draws
+    is less likely than 2**-128; a graph is the likelier, the more spanning trees it has.
+    """
+
+    def __init__(self, size: int, low: int, high: int) -> None:
+        super().__init__(size * (size - 1) // 2, low, high)
+        self.size = size
+
+    def draw(self, choose: Choose) -> list[int]:
+        length = drawn_length(choose, self.low, self.high)
+        if length == self.size - 1:
+            return tree_of(choose.below(self.size ** max(0, self.size - 2)), self.size)
+        if not self.is_spanned(length):
+            return drawn_places(choose, self.pairs, length)
+        choose.vast()
+        found = dict.fromkeys(tree_of(choose.below(self.size ** (self.size - 2)), self.size))
+        while len(found) < length:
+            found[choose.below(self.pairs)] = None
+        return sorted(found)
+
+    def is_spanned(self, length: int) -> bool:
+        """Whether a graph of that many edges is seldom connected, and one built on a tree seldom built twice.
+
+        A graph has at most (2m / (n - 1))**(n - 1) / n spanning trees (Grimmett, 1976).
+        """
+        size, more = self.size, length - self.size + 1
+        if size < 2 or 2 * length >= size * size.bit_length():
+            return False
+        built = size ** (size - 1) * capped_choices(self.pairs - size + 1, more) * (size - 1) ** (size - 1)
+        return bool(built >= VAST * (2 * length) ** (size - 1))
+
+
+class Graphs(Domain):
+    """Graphs on given nodes; the edges are drawn first, then their weights."""
+
+    def __init__(self, nodes: list[Value], pairs: Sequence[Pair], edges: Edges, is_directed: bool,
+                 is_connected: bool, weights: tuple[int, int] | None) -> None:  # fmt: skip
+        self.nodes, self.pairs, self.edges, self.weights = nodes, pairs, edges, weights
+        self.is_directed, self.is_connected = is_directed, is_connected
+
+    def draw(self, choose: Choose) -> Value:
+        if not self.is_connected or isinstance(self.edges, TreeEdges):
+            places = self.edges.draw(choose)
+        else:
+            places = choose.where(self.edges.draw, self._connects, tries=20_000)
+        return self._graph(places, choose)
+
+    def _connects(self, places: list[int]) -> bool:
+        joined = [self.pairs[place] for place in places]
+        reaches = is_strongly_connected if self.is_directed else is_connected
+        return reaches(len(self.nodes), joined)
+
+    def _graph(self, places: list[int], choose: Choose) -> Value:
+        joined = (self.pairs[place] for place in places)
+        graph = Record(nodes=list(self.nodes), edges=[[self.nodes[a], self.nodes[b]] for a, b in joined])
+        graph["directed"] = self.is_directed
+        if self.weights is not None:
+            low, high = self.weights
+            graph["weights"] = [low + choose.below(high - low + 1) for _ in places]
+        return graph
+
+    @cached_property
+    def places(self) -> dict[tuple[Value, Value], int]:
+        """The number of each pair of nodes."""
+        return {(self.nodes[a], self.nodes[b]): place for place, (a, b) in enumerate(self.pairs)}
+
+    def contains(self, value: Value) -> bool:
+        named = ["nodes", "edges", "directed"] + ["weights"] * (self.weights is not None)
+        if not isinstance(value, Record) or sorted(value) != sorted(named):
+            return False
+        if value["nodes"] != self.nodes or value["directed"] is not self.is_directed:
+            return False
+        return self._has_edges(value["edges"]) and self._has_weights(value)
+
+    def _has_edges(self, edges: Value) -> bool:
+        if not isinstance(edges, list) or not all(isinstance(edge, list) for edge in edges):
+            return False
+        places = [self.places.get(tuple(edge), -1) for edge in edges]
+        if -1 in places or places != sorted(set(places)) or not self.edges.low <= len(places) <= self.edges.high:
+            return False
+        return not self.is_connected or self._connects(places)
+
+    def _has_weights(self, value: Record) -> bool:
+        if self.weights is None:
+            return True
+        low, high = self.weights
+        held = value["weights"]
+        is_list = isinstance(held, list) and len(held) == len(value["edges"])
+        return is_list and all(type(weight) is int and low <= weight <= high for weight in held)
+
+    @property
+    def is_counted(self) -> bool:  # type: ignore[override]
+        return not self.is_connected or isinstance(self.edges, TreeEdges) or self._can_count
+
+    @property
+    def _can_count(self) -> bool:
+        size = len(self.nodes)
+        return not self.is_directed and size <= COUNTED_NODES and len(self.pairs) == comb(size, 2)
+
+    @property
+    def count(self) -> int:
+        each = 1 if self.weights is None else self.weights[1] - self.weights[0] + 1
+        is_exact = self.is_connected and self._can_count and not isinstance(self.edges, TreeEdges)
+        total = 0
+        for length in range(self.edges.low, self.edges.high + 1):
+            number = connected_graphs(len(self.nodes), length) if is_exact else self.edges.number(length)
+            total += number * capped_power(each, length)
+            if total >= COUNT_CAP:
+                return COUNT_CAP
+        return total
+
+    def boundary(self) -> list[Value]:
+        """The graphs of fewest and of most edges, the first pairs each, where they need not be connected."""
+        if self.is_connected or self.weights is not None:
+            return []
+        lengths = dict.fromkeys((self.edges.low, self.edges.high))
+        return [self._plain(length) for length in lengths]
+
+    def _plain(self, length: int) -> Value:
+        edges = [[self.nodes[a], self.nodes[b]] for a, b in self.pairs[:length]]
+        return Record(nodes=list(self.nodes), edges=edges, directed=self.is_directed)
+
+
+class GraphType(ParameterType):
+    """Graphs without loops and double edges."""
+
+    name = "graph"
+    summary = "a graph without loops and double edges"
+    options = {
+        "nodes": option("data", "number of nodes, which are 1, 2, 3 ..., or a list of their names"),
+        "parts": option("data", "sizes of parts instead of nodes; edges join different parts: [3, 4] is bipartite"),
+        "edges": option("data", "number of edges, or {min, max}"),
+        "probability": option("data", "chance of each edge (default 1/2, each graph as likely as any other)"),
+        "directed": option("data", "true: edges lead from their first node to their second"),
+        "connected": option("data", "true: every node can be reached from every other"),
+        "tree": option("data", "true: a tree, each labelled tree as likely as any other"),
+        "weighted": option("data", "{min, max} of the whole weights of edges"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        parts = _parts(options)
+        nodes = list(range(1, sum(parts) + 1)) if parts else _nodes(options)
+        is_directed = flag_option(options, "directed")
+        pairs = pairs_of(len(nodes), is_directed, parts)
+        has_tree, is_whole = flag_option(options, "tree"), flag_option(options, "connected")
+        edges = _tree(options, len(nodes)) if has_tree else _edges(options, len(pairs))
+        if is_whole and not has_tree:
+            edges = _connected(edges, len(nodes), is_directed, bool(parts))
+        weights = bounds_option(options, "weighted", -(1 << 64), 1 << 64) if "weighted" in options else None
+        return Graphs(nodes, pairs, edges, is_directed, is_whole or has_tree, weights)
+
+
+def _nodes(options: Mapping[str, Any]) -> list[Value]:
+    nodes = options.get("nodes")
+    if not isinstance(nodes, list):
+        number = integer_option(options, "nodes")
+        if number is None or not 1 <= number <= NODES:
+            raise OptionFault("nodes", f"`nodes` must lie between 1 and {NODES}", "give a number or a list of names")
+        return list(range(1, number + 1))
+    if not 1 <= len(nodes) <= NODES or any(type(node) not in (int, str) for node in nodes):
+        raise OptionFault("nodes", f"`nodes` must be 1 to {NODES} texts or integers")
+    if len(set(nodes)) != len(nodes):
+        raise OptionFault("nodes", "a node stands twice in `nodes`")
+    return sorted(nodes, key=order_of)
+
+
+def _parts(options: Mapping[str, Any]) -> tuple[int, ...]:
+    parts = options.get("parts")
+    if parts is None:
+        return ()
+    for name in ("nodes", "tree"):
+        if name in options:
+            raise OptionFault("parts", f"`parts` stands beside `{name}`", "give the one or the other")
+    if not isinstance(parts, list) or any(type(size) is not int or size < 1 for size in parts):
+        raise OptionFault("parts", "`parts` must be a list of sizes of at least 1")
+    if len(parts) < 2 or sum(parts) > NODES:
+        raise OptionFault("parts", f"`parts` must be two sizes or more, of at most {NODES} nodes together")
+    return tuple(parts)
+
+
+def _tree(options: Mapping[str, Any], size: int) -> Edges:
+    for name in ("edges", "probability", "directed"):
+        if name in options:
+            raise OptionFault(name, f"`{name}` stands beside `tree`", f"leave `{name}` out")
+    return TreeEdges(size)
+
+
+def _edges(options: Mapping[str, Any], pairs: int) -> Edges:
+    if "edges" not in options:
+        return ChanceEdges(_few_enough(pairs), _chance(options))
+    if "probability" in options:
+        raise OptionFault("probability", "`probability` stands beside `edges`", "give the one or the other")
+    low, high = bounds_option(options, "edges", 0, pairs)
+    return Edges(pairs, low, high)
+
+
+def _few_enough(pairs: int) -> int:
+    if pairs > RANDOM_PAIRS:
+        message = f"edges by chance go up to {RANDOM_PAIRS} pairs of nodes, and these are {pairs}"
+        raise OptionFault(None, message, "give the number of `edges`")
+    return pairs
+
+
+def _chance(options: Mapping[str, Any]) -> Fraction:
+    chance = options.get("probability", Fraction(1, 2))
+    if type(chance) is bool or not isinstance(chance, (int, Fraction)) or not 0 < chance < 1:
+        raise OptionFault("probability", "`probability` must be a number between 0 and 1", "write `= 1/2` or 0.5")
+    if chance.denominator > DENOMINATOR:
+        raise OptionFault("probability", f"the denominator of `probability` is at most {DENOMINATOR}")
+    return Fraction(chance)
+
+
+def _connected(edges: Edges, size: int, is_directed: bool, has_parts: bool) -> Edges:
+    """The edges with no fewer than a connected graph has. Raises OptionFault where that is seldom reached."""
+    least = 0 if size == 1 else size if is_directed else size - 1
+    if edges.high < least:
+        raise OptionFault("edges", f"{size} nodes are connected by {least} edges or more")
+    edges.low = max(edges.low, least)
+    if not (is_directed or has_parts or isinstance(edges, ChanceEdges)):
+        return SpannedEdges(size, edges.low, edges.high)
+    if size > SMALL and edges.usual() * (10 if is_directed else 20) < 7 * size * (size // 8).bit_length():
+        raise OptionFault(None, f"so few edges seldom connect {size} nodes", "let there be more edges or fewer nodes")
+    return edges

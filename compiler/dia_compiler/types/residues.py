@@ -1,0 +1,132 @@
+"""Arithmetic to a prime modulus that parameter types need: factors of p - 1, and square roots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from math import gcd
+from typing import Any
+
+from dia_compiler.types.numbers import is_prime, primes_below
+
+SMALL = 1 << 16
+STEPS = 1 << 19
+BATCH = 128
+
+
+@cache
+def power() -> Callable[[int, int, int], Any]:
+    """pow for three integers, gmpy2's where it is installed: the same numbers, several times faster."""
+    try:
+        from gmpy2 import powmod
+    except ImportError:
+        return pow
+    return lambda base, exponent, modulus: int(powmod(base, exponent, modulus))
+
+
+@lru_cache(maxsize=256)
+def is_known_prime(number: int) -> bool:
+    """Whether the integer is prime; remembered, since one modulus serves many draws."""
+    return is_prime(number)
+
+
+@lru_cache(maxsize=256)
+def prime_factors(number: int) -> tuple[int, ...] | None:
+    """The different prime factors, ascending; None where they cannot be found in a second.
+
+    What is left behind small primes has to be a prime, or to fall to Pollard's rho in 2**19 steps, fewer for numbers
+    beyond 128 bits: all factors but the largest have to be below about 2**36.
+    """
+    found = set()
+    for prime in primes_below(SMALL):
+        if prime * prime > number:
+            break
+        while number % prime == 0:
+            found.add(prime)
+            number //= prime
+    waiting = [number] if number > 1 else []
+    while waiting:
+        part = waiting.pop()
+        if part < SMALL * SMALL or is_prime(part):
+            found.add(part)
+            continue
+        factor = _factor(part)
+        if factor is None:
+            return None
+        waiting += [factor, part // factor]
+    return tuple(sorted(found))
+
+
+def _factor(number: int) -> int | None:
+    """A divisor other than 1 and the number, by Pollard's rho (1975) as Brent runs it (1980); None if none turns up."""
+    for constant in (1, 3, 5, 7):
+        factor = _walked(number, constant)
+        if factor not in (1, number):
+            return factor
+        if factor == 1:
+            return None
+    return None
+
+
+def _walked(number: int, constant: int) -> int:
+    """What one walk finds: a divisor; the number, where all came at once; 1, where nothing came in time."""
+    y = saved = x = 2
+    length, done, product = 1, 0, 1
+    while done < STEPS * 128 // max(128, number.bit_length()):
+        x = y
+        for _ in range(length):
+            y = (y * y + constant) % number
+        walked = 0
+        while walked < length:
+            saved = y
+            for _ in range(min(BATCH, length - walked)):
+                y = (y * y + constant) % number
+                product = product * (x - y) % number
+            walked += BATCH
+            factor = gcd(product, number)
+            if factor == number:
+                return _single_steps(number, constant, x, saved)
+            if factor > 1:
+                return factor
+        done += 2 * length
+        length *= 2
+    return 1
+
+
+def _single_steps(number: int, constant: int, x: int, y: int) -> int:
+    """The first divisor that the steps after `y` bring; the number itself where that is the first."""
+    while True:
+        y = (y * y + constant) % number
+        factor = gcd(x - y, number)
+        if factor > 1:
+            return factor
+
+
+def is_square(number: int, prime: int) -> bool:
+    """Whether the number is a square to the odd prime modulus, 0 included (Euler's criterion)."""
+    return number % prime == 0 or power()(number % prime, prime >> 1, prime) == 1
+
+
+def square_root(number: int, prime: int) -> int:
+    """A square root of a square to the odd prime modulus.
+
+    Cipolla's way (1903) where the prime leaves 1 when divided by 4: its cost does not grow with the powers of two in
+    p - 1, as that of Tonelli's does.
+    """
+    number %= prime
+    if prime % 4 == 3:
+        return int(power()(number, (prime + 1) // 4, prime))
+    if number == 0:
+        return 0
+    shift = next(a for a in range(prime) if not is_square(a * a - number, prime))
+    return _cipolla(shift, (shift * shift - number) % prime, prime)
+
+
+def _cipolla(shift: int, surd: int, prime: int) -> int:
+    """(shift + w) ** ((prime + 1) / 2), where w * w = surd; the part with w vanishes."""
+    real, imaginary = 1, 0
+    for bit in bin((prime + 1) // 2)[2:]:
+        real, imaginary = (real * real + imaginary * imaginary * surd) % prime, 2 * real * imaginary % prime
+        if bit == "1":
+            real, imaginary = (real * shift + imaginary * surd) % prime, (real + imaginary * shift) % prime
+    return real
