@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +30,7 @@ def recompile(bundle: Path, jobs: int | None = None) -> dict[str, Any]:
         raise DiaError(Diagnostic("E712", "the bundle holds no specs to compile again", None), 3)
     differences = _revisions(manifest)
     with tempfile.TemporaryDirectory(prefix="dia-recompile-") as folder:
-        made = compile([*_paths(bundle, manifest)], manifest["k"], manifest["seed"], folder, jobs)
+        made = compile([*_paths(bundle, manifest)], manifest["k"], manifest["seed"], folder, jobs, use_cache=False)
         fresh = made.bundles[0].path
         same = (fresh / NAME).read_bytes() == (bundle / NAME).read_bytes()
         if not same:
@@ -79,13 +82,22 @@ def _versions(bundle: Path) -> dict[str, list[str]]:
     """Library -> the version that made the bundle and the one that is here, where they differ."""
     try:
         held = json.loads((bundle / PROVENANCE).read_bytes())
-        before = {"python": held["python"], **held["libraries"]}
+        before = {"python": held["python"], **held["libraries"], **held.get("plugins", {})}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    fresh = provenance("")
-    here = {"python": fresh["python"], **fresh["libraries"]}
+    fresh = provenance("", _installed(held.get("plugins", {})))
+    here = {"python": fresh["python"], **fresh["libraries"], **fresh["plugins"]}
     return {
         name: [str(before.get(name)), str(here.get(name))]
         for name in sorted({*before, *here})
         if before.get(name) != here.get(name)
     }
+
+
+def _installed(packages: Mapping[str, str]) -> dict[str, str]:
+    """The versions of those of the packages that are here."""
+    found = {}
+    for name in packages:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found

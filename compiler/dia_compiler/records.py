@@ -2,70 +2,142 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from dia_runtime.bundle.canonical import line
-from dia_runtime.bundle.records import leaf
+from dia_runtime.bundle.canonical import ABOVE_THE_BASIC_PLANE, ENCODER, SAFE_INTEGER, check, line
+from dia_runtime.bundle.merkle import leaf_hash
+from dia_runtime.bundle.records import leaf, question_id
 from dia_runtime.formats import FORMATS
 from dia_runtime.grade import CORRECT, SKIPPED, WRONG
 from dia_runtime.language.conditions import condition
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
-from dia_runtime.language.values import Record, encode
+from dia_runtime.language.values import Record, Value, encode
 
-from dia_compiler.expand import Expansion, Freedom, Instance, encoded_parameters
-from dia_compiler.spec import Template
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One question as a bundle holds it: two lines, its leaf, and what the health checks want to know."""
-
-    question: bytes
-    answer: bytes
-    leaf: bytes
-    content_digest: bytes
-    text: str
-    position: int
-    is_answer_shown: bool
+from dia_compiler.expand import Expansion, Instance, Way, encoded_parameters
+from dia_compiler.spool import BASE, ENTRY, FIRST, SHOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a worker says of a template beside its rows."""
+class Writer:
+    """Writes the rows of a template: two lines and an entry of the index each, after the round trip.
 
-    freedom: Freedom
-    acceptance: tuple[int, int]
-    functions: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
+    What is the same in all rows is encoded once; the lines are those that `question_record` and `answer_record` give.
+    """
+
+    def __init__(self, expansion: Expansion, canary: str | None) -> None:
+        self.expansion, self.canary = expansion, canary
+        self.name = _json(expansion.prepared.template.name)
+        self.benchmark = expansion.prepared.benchmark.name
+        self.named = f'"canary":{_json(canary)},' if canary else ""
+        self.points = _json(expansion.settings.stored_points)
+        self.way: Way | None = None
+        self.skills: tuple[tuple[str, ...], str] = ((), "[]")
+        self.trip = RoundTrip(expansion)
+
+    def row(self, instance: Instance) -> tuple[bytes, bytes, bytes]:
+        """The lines of question and answer, and the index entry. Raises DiaError where the round trip fails."""
+        if instance.way is not self.way:
+            self.settle(instance.way)
+        self.trip.check(instance)
+        item = instance.item.named(self.expansion.prepared.template.name)
+        name = _json(_named(self.benchmark, item, instance))
+        question, core = self.question(instance, name, item)
+        answer = self.answer(instance, name)
+        if ABOVE_THE_BASIC_PLANE.search(question) or ABOVE_THE_BASIC_PLANE.search(answer):
+            return self.by_the_book(instance)
+        return question, answer, self.entry(instance, leaf_hash(core))
+
+    def settle(self, way: Way) -> None:
+        """Encodes what rows of one way of comparing have in common."""
+        self.way = way
+        self.format, self.comparison = _json(way.format), _json(stored_comparison(way.comparison))
+        facts = self.expansion.prepared.template.facts
+        category = _json(str(facts.get("category", "uncategorised")))
+        domain = _json(str(facts.get("domain", facts.get("category", "uncategorised"))))
+        self.head = f'{{"assets":[],{self.named}"category":{category},"domain":{domain},"format":{self.format},"id":'
+        self.level = f',"level":{_json(str(facts.get("level", "")))},"messages":'
+        self.core = f'{{"assets":[],"format":{self.format},"id":'
+
+    def question(self, instance: Instance, name: str, item: str) -> tuple[bytes, bytes]:
+        """The line of the question, and the part of it that its leaf is made of."""
+        messages = f'[{{"content":{_quoted(instance.content)},"role":"user"}}]'
+        if instance.skills != self.skills[0]:
+            self.skills = (instance.skills, _json(list(instance.skills)))
+        line = (
+            f'{self.head}{name},"instance":{instance.number},"item":{_quoted(item)}{self.level}{messages},'
+            f'"points":{self.points},"skills":{self.skills[1]},"template":{self.name},'
+            f'"variant":{_json(instance.variant)}}}\n'
+        )
+        core = f'{self.core}{name},"messages":{messages},"points":{self.points}}}'
+        return line.encode(), core.encode()
+
+    def answer(self, instance: Instance, name: str) -> bytes:
+        """The line of the answer."""
+        comparison = self.comparison
+        if instance.accept_if is not None:
+            comparison = _json(_comparison(instance))
+        parameters = ",".join(f"{_quoted(key)}:{_value(value)}" for key, value in sorted(instance.parameters.items()))
+        line = (
+            f'{{"accept":{_value(list(instance.accept))},"answer":{_value(instance.answer)},{self.named}'
+            f'"comparison":{comparison},"explanation":{_json(instance.explanation)},"id":{name},'
+            f'"mistakes":{_json(dict(instance.mistakes))},"parameters":{{{parameters}}},'
+            f'"template":{self.name},"text":{_quoted(instance.text)}}}\n'
+        )
+        return line.encode()
+
+    def entry(self, instance: Instance, leaf: bytes) -> bytes:
+        """The row's entry of the index."""
+        is_base = instance.variant is None
+        flags = SHOWN * self.is_answer_shown(instance) | BASE * is_base | FIRST * (is_base and instance.number == 0)
+        content, text = sha256(instance.content.encode()).digest(), sha256(instance.text.encode()).digest()[:16]
+        return ENTRY.pack(leaf, content, text, instance.position, instance.number, flags)
+
+    @staticmethod
+    def is_answer_shown(instance: Instance) -> bool:
+        """Whether the prompt gives the answer away."""
+        return instance.way.options is None and is_shown(instance.text, instance.challenge)
+
+    def by_the_book(self, instance: Instance) -> tuple[bytes, bytes, bytes]:
+        """The same of a row with characters above U+FFFF, by which RFC 8785 may order names otherwise."""
+        question = question_record(instance, self.expansion, self.canary)
+        answer = answer_record(instance, self.expansion, question["id"], self.canary)
+        return line(question) + b"\n", line(answer) + b"\n", self.entry(instance, leaf(question))
 
 
-@dataclass(slots=True)
-class Expanded:
-    """The rows of one template and its summary."""
-
-    template: Template
-    rows: list[Row] = field(default_factory=list)
-    summary: Summary | None = None
+_quoted = json.encoder.encode_basestring
 
 
-def frozen_row(instance: Instance, expansion: Expansion, canary: str | None) -> Row:
-    """The instance's row. Raises DiaError where its own grader would not grade it right."""
-    question = question_record(instance, expansion, canary)
-    answer = answer_record(instance, expansion, question["id"], canary)
-    check_round_trip(instance, expansion)
-    return Row(
-        question=line(question),
-        answer=line(answer),
-        leaf=leaf(question),
-        content_digest=sha256(instance.content.encode()).digest(),
-        text=instance.text,
-        position=instance.position,
-        is_answer_shown=is_shown(instance.text, instance.challenge),
-    )
+def _json(value: Any) -> str:
+    """The value's canonical JSON. Raises ValueError for what has none."""
+    if type(value) is str:
+        return _quoted(value)
+    if value is None or value == {} or value == []:
+        return "null" if value is None else "{}" if isinstance(value, dict) else "[]"
+    check(value)
+    return ENCODER.encode(value)
+
+
+def _value(value: Value) -> str:
+    """The canonical JSON of a stored value."""
+    kind = type(value)
+    if kind is str:
+        return _quoted(value)
+    if kind is int and -SAFE_INTEGER < value < SAFE_INTEGER:
+        return str(value)
+    return _json(encode(value))
+
+
+def _named(benchmark: str, item: str, instance: Instance) -> str:
+    return question_id(benchmark, {"item": item, "instance": instance.number, "variant": instance.variant})
+
+
+def _comparison(instance: Instance) -> dict[str, Any]:
+    """The comparison as the answer's record holds it."""
+    comparison = stored_comparison(instance.way.comparison)
+    return comparison if instance.accept_if is None else comparison | {"accept_if": instance.accept_if}
 
 
 def question_record(instance: Instance, expansion: Expansion, canary: str | None) -> dict[str, Any]:
@@ -73,34 +145,31 @@ def question_record(instance: Instance, expansion: Expansion, canary: str | None
     template, settings = expansion.prepared.template, expansion.settings
     facts = template.facts
     question: dict[str, Any] = {
-        "id": f"{expansion.prepared.benchmark.name}/{template.name}/{instance.number}",
         "template": template.name,
-        "item": template.name,
+        "item": instance.item.named(template.name),
         "instance": instance.number,
-        "variant": None,
+        "variant": instance.variant,
         "category": str(facts.get("category", "uncategorised")),
         "domain": str(facts.get("domain", facts.get("category", "uncategorised"))),
         "level": str(facts.get("level", "")),
         "skills": list(instance.skills),
         "messages": [{"role": "user", "content": instance.content}],
         "assets": [],
-        "format": dict(settings.format),
+        "format": dict(instance.way.format),
         "points": settings.stored_points,
     }
+    question["id"] = question_id(expansion.prepared.benchmark.name, question)
     return question | ({"canary": canary} if canary else {})
 
 
 def answer_record(instance: Instance, expansion: Expansion, name: str, canary: str | None) -> dict[str, Any]:
     """The answer as `answers.jsonl` holds it."""
-    comparison = stored_comparison(instance.way.comparison)
-    if instance.accept_if is not None:
-        comparison["accept_if"] = instance.accept_if
     answer: dict[str, Any] = {
         "id": name,
         "template": expansion.prepared.template.name,
         "answer": encode(instance.answer),
         "text": instance.text,
-        "comparison": comparison,
+        "comparison": _comparison(instance),
         "accept": [encode(value) for value in instance.accept],
         "mistakes": dict(instance.mistakes),
         "parameters": encoded_parameters(instance),
@@ -122,21 +191,28 @@ def _stored(name: str, value: Any) -> Any:
     return dict(value) if isinstance(value, Record) else value
 
 
-def check_round_trip(instance: Instance, expansion: Expansion) -> None:
-    """Raises DiaError unless the truth is graded correct, the skip token skipped, every named mistake wrong."""
-    settings, grader = expansion.settings, instance.way.grader
-    wrap = FORMATS[settings.format["kind"]].wrap
-    holds = condition(instance.accept_if) if instance.accept_if is not None else None
-    accept = list(instance.accept)
-    for text, verdict, what in _expected(instance, settings.skip):
-        reply = wrap(text, settings.format)
-        found = grader.grade(instance.answer, accept, instance.text, reply, holds).verdict
-        if found != verdict:
-            shown = text if len(text) <= 60 else text[:60] + "..."
-            message = f"the round trip fails: {what} `{shown}` is graded {found}, not {verdict}"
-            place = _place(what, expansion)
-            fault = Diagnostic("E508", message, place, _mend(what, found, instance))
-            raise expansion.with_values(DiaError(fault), dict(instance.parameters))
+class RoundTrip:
+    """Proves of each instance that the runtime's own grader grades what a model may say as it should."""
+
+    def __init__(self, expansion: Expansion) -> None:
+        self.expansion = expansion
+
+    def check(self, instance: Instance) -> None:
+        """Raises DiaError unless the truth is graded correct, the skip token skipped, every named mistake wrong."""
+        grader, format = instance.way.grader, instance.way.format
+        wrap = FORMATS[format["kind"]].wrap
+        holds = condition(instance.accept_if) if instance.accept_if is not None else None
+        for text, verdict, what in _expected(instance, format["skip"]):
+            found = grader.grade(instance.answer, instance.accept, instance.text, wrap(text, format), holds).verdict
+            if found != verdict:
+                raise self.failure(instance, text, verdict, what, found)
+
+    def failure(self, instance: Instance, text: str, verdict: str, what: str, found: str) -> DiaError:
+        """The round trip that fails, with the parameters that led to it."""
+        shown = text if len(text) <= 60 else text[:60] + "..."
+        message = f"the round trip fails: {what} `{shown}` is graded {found}, not {verdict}"
+        fault = Diagnostic("E508", message, _place(what, self.expansion), _mend(what, found, instance))
+        return self.expansion.drawing.with_values(DiaError(fault), dict(instance.parameters))
 
 
 def _expected(instance: Instance, skip: str) -> list[tuple[str, str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import click
 from dia_compiler.commands.telling import is_quiet, is_verbose, print_diagnostics
 
 if TYPE_CHECKING:
-    from dia_compiler.freeze import Frozen
+    from dia_compiler.output import Frozen
 
 Progress = Callable[[str, int, int], None]
 
@@ -34,6 +33,7 @@ Progress = Callable[[str, int, int], None]
 @click.option("--strict", is_flag=True, help="Warnings and left-out templates are errors.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N templates of a benchmark.")
 @click.option("--force", is_flag=True, help="Replace whatever lies where the bundle goes.")
+@click.option("--no-cache", is_flag=True, help="Make everything anew, and keep nothing for the next time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.pass_context
 def command(
@@ -46,6 +46,7 @@ def command(
     strict: bool,
     limit: int | None,
     force: bool,
+    no_cache: bool,
     as_json: bool,
 ) -> int:
     """Compile specs to frozen, checksummed bundles.
@@ -60,9 +61,11 @@ def command(
     from dia_compiler.compile import compile
 
     if seed == "secret":
+        import secrets
+
         seed = secrets.token_hex(32)
     with _progress(is_quiet(ctx)) as report:
-        made = compile(list(paths), k, seed, out, jobs or os.cpu_count(), strict, force, limit, report)
+        made = compile(list(paths), k, seed, out, jobs or os.cpu_count(), strict, force, limit, report, not no_cache)
     print_diagnostics(made.warnings, made.sources)
     if as_json:
         click.echo(json.dumps({"bundles": [bundle.as_json() for bundle in made.bundles]}, indent=2))

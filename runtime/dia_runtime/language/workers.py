@@ -69,9 +69,9 @@ class _Worker:
 def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the solver") -> Generator[Outcome, None, None]:
     """The outcomes of all tasks as they come, with `jobs` workers; closing the generator kills them.
 
-    Raises WorkerBug for what is not a DiaError.
+    A deque of tasks may grow while its outcomes are taken. Raises WorkerBug for what is not a DiaError.
     """
-    waiting = deque(tasks)
+    waiting = tasks if isinstance(tasks, deque) else deque(tasks)
     workers: list[_Worker] = []
     try:
         while waiting or any(worker.task for worker in workers):

@@ -1,0 +1,57 @@
+"""Digests by the million: grouped by sorting, in runs on disk where they are many."""
+
+from __future__ import annotations
+
+import heapq
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import groupby, islice
+from pathlib import Path
+from typing import NamedTuple
+
+RUN = 100_000
+NUMBER = 8
+
+
+class Group(NamedTuple):
+    """Rows that share a digest: how many, and the numbers of the first two."""
+
+    count: int
+    first: int
+    second: int
+
+
+def groups(digests: Iterable[bytes], run: int = RUN) -> Iterator[Group]:
+    """The rows of equal digests, in the order of the digests; rows are numbered as they come."""
+    marked = (digest + number.to_bytes(NUMBER, "big") for number, digest in enumerate(digests))
+    for _, rows in groupby(_sorted(marked, run), key=lambda row: row[:-NUMBER]):
+        numbers = [int.from_bytes(row[-NUMBER:], "big") for row in islice(rows, 2)]
+        yield Group(len(numbers) + sum(1 for _ in rows), numbers[0], numbers[-1])
+
+
+def _sorted(rows: Iterator[bytes], run: int) -> Iterator[bytes]:
+    """The rows in ascending order; memory holds one run of them."""
+    first = sorted(islice(rows, run))
+    if len(first) < run:
+        yield from first
+        return
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dia-digests-")))
+        runs = [_written(folder / "0", first)]
+        while held := sorted(islice(rows, run)):
+            runs.append(_written(folder / str(len(runs)), held))
+        del first[:], held
+        yield from heapq.merge(*map(_read, runs))
+
+
+def _written(path: Path, rows: list[bytes]) -> tuple[Path, int]:
+    path.write_bytes(b"".join(rows))
+    return path, len(rows[0])
+
+
+def _read(run: tuple[Path, int]) -> Iterator[bytes]:
+    path, size = run
+    with path.open("rb") as file:
+        while row := file.read(size):
+            yield row

@@ -1,0 +1,128 @@
+"""The rows of a template while a bundle is made: lines on disk, and one record of fixed size for each of them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+BLOCK = 1 << 18
+HELD = 1 << 16
+PARTS = ("questions", "answers", "index")
+ENTRY = struct.Struct(">32s32s16sQQB")
+SHOWN, BASE, FIRST = 1, 2, 4
+
+
+class Entry(NamedTuple):
+    """What a bundle wants to know of a row: its leaf, digests of its text and its answer, where it stands, flags."""
+
+    leaf: bytes
+    content: bytes
+    text: bytes
+    position: int
+    instance: int
+    flags: int
+
+    @property
+    def is_base(self) -> bool:
+        """Whether it is an instance in its own wording, not a variant."""
+        return bool(self.flags & BASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some rows of a template in order: their lines joined, their entries joined, the first one's answer."""
+
+    rows: int
+    questions: bytes
+    answers: bytes
+    index: bytes
+    sample: str
+
+
+class Part:
+    """Bytes that come in pieces: the first ones are held, many go to a file."""
+
+    __slots__ = ("held", "path", "size")
+
+    def __init__(self, path: Path | None, size: int = 0) -> None:
+        self.path, self.size, self.held = path, size, bytearray()
+
+    def add(self, piece: bytes) -> None:
+        """Appends the piece."""
+        self.held += piece
+        self.size += len(piece)
+        if self.path is not None and len(self.held) > HELD:
+            self.flush(self.path)
+
+    def flush(self, path: Path) -> None:
+        """Writes what is held to the file."""
+        with path.open("ab") as file:
+            file.write(self.held)
+        self.held = bytearray()
+
+    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+        """All bytes in order, in blocks of that size but for the last of the file and of what is held."""
+        if self.size > len(self.held) and self.path is not None:
+            with self.path.open("rb") as file:
+                while block := file.read(size):
+                    yield block
+        for start in range(0, len(self.held), size):
+            yield bytes(self.held[start : start + size])
+
+    def lines(self) -> Iterator[bytes]:
+        """All lines in order, each with its end."""
+        rest = b""
+        for block in self.blocks():
+            *whole, rest = (rest + block).split(b"\n")
+            for line in whole:
+                yield line + b"\n"
+
+    def drop(self) -> None:
+        """Forgets everything."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+        self.held, self.size = bytearray(), 0
+
+
+class Spool:
+    """The rows of one template, in order; kept in memory where there is no folder."""
+
+    __slots__ = ("parts", "rows", "sample")
+
+    def __init__(self, folder: Path | None = None, name: str = "") -> None:
+        self.parts = {part: Part(folder / f"{name}.{part}" if folder else None) for part in PARTS}
+        self.rows, self.sample = 0, ""
+
+    def add(self, batch: Batch) -> None:
+        """Appends the rows of a batch."""
+        self.sample = batch.sample if self.rows == 0 else self.sample
+        self.rows += batch.rows
+        for part, piece in zip(PARTS, (batch.questions, batch.answers, batch.index), strict=True):
+            self.parts[part].add(piece)
+
+    def take(self, other: Spool) -> None:
+        """Appends the rows of the other spool, which is empty then."""
+        self.sample = other.sample if self.rows == 0 else self.sample
+        self.rows += other.rows
+        for part in PARTS:
+            for block in other.parts[part].blocks():
+                self.parts[part].add(block)
+        other.drop()
+
+    def entries(self) -> Iterator[Entry]:
+        """What is known of each row, in order."""
+        rest = b""
+        for block in self.parts["index"].blocks(ENTRY.size * 4096):
+            rest += block
+            whole = len(rest) - len(rest) % ENTRY.size
+            yield from map(Entry._make, ENTRY.iter_unpack(rest[:whole]))
+            rest = rest[whole:]
+
+    def drop(self) -> None:
+        """Forgets everything."""
+        for part in self.parts.values():
+            part.drop()
+        self.rows = 0

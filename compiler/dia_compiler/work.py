@@ -1,0 +1,224 @@
+"""What workers do: the rows of a template, all of them or a stretch of its instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dia_runtime.language import watch
+from dia_runtime.language.budgets import STEPS
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults
+from dia_runtime.language.watch import found, seek
+from dia_runtime.language.workers import Places
+
+from dia_compiler.examples import check_examples
+from dia_compiler.expand import ALL, Expansion, Instance
+from dia_compiler.freedom import Freedom
+from dia_compiler.fuzz import DRY_POSITIONS, Exhausted, Walker
+from dia_compiler.items import Item
+from dia_compiler.prepare import prepare
+from dia_compiler.records import Writer
+from dia_compiler.settings import Settings
+from dia_compiler.spec import Benchmark, Template
+from dia_compiler.spool import Batch
+
+SPAN = 500
+BATCH_ROWS = 100
+BATCH_BYTES = 1 << 18
+KEPT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A template to be expanded: everything that its rows depend on."""
+
+    template: Template
+    benchmark: Benchmark
+    lists: dict[str, list[str]]
+    settings: Settings
+    k: int
+    canary: str | None
+    is_trial: bool = False
+    span: int = SPAN
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a worker says of a template beside its rows: `wanted` instances are to be made, if they are not yet."""
+
+    freedom: Freedom
+    acceptance: tuple[int, int]
+    functions: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+    wanted: int | None = None
+    goes_straight: bool = False
+    next_position: int = 0
+
+    def with_draws(self, acceptance: tuple[int, int]) -> Summary:
+        """The summary with more draws."""
+        kept, made = (one + other for one, other in zip(self.acceptance, acceptance, strict=True))
+        return replace(self, acceptance=(kept, made))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a worker says of a stretch of instances: draws kept and made, and the hole before which it ends."""
+
+    acceptance: tuple[int, int]
+    hole: int | None = None
+
+
+class _Batches:
+    """Rows gathered until there are enough of them to be sent."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+        self.empty()
+
+    def empty(self) -> None:
+        self.questions: list[bytes] = []
+        self.answers: list[bytes] = []
+        self.index: list[bytes] = []
+        self.size, self.sample = 0, ""
+
+    def add(self, instance: Instance) -> Iterator[Batch]:
+        """Takes the instance's row; gives a batch when it is full."""
+        question, answer, entry = self.writer.row(instance)
+        self.sample = self.sample if self.questions else instance.text[:40]
+        self.questions.append(question)
+        self.answers.append(answer)
+        self.index.append(entry)
+        self.size += len(question) + len(answer)
+        if len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[Batch]:
+        """What is left, as the last batch."""
+        if self.index:
+            parts = (b"".join(part) for part in (self.questions, self.answers, self.index))
+            yield Batch(len(self.index), *parts, self.sample)
+            self.empty()
+
+
+def expand_template(work: Work) -> Iterator[Any]:
+    """Batches of rows, then the summary; only the first instances where the rest can be made in stretches.
+
+    Raises DiaError with every fault of the template.
+    """
+    faults = Faults()
+    expansion = yield from _prepared(work, faults, is_first=True)
+    _check(expansion, faults)
+    total = _divisible(expansion, work)
+    batches, place, is_straight = _Batches(Writer(expansion, work.canary)), 0, True
+    for instance in expansion.questions(work.k, work.is_trial):
+        if total is not None and instance.number >= work.span:
+            break
+        place, is_straight = instance.position, is_straight and instance.position == instance.number
+        yield from batches.add(instance)
+    yield from batches.rest()
+    drawing = expansion.drawing
+    warnings = tuple(entry for entry in faults.entries if entry.severity == "warning")
+    functions = tuple(sorted(expansion.prepared.used_functions))
+    drawn = (drawing.drawn - drawing.rejected, drawing.drawn)
+    yield Summary(expansion.freedom, drawn, functions, warnings, total, is_straight, place + 1)
+
+
+def _divisible(expansion: Expansion, work: Work) -> int | None:
+    """How many instances there will be, where they are many and can be made in stretches; else None."""
+    template, (item, *others) = work.template, expansion.drawing.items
+    is_plain = expansion.drawing.each is None and not template.is_boundary_first and not others
+    if work.is_trial or not is_plain or template.instances == ALL or not expansion.drawing.has_choices(item):
+        return None
+    wanted = expansion.wanted(item, work.k, False)
+    return wanted if wanted is not None and wanted > work.span else None
+
+
+def expand_stretch(work: Work, first: int, last: int) -> Iterator[Any]:
+    """Batches of rows of instances that stand at the positions of their numbers, then the stretch; ends at a hole."""
+    expansion = yield from _prepared(work, Faults())
+    batches, walker = _Batches(Writer(expansion, work.canary)), expansion.drawing.walker(Item())
+    hole = None
+    for number in range(first, last):
+        scope = _sought(expansion, walker, number, number, work.k)
+        if scope is None:
+            hole = number
+            break
+        yield from _questions(expansion, batches, number, number, scope)
+    yield from batches.rest()
+    yield Stretch((walker.drawn - walker.rejected, walker.drawn), hole)
+
+
+def expand_rest(work: Work, first: int, last: int, position: int) -> Iterator[Any]:
+    """Batches of rows of all instances from the number `first` on, which are sought from the position on."""
+    expansion = yield from _prepared(work, Faults())
+    batches, walker = _Batches(Writer(expansion, work.canary)), expansion.drawing.walker(Item())
+    number, dry = first, 0
+    while number < last:
+        scope = _sought(expansion, walker, position, number, work.k)
+        dry = dry + 1 if scope is None else 0
+        if scope is not None:
+            yield from _questions(expansion, batches, number, position, scope)
+            number += 1
+        elif dry >= DRY_POSITIONS:
+            raise expansion.too_few(number, work.k, Item(), "the walk over all choices ends")
+        position += 1
+    yield from batches.rest()
+    yield Stretch((walker.drawn - walker.rejected, walker.drawn))
+
+
+def _sought(expansion: Expansion, walker: Walker[Any], position: int, count: int, k: int) -> Any:
+    """The parameters at a position, or None where it is a hole."""
+    seek()
+    try:
+        return walker.at(position)
+    except Exhausted as error:
+        raise expansion.too_few(count, k, Item(), str(error)) from None
+    finally:
+        found()
+
+
+def _questions(
+    expansion: Expansion, batches: _Batches, number: int, position: int, scope: dict[str, Any]
+) -> Iterator[Batch]:
+    """The rows of one instance in every wording."""
+    instance = expansion.instance(Item(), number, position, dict(scope))
+    yield from batches.add(instance)
+    for wording in expansion.prepared.variants:
+        yield from batches.add(expansion.variant(instance, scope, wording))
+
+
+_EXPANSIONS: dict[tuple[str, str, str], Expansion] = {}
+
+
+def _prepared(work: Work, faults: Faults, is_first: bool = False) -> Iterator[Any]:
+    """Yields where expressions stand; gives the template ready to be expanded, which stays ready for its stretches."""
+    key = (work.benchmark.folder, work.template.file, work.settings.seed)
+    held = None if is_first else _EXPANSIONS.pop(key, None)
+    watch.allow(int(work.template.limits.get("steps", STEPS)))
+    if held is None:
+        made = prepare(work.template, work.benchmark, faults, work.lists)
+        yield Places(made.places)
+        held = Expansion(made, work.settings)
+    while len(_EXPANSIONS) >= KEPT:
+        del _EXPANSIONS[next(iter(_EXPANSIONS))]
+    _EXPANSIONS[key] = held
+    return held
+
+
+def _check(expansion: Expansion, faults: Faults) -> None:
+    """Raises DiaError unless every domain that can be made without a draw is right and every example comes out."""
+    makers = list(expansion.prepared.makers.values())
+    for entry in expansion.prepared.entry_makers.values():
+        makers += entry.values()
+    before = len(faults.errors)
+    for maker in makers:
+        if maker.is_fixed:
+            try:
+                maker.make(dict(expansion.lists))
+            except DiaError as error:
+                faults.entries.extend(error.diagnostics)
+    if len(faults.errors) == before:
+        check_examples(expansion, faults)
+    if faults.errors:
+        raise DiaError(faults.errors)
