@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from dia_runtime.data import data_folder
+from dia_runtime.formats import FORMATS
 from dia_runtime.language.diagnostics import Diagnostic, Faults, Position, closest, did_you_mean
 from dia_runtime.language.values import described, plain
 
@@ -220,6 +221,8 @@ def _shown(value: Any) -> str:
 def _tell_enum(found: _Departure) -> Told:
     allowed = [str(value) for value in found.wanted]
     text = _shown(found.error.instance)
+    if found.path[-2:] == ("format", "kind") and text in FORMATS:
+        return  # a format of a plug-in, which no schema knows
     if found.path[-2:] == ("format", "kind") and text in PLANNED_FORMATS:
         yield found.path, found.fault("E205", not_yet(text), f"it has {_or(allowed)}")
         return

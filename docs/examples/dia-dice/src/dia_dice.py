@@ -1,0 +1,97 @@
+"""A worked plug-in of dia: a function, a parameter type and an answer format.
+
+An entry point's name is the name in specs; what it points to is a plain function, or an instance of the base class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, integer_option, option
+from dia_runtime.formats.base import Format, FormatRecord, skip_sentence
+from dia_runtime.language.diagnostics import LanguageError
+
+
+def vowel_count(text: str) -> int:
+    """How many of the letters a, e, i, o, u the text holds, in either case.
+
+    >>> vowel_count("Arrow")
+    2
+    """
+    if len(text) > 1_000_000:
+        raise LanguageError("`vowel_count` takes texts of at most 1000000 characters")
+    return sum(text.lower().count(letter) for letter in "aeiou")
+
+
+# What `vowel_count` returns is pinned by bundles: whoever changes it raises its revision.
+vowel_count.revision = 1  # type: ignore[attr-defined]
+
+
+class Throws(Domain):
+    """Throws of several dice; each die is a choice of its own, so that different choices give different values."""
+
+    def __init__(self, number: int, sides: int) -> None:
+        self.number, self.sides = number, sides
+
+    def draw(self, choose: Choose) -> list[int]:
+        return [1 + choose.below(self.sides) for _ in range(self.number)]
+
+    def contains(self, value: Any) -> bool:
+        return (
+            isinstance(value, list)
+            and len(value) == self.number
+            and all(die in range(1, self.sides + 1) for die in value)
+        )
+
+    @property
+    def count(self) -> int:
+        return int(self.sides**self.number)
+
+    def boundary(self) -> list[list[int]]:
+        return [[1] * self.number, [self.sides] * self.number]
+
+
+class DiceType(ParameterType):
+    """The type `dice`."""
+
+    name = "dice"
+    summary = "a throw of several dice"
+    options = {
+        "number": option("data", "how many dice", required=True),
+        "sides": option("data", "sides of a die (default 6)"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        number, sides = integer_option(options, "number"), integer_option(options, "sides", 6)
+        assert number is not None and sides is not None
+        if not 1 <= number <= 100:
+            raise OptionFault("number", "`number` must lie between 1 and 100")
+        if not 2 <= sides <= 1000:
+            raise OptionFault("sides", "`sides` must lie between 2 and 1000")
+        return Throws(number, sides)
+
+
+DICE = DiceType()
+
+
+def after_arrow(reply: str, format: FormatRecord) -> str | None:
+    """What stands behind the last `=>`, up to the end of its line."""
+    _, arrow, rest = reply.rpartition("=>")
+    return rest.split("\n", 1)[0].strip() if arrow else None
+
+
+class Arrow(Format):
+    """The format `arrow`: the answer stands behind `=>`."""
+
+    chains = {"strict": (("arrow", after_arrow),), "lenient": (("arrow", after_arrow),)}
+
+    def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
+        skip = skip_sentence(f"`=> {format.get('skip')}`", format)
+        return f"End with a line `=> ...` that holds the answer alone: {answer_phrase}. {skip}".rstrip()
+
+    def wrap(self, text: str, format: FormatRecord) -> str:
+        return f"=> {text}"
+
+
+ARROW = Arrow()
