@@ -20,8 +20,9 @@ from dia_compiler.types.names import EmailType, NameType, UsernameType
 from dia_compiler.types.numbers import BooleanType, IntegerType, PrimeType, RealType
 from dia_compiler.types.rationals import RationalType
 from dia_compiler.types.sentences import ParagraphType, SentenceType
-from dia_compiler.types.sets import SetType, SubsetType
+from dia_compiler.types.sets import SetType
 from dia_compiler.types.structures import EntryType, OneOfType, RecordType
+from dia_compiler.types.subsets import SubsetType
 from dia_compiler.types.texts import ChoiceType, StringType
 from dia_compiler.types.times import DateType, TimestampType
 from dia_compiler.types.words import WordsType

@@ -90,7 +90,7 @@ class Polynomials(Domain):
 
     def _coefficient(self, choose: Choose) -> Value:
         number = self.of.draw(choose)
-        if type(number) is bool or not isinstance(number, (int, Fraction)):
+        if not _is_number(number):
             raise LanguageError(f"a coefficient must be a number, not {described(number)}", code="E403")
         return number
 
@@ -103,22 +103,22 @@ class Polynomials(Domain):
         return normal(sympy.Add(*(number * x ** (top - place) for place, number in enumerate(numbers))))
 
     def contains(self, value: Value) -> bool:
-        coefficients = self._coefficients(value)
-        if coefficients is None or not self.low < len(coefficients) <= self.high + 1:
+        terms = self._terms(value)
+        if not terms or not self.low <= max(terms) <= self.high or terms[max(terms)] == 0:
             return False
-        return coefficients[0] != 0 and all(map(self.of.contains, coefficients))
+        return all(self.of.contains(terms.get(power, 0)) for power in range(max(terms) + 1))
 
-    def _coefficients(self, value: Value) -> list[Value] | None:
+    def _terms(self, value: Value) -> dict[int, Value]:
+        """The coefficient of each power in an expanded polynomial; none for anything else."""
         import sympy
 
-        if type(value) is int or isinstance(value, Fraction):
-            return [value]
+        if _is_number(value):
+            return {0: value}
         if not is_symbolic(value) or not isinstance(value, sympy.Expr):
-            return None
-        x = sympy.Symbol(self.variable)
-        if value.free_symbols != {x} or not value.is_polynomial(x):
-            return None
-        return [normal(number) for number in sympy.Poly(value, x).all_coeffs()]
+            return {}
+        found = [term.as_coeff_exponent(sympy.Symbol(self.variable)) for term in sympy.Add.make_args(value)]
+        terms = {int(power): normal(number) for number, power in found if power.is_Integer and power >= 0}
+        return terms if len(terms) == len(found) and all(map(_is_number, terms.values())) else {}
 
     @property
     def count(self) -> int:
@@ -134,9 +134,13 @@ class Polynomials(Domain):
 
     def boundary(self) -> list[Value]:
         """The polynomials of lowest and highest degree all of whose coefficients are one edge."""
-        edges = [edge for edge in self.of.boundary() if edge != 0]
+        edges = [edge for edge in self.of.boundary() if _is_number(edge) and edge != 0]
         degrees = dict.fromkeys((self.low, self.high))
         return [self._value([edge] * (degree + 1)) for degree in degrees for edge in (edges[:1] + edges[1:][-1:])]
+
+
+def _is_number(value: Value) -> bool:
+    return type(value) is not bool and isinstance(value, (int, Fraction))
 
 
 class PolynomialType(ParameterType):
@@ -157,6 +161,8 @@ class PolynomialType(ParameterType):
             raise OptionFault("variable", "`variable` must be a name", mend)
         low, high = bounds_option(options, "degree", 0, DEGREE)
         found = Polynomials(variable, low, high, options["coefficients"])
+        if not all(map(_is_number, found.of.boundary())):
+            raise OptionFault("coefficients", "coefficients must be numbers")
         if found.of.is_counted and found.count < 1:
             raise OptionFault("coefficients", "the leading coefficient could only be 0")
         return found

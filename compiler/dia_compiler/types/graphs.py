@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from itertools import combinations, permutations
+from functools import cached_property
 from math import comb
 from typing import Any
 
 from dia_runtime.language.values import Record, Value
 
 from dia_compiler.types.base import (
-    VAST,
     Choose,
     Domain,
     OptionFault,
@@ -20,126 +18,20 @@ from dia_compiler.types.base import (
     bounds_option,
     flag_option,
     integer_option,
+    key_of,
     option,
     order_of,
 )
-from dia_compiler.types.connected import connected_graphs, is_connected, is_strongly_connected, tree_of
+from dia_compiler.types.connected import Pair, connected_graphs, is_connected, is_strongly_connected
+from dia_compiler.types.edges import ChanceEdges, Edges, SpannedEdges, TreeEdges, pairs_of
 from dia_compiler.types.lists import capped_power
-from dia_compiler.types.ranks import COUNT_CAP, capped_choices, drawn_places
-from dia_compiler.types.sets import drawn_length
+from dia_compiler.types.ranks import COUNT_CAP
 
 NODES = 500
 RANDOM_PAIRS = 20_000
 DENOMINATOR = 1_000_000
 COUNTED_NODES = 9
 SMALL = 30
-Pair = tuple[int, int]
-
-
-@lru_cache(maxsize=64)
-def pairs_of(size: int, is_directed: bool, parts: tuple[int, ...]) -> tuple[Pair, ...]:
-    """Every pair of places that an edge may join, ascending; with parts, only places of different ones."""
-    pairs = permutations(range(size), 2) if is_directed else combinations(range(size), 2)
-    if not parts:
-        return tuple(pairs)
-    part = [number for number, length in enumerate(parts) for _ in range(length)]
-    return tuple((a, b) for a, b in pairs if part[a] != part[b])
-
-
-class Edges:
-    """How the edges of a graph are drawn: some of the pairs, as ascending numbers of them."""
-
-    is_counted = True
-
-    def __init__(self, pairs: int, low: int, high: int) -> None:
-        self.pairs, self.low, self.high = pairs, low, high
-
-    def draw(self, choose: Choose) -> list[int]:
-        """Numbers of pairs: how many of them, then which ones."""
-        return drawn_places(choose, self.pairs, drawn_length(choose, self.low, self.high))
-
-    def number(self, length: int) -> int:
-        """How many choices of that many edges there are."""
-        return capped_choices(self.pairs, length)
-
-    def usual(self) -> int:
-        """How many edges there are at least, or where chance decides, on average."""
-        return self.low
-
-
-class ChanceEdges(Edges):
-    """Each pair is an edge with the same chance; one choice among all sets of edges where the chance is 1/2."""
-
-    def __init__(self, pairs: int, chance: Fraction) -> None:
-        super().__init__(pairs, 0, pairs)
-        self.weights = (chance.denominator - chance.numerator, chance.numerator)
-
-    def draw(self, choose: Choose) -> list[int]:
-        if self.weights == (1, 1):
-            number = choose.below(1 << self.pairs)
-            return [place for place in range(self.pairs) if number >> place & 1]
-        if self.is_vast:
-            choose.vast()
-        return [place for place in range(self.pairs) if choose.weighted(self.weights)]
-
-    def usual(self) -> int:
-        return self.pairs * self.weights[1] // sum(self.weights)
-
-    @cached_property
-    def is_vast(self) -> bool:
-        """Whether two draws are alike with a chance of at most 2**-128."""
-        absent, present = self.weights
-        pairs = min(self.pairs, 8192)
-        return bool((absent**2 + present**2) ** pairs * VAST <= (absent + present) ** (2 * pairs))
-
-
-class TreeEdges(Edges):
-    """The edges of a tree: one choice among all labelled trees, by Pruefer's code of it."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__(size * (size - 1) // 2, size - 1, size - 1)
-        self.size = size
-
-    def draw(self, choose: Choose) -> list[int]:
-        return tree_of(choose.below(self.number(self.low)), self.size)
-
-    def number(self, length: int) -> int:
-        return int(self.size ** max(0, self.size - 2))
-
-
-class SpannedEdges(Edges):
-    """The edges of a connected graph that is large and sparse: a random tree, then random further edges.
-
-    Drawing until all nodes are connected would take too long. The stream decides, and only where a clash of two draws
-    is less likely than 2**-128; a graph is the likelier, the more spanning trees it has.
-    """
-
-    def __init__(self, size: int, low: int, high: int) -> None:
-        super().__init__(size * (size - 1) // 2, low, high)
-        self.size = size
-
-    def draw(self, choose: Choose) -> list[int]:
-        length = drawn_length(choose, self.low, self.high)
-        if length == self.size - 1:
-            return tree_of(choose.below(self.size ** max(0, self.size - 2)), self.size)
-        if not self.is_spanned(length):
-            return drawn_places(choose, self.pairs, length)
-        choose.vast()
-        found = dict.fromkeys(tree_of(choose.below(self.size ** (self.size - 2)), self.size))
-        while len(found) < length:
-            found[choose.below(self.pairs)] = None
-        return sorted(found)
-
-    def is_spanned(self, length: int) -> bool:
-        """Whether a graph of that many edges is seldom connected, and one built on a tree seldom built twice.
-
-        A graph has at most (2m / (n - 1))**(n - 1) / n spanning trees (Grimmett, 1976).
-        """
-        size, more = self.size, length - self.size + 1
-        if size < 2 or 2 * length >= size * size.bit_length():
-            return False
-        built = size ** (size - 1) * capped_choices(self.pairs - size + 1, more) * (size - 1) ** (size - 1)
-        return bool(built >= VAST * (2 * length) ** (size - 1))
 
 
 class Graphs(Domain):
@@ -172,22 +64,22 @@ class Graphs(Domain):
         return graph
 
     @cached_property
-    def places(self) -> dict[tuple[Value, Value], int]:
-        """The number of each pair of nodes."""
-        return {(self.nodes[a], self.nodes[b]): place for place, (a, b) in enumerate(self.pairs)}
+    def places(self) -> dict[Any, int]:
+        """The number of each edge."""
+        return {key_of([self.nodes[a], self.nodes[b]]): place for place, (a, b) in enumerate(self.pairs)}
 
     def contains(self, value: Value) -> bool:
         named = ["nodes", "edges", "directed"] + ["weights"] * (self.weights is not None)
         if not isinstance(value, Record) or sorted(value) != sorted(named):
             return False
-        if value["nodes"] != self.nodes or value["directed"] is not self.is_directed:
+        if key_of(value["nodes"]) != key_of(self.nodes) or value["directed"] is not self.is_directed:
             return False
         return self._has_edges(value["edges"]) and self._has_weights(value)
 
     def _has_edges(self, edges: Value) -> bool:
-        if not isinstance(edges, list) or not all(isinstance(edge, list) for edge in edges):
+        if not isinstance(edges, list):
             return False
-        places = [self.places.get(tuple(edge), -1) for edge in edges]
+        places = [self.places.get(key_of(edge), -1) for edge in edges]
         if -1 in places or places != sorted(set(places)) or not self.edges.low <= len(places) <= self.edges.high:
             return False
         return not self.is_connected or self._connects(places)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from dia_runtime.language.diagnostics import LanguageError
+
 from dia_compiler.types.base import VAST, Domain, Enumerable, key_of, order_of
 from dia_compiler.types.texts import Items
 
@@ -76,4 +78,6 @@ def members(of: Domain) -> Enumerable | None:
             ways += [(*path, number) for number in range(choice.options)]
         except _Closed:
             continue
+        except LanguageError:
+            return None  # the draw will tell it with its place
     return None

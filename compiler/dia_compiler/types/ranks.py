@@ -45,6 +45,11 @@ def capped_subsets(size: int, low: int, high: int) -> int:
     return total
 
 
+def drawn_length(choose: Choose, low: int, high: int) -> int:
+    """A length between the bounds; no choice where they are one."""
+    return low + choose.below(high - low + 1) if high > low else low
+
+
 def drawn_places(choose: Choose, size: int, length: int) -> list[int]:
     """`length` ascending numbers below `size`: by rank, or from the stream where there are more than 2**128."""
     count = capped_choices(size, length)

@@ -1,15 +1,13 @@
-"""Parameter types whose order says nothing: set, subset."""
+"""The parameter type set, and the sets of a domain's values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
-from math import prod
 from typing import Any
 
-from dia_runtime.language.diagnostics import did_you_mean
-from dia_runtime.language.values import Entry, Record, Value
+from dia_runtime.language.values import Value
 
 from dia_compiler.types.base import (
     VAST,
@@ -24,17 +22,10 @@ from dia_compiler.types.base import (
     order_of,
 )
 from dia_compiler.types.members import members
-from dia_compiler.types.ranks import COUNT_CAP, capped_choices, capped_subsets, drawn_places
-from dia_compiler.types.structures import Entries
-from dia_compiler.types.texts import Items, items_option
+from dia_compiler.types.ranks import capped_choices, capped_subsets, drawn_length, drawn_places
+from dia_compiler.types.texts import Items
 
 SHORT = 4
-TABLE = 100_000
-
-
-def drawn_length(choose: Choose, low: int, high: int) -> int:
-    """A length between the bounds; no choice where they are one."""
-    return low + choose.below(high - low + 1) if high > low else low
 
 
 class Subsets(Domain):
@@ -138,167 +129,3 @@ class SetType(ParameterType):
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         return sets_of(options["of"], *length_option(options), is_ascending=True, name="length")
-
-
-class Apart:
-    """Groups of places of which each gives at most one; their subsets are numbered group by group.
-
-    `ways[g][s]` counts those of s places from the groups g and later.
-    """
-
-    def __init__(self, groups: list[list[int]], longest: int) -> None:
-        self.groups = groups
-        if len(groups) * (longest + 1) > TABLE:
-            raise OptionFault("size", f"`apart` goes up to {TABLE} groups times elements")
-        self.ways = counted_ways([len(group) for group in groups], longest)
-
-    def drawn(self, choose: Choose, length: int) -> list[int]:
-        """Ascending places, no two of one group."""
-        rank, found = choose.below(self.ways[0][length]), []
-        for number, group in enumerate(self.groups):
-            without = self.ways[number + 1][length]
-            if rank < without:
-                continue
-            member, rank = divmod(rank - without, self.ways[number + 1][length - 1])
-            found.append(group[member])
-            length -= 1
-        return sorted(found)
-
-    def is_apart(self, places: list[int]) -> bool:
-        """Whether no two of the places are of one group."""
-        chosen = set(places)
-        return all(len(chosen.intersection(group)) < 2 for group in self.groups)
-
-
-def counted_ways(sizes: list[int], longest: int) -> list[list[int]]:
-    """For each group on: the ways to choose 0, 1, 2 ... up to `longest` things, at most one of a group."""
-    rows = [[1] + [0] * longest]
-    for size in reversed(sizes):
-        last = rows[-1]
-        rows.append([last[0]] + [last[s] + size * last[s - 1] for s in range(1, longest + 1)])
-    return rows[::-1]
-
-
-class ApartSubsets(Domain):
-    """Subsets of a list in its order of which no two items share the field."""
-
-    def __init__(self, items: list[Value], low: int, high: int, apart: Apart) -> None:
-        self.items, self.low, self.high, self.apart = items, low, high, apart
-        self.places = {key_of(item): place for place, item in enumerate(items)}
-
-    def draw(self, choose: Choose) -> Value:
-        places = self.apart.drawn(choose, drawn_length(choose, self.low, self.high))
-        return [self.items[place] for place in places]
-
-    def contains(self, value: Value) -> bool:
-        if not isinstance(value, list) or not self.low <= len(value) <= self.high:
-            return False
-        places = [self.places.get(key_of(item), -1) for item in value]
-        return is_ascending(places) and self.apart.is_apart(places)
-
-    @property
-    def count(self) -> int:
-        return min(COUNT_CAP, sum(self.apart.ways[0][self.low : self.high + 1]))
-
-
-def is_ascending(places: list[int]) -> bool:
-    """Whether the places are of things that are there, each after the one before."""
-    return all(place >= 0 for place in places) and all(first < second for first, second in pairwise(places))
-
-
-class EntrySubsets(Domain):
-    """Subsets of a catalog's entries, in their order, each entry at most once and with its own values drawn."""
-
-    def __init__(self, of: Entries, low: int, high: int, apart: Apart) -> None:
-        self.of, self.low, self.high, self.apart = of, low, high, apart
-        self.places = {name: place for place, name in enumerate(of.names)}
-
-    def draw(self, choose: Choose) -> Value:
-        places = self.apart.drawn(choose, drawn_length(choose, self.low, self.high))
-        return [self._entry(self.of.names[place], choose) for place in places]
-
-    def _entry(self, name: str, choose: Choose) -> Entry:
-        domains = self.of.catalog.entries[name]()
-        return Entry(self.of.catalog.name, name, Record((key, held.draw(choose)) for key, held in domains.items()))
-
-    def contains(self, value: Value) -> bool:
-        if not isinstance(value, list) or not self.low <= len(value) <= self.high:
-            return False
-        if not all(map(self.of.contains, value)):
-            return False
-        places = [self.places[entry.name] for entry in value]
-        return is_ascending(places) and self.apart.is_apart(places)
-
-    @property
-    def is_counted(self) -> bool:  # type: ignore[override]
-        return all(held.is_counted for make in self.of.catalog.entries.values() for held in make().values())
-
-    @property
-    def count(self) -> int:
-        sizes = [prod(held.count for held in make().values()) for make in self.of.catalog.entries.values()]
-        sizes = [min(size, COUNT_CAP) for size in sizes]
-        weights = [sum(sizes[place] for place in group) for group in self.apart.groups]
-        return min(COUNT_CAP, sum(counted_ways(weights, self.high)[0][self.low :]))
-
-
-class SubsetType(ParameterType):
-    """Some of the items of a list, of the entries of a catalog, or of the values of a type."""
-
-    name = "subset"
-    summary = "some items of a list, or some entries of a catalog, in their order"
-    options = {
-        "of": option("items", "the items: a list, {from: list}, an expression, or a type", required=True),
-        "size": option("data", "number of items, or {min, max}", required=True),
-        "apart": option("data", "a field of the items, or a fact or face of the entries, that no two may share"),
-    }
-
-    def domain(self, options: Mapping[str, Any]) -> Domain:
-        of = options["of"]
-        low, high = length_option(options, name="size")
-        apart = options.get("apart")
-        if apart is not None and not isinstance(apart, str):
-            raise OptionFault("apart", "`apart` must be the name of a field, fact or face")
-        if isinstance(of, Entries):
-            return _entry_subsets(of, low, high, apart)
-        if not isinstance(of, Domain):
-            of = Items(items_option(options), None)
-        if apart is None:
-            return sets_of(of, low, high, False, "size")
-        if not isinstance(of, Items):
-            raise OptionFault("apart", "`apart` goes with a list of records, or with a catalog")
-        return ApartSubsets(of.items, low, high, _apart([_field(item, apart) for item in of.items], high))
-
-
-def _entry_subsets(of: Entries, low: int, high: int, apart: str | None) -> Domain:
-    if of.weights is not None:
-        raise OptionFault("of", "entries of a subset have no weights", "leave `weights` out")
-    return EntrySubsets(of, low, high, _apart(_facts(of, apart), high))
-
-
-def _apart(keys: list[Any], longest: int) -> Apart:
-    """The places of equal keys as groups, in the order of their first ones. Raises OptionFault."""
-    groups: dict[Any, list[int]] = {}
-    for place, key in enumerate(keys):
-        groups.setdefault(key, []).append(place)
-    if longest > len(groups):
-        raise OptionFault("size", f"{longest} items apart, of only {len(groups)}")
-    return Apart(list(groups.values()), longest)
-
-
-def _field(item: Value, name: str) -> Any:
-    if not isinstance(item, Record) or name not in item:
-        raise OptionFault("apart", f"`apart` is a field that every item has; one has no `{name}`")
-    return key_of(item[name])
-
-
-def _facts(of: Entries, name: str | None) -> list[Any]:
-    """What each entry says under the name; an entry that says nothing stands alone, as all do without a name."""
-    if name is None:
-        return list(of.names)
-    facts = of.catalog.facts
-    known = sorted({key for held in facts.values() for key in held})
-    if name not in known:
-        mend = did_you_mean(name, known) or "an entry may have a `group: word`"
-        raise OptionFault("apart", f"no entry of the catalog has `{name}`", mend)
-    said = [facts.get(entry, {}).get(name) for entry in of.names]
-    return [(fact is None, entry if fact is None else fact) for entry, fact in zip(of.names, said, strict=True)]
