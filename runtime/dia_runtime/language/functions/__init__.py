@@ -30,8 +30,10 @@ from dia_runtime.language.functions import (
     hashing,
     linear,
     lines,
+    logic,
     loops,
     modular,
+    notation,
     number,
     paths,
     patterns,
@@ -150,6 +152,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "chromatic_number": colouring.chromatic_number,
     "max_clique": colouring.max_clique,
     "count_colourings": colouring.count_colourings,
+    # Formulas and arithmetic as trees
+    "evaluate": logic.evaluate,
+    "truth_table": logic.truth_table,
+    "is_tautology": logic.is_tautology,
+    "is_satisfiable": logic.is_satisfiable,
+    "equivalent": logic.equivalent,
+    "variables_of": logic.variables_of,
+    "numbers_in": logic.numbers_in,
+    # Trees as text
+    "written": notation.written,
+    "parse_logic": notation.parse_logic,
+    "arithmetic": notation.arithmetic,
     # Linear algebra
     "det": linear.det,
     "rank": linear.rank,
@@ -375,6 +389,12 @@ def _is_graph(value: Any) -> bool:
     )
 
 
+def _is_tree(value: Any) -> bool:
+    if type(value) is Record:
+        return {"op", "args"} <= value.keys()
+    return type(value) in (str, bool) or _is_number(value)
+
+
 # Annotation in a function's signature -> (word in messages and docs, test). `Value` is anything.
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("integer", _is_integer),
@@ -417,6 +437,8 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Endpoint": ("number, expression, or the text infinity or -infinity", _is_endpoint),
     "Iterable[Value]": ("list", lambda value: type(value) is list or isinstance(value, Iterator)),
     "Graph": ("graph", _is_graph),
+    "Tree": ("tree (a record of `op` and `args`, a name, a number or a boolean)", _is_tree),
+    "Record": ("record", lambda value: type(value) is Record),
     "Function": ("function", callable),
     "Entry": ("entry of a catalog", lambda value: type(value) is Entry),
     "Value": ("value", lambda value: True),
