@@ -52,6 +52,7 @@ STAGES: tuple[frozenset[str], ...] = (
     frozenset({"recompile"}),
     frozenset({"commands"}),
     frozenset({"cli"}),
+    frozenset({"__main__"}),
 )
 
 

@@ -11,6 +11,7 @@ from dia_runtime.language.diagnostics import DiaError, Faults, Position, closest
 
 from dia_compiler.answer_options import check_answer
 from dia_compiler.build import Builder, build_template, snippet
+from dia_compiler.data_files import DataFiles
 from dia_compiler.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.eaten import tell_split_values
 from dia_compiler.prepare import prepare
@@ -82,6 +83,7 @@ class _Checker:
         self.folder, self.checked, self.faults = folder, checked, checked.faults
         self.is_strict = is_strict
         self.files: dict[str, bytes] = {}
+        self.data_files = DataFiles(folder, self.files)
 
     def run(self) -> CheckedBenchmark | None:
         """The benchmark with its clean templates, or None where benchmark.yaml cannot be read."""
@@ -94,8 +96,9 @@ class _Checker:
         if self.has_too_many(root):
             return None
         check_schema(root, "benchmark", self.faults)
-        builder = Builder(self.faults, {}, catalogs)
+        builder = Builder(self.faults, {}, catalogs, self.data_files.read)
         benchmark = self.benchmark(root, builder)
+        self.faults.entries += self.data_files.taken()
         result = CheckedBenchmark(benchmark, self.folder, files=self.files)
         result.lists = self.read_lists(benchmark.shared.lists)
         tell_split_values(root, self.faults, since)
@@ -202,13 +205,15 @@ class _Checker:
             return None
         told = check_schema(node, "template", self.faults)
         check_planned(node, self.faults)
-        own = Builder(self.faults, builder.types, catalogs)
+        own = Builder(self.faults, builder.types, catalogs, self.data_files.read)
         template = build_template(node, path.as_posix(), own)
+        told_of_files = self.data_files.taken()  # a template that is left out needs no file
         lists = self.read_lists(template.shared.lists)
         missing = missing_requirement(template, self.folder.path, self.faults)
         if missing and len(self.faults.errors) == before:
             self.leave_out(template, missing, result)
             return template
+        self.faults.entries += told_of_files
         self.check_whole(template, told)
         prepare(template, benchmark, self.faults, {**result.lists, **lists})
         tell_split_values(node, self.faults, since)
@@ -286,8 +291,10 @@ HEALTH_WARNINGS: dict[str, str] = {
     "answer-in-prompt": "the canonical answer stands in the challenge as a whole token in most instances",
     "check-repeats-value": "a check only says the solver's own expression again",
     "constant-answer": "every instance has the same answer",
+    "few-distinct-answers": "more than half of the instances have one answer, and a constant guess is mostly right",
     "k-equals-d": "all instances that the template can make are in the bundle",
     "low-acceptance": "less than one draw in a hundred meets every `where`",
+    "oversized-prompt": "a prompt is longer than 32,000 characters",
     "shadowed-function": "an own function hides one of the library",
     "unused-parameter": "a parameter is used by neither prompt nor answer",
 }

@@ -11,9 +11,12 @@ from typing import Any
 from dia_runtime.language.diagnostics import Faults, Position
 
 from dia_compiler.digests import groups
+from dia_compiler.records import LONGEST
 from dia_compiler.spec import Template
-from dia_compiler.spool import FIRST, SHOWN, Spool
+from dia_compiler.spool import FIRST, LONG, SHOWN, Spool
 from dia_compiler.work import Summary
+
+MANY = 10  # instances from which on a share of answers says something
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Figures:
     instances: int
     items: int
     shown: int
+    long: int
     distinct: int
     commonest: int
     positions: tuple[int, ...] | None
@@ -41,10 +45,11 @@ class Figures:
 
 def figures_of(spool: Spool) -> Figures:
     """The figures of the rows."""
-    instances = items = shown = 0
+    instances = items = shown = long = 0
     is_straight = True
     for entry in spool.entries():
         shown += bool(entry.flags & SHOWN)
+        long += bool(entry.flags & LONG)
         items += bool(entry.flags & FIRST)
         instances += entry.is_base
         is_straight &= entry.position == entry.instance
@@ -52,7 +57,7 @@ def figures_of(spool: Spool) -> Figures:
     for group in groups(entry.text for entry in spool.entries() if entry.is_base):
         distinct, commonest = distinct + 1, max(commonest, group.count)
     positions = None if is_straight else tuple(entry.position for entry in spool.entries() if entry.is_base)
-    return Figures(spool.rows, instances, items, shown, distinct, commonest, positions, _twins(spool))
+    return Figures(spool.rows, instances, items, shown, long, distinct, commonest, positions, _twins(spool))
 
 
 def _twins(spool: Spool) -> tuple[int, int] | None:
@@ -96,6 +101,12 @@ def _warnings(
     count = figures.instances
     if template.parameters and count > 2 and figures.distinct == 1:
         warnings["constant-answer"] = (f"all {count} instances have the answer `{spool.sample}`", place)
+    elif count >= MANY and figures.commonest_share > Fraction(1, 2):
+        message = f"{figures.commonest} of {count} instances have one answer, so that a constant guess is mostly right"
+        warnings["few-distinct-answers"] = (message, place)
+    if figures.long:
+        message = f"{figures.long} of {figures.rows} prompts are longer than {LONGEST} characters"
+        warnings["oversized-prompt"] = (message, template.position)
     if 2 * figures.shown > figures.rows:
         message = f"the answer stands in the prompt in {figures.shown} of {figures.rows} instances"
         warnings["answer-in-prompt"] = (message, place)

@@ -18,7 +18,9 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
 from dia_runtime.language.values import Record, Value, encode
 
 from dia_compiler.expand import Expansion, Instance, Way, encoded_parameters
-from dia_compiler.spool import BASE, ENTRY, FIRST, SHOWN
+from dia_compiler.spool import BASE, ENTRY, FIRST, LONG, SHOWN
+
+LONGEST = 32_000  # characters that a prompt should not exceed: about 8,000 tokens of English, more of digits
 
 
 class Writer:
@@ -92,6 +94,7 @@ class Writer:
         """The row's entry of the index."""
         is_base = instance.variant is None
         flags = SHOWN * self.is_answer_shown(instance) | BASE * is_base | FIRST * (is_base and instance.number == 0)
+        flags |= LONG * (len(instance.content) > LONGEST)
         content, text = sha256(instance.content.encode()).digest(), sha256(instance.text.encode()).digest()[:16]
         return ENTRY.pack(leaf, content, text, instance.position, instance.number, flags)
 

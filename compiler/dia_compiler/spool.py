@@ -12,7 +12,7 @@ BLOCK = 1 << 18
 HELD = 1 << 16
 PARTS = ("questions", "answers", "index")
 ENTRY = struct.Struct(">32s32s16sQQB")
-SHOWN, BASE, FIRST = 1, 2, 4
+SHOWN, BASE, FIRST, LONG = 1, 2, 4, 8
 
 
 class Entry(NamedTuple):
