@@ -34,8 +34,8 @@ class Lettered:
 
     @property
     def comparison(self) -> dict[str, Any]:
-        """How a reply is compared: as one of the letters."""
-        return {"type": "choice", "of": list(self.texts)}
+        """How a reply is compared: as one of the letters; formats that do not know the options need their texts."""
+        return {"type": "choice", "of": list(self.texts) if "options" in self.format else dict(self.texts)}
 
     def letter_of(self, value: Value) -> str | None:
         """The letter of an option, or None for what is no option."""

@@ -188,10 +188,17 @@ def stored_comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
 
 def _stored(name: str, value: Any) -> Any:
     if name == "of":
-        return [_stored(name, item) for item in value] if isinstance(value, list) else stored_comparison(value)
+        return [_element(item) for item in value] if isinstance(value, list) else _element(value)
     if name == "tolerance":
         return {key: encode(held) for key, held in value.items()}
     return dict(value) if isinstance(value, Record) else value
+
+
+def _element(value: Any) -> Any:
+    """How elements are compared, by name or in one way; the labels of a choice stay as they are."""
+    if not isinstance(value, Mapping):
+        return value
+    return stored_comparison(value) if "type" in value else {key: _element(held) for key, held in value.items()}
 
 
 class RoundTrip:
