@@ -30,9 +30,9 @@ ROOMS_THAT_ARE_ONE = ({"store", "store_schema"}, {"metrics", "intervals"})
 # Stages of the compiler, the lowest first.
 STAGES: tuple[frozenset[str], ...] = (
     frozenset({"read", "types", "fuzz", "planned", "boundary", "digests", "fingerprint", "output", "spool"}),
-    frozenset({"discover", "spec", "render", "cache", "freedom", "shards"}),
+    frozenset({"discover", "rows", "spec", "render", "cache", "freedom", "shards"}),
     frozenset({"build"}),
-    frozenset({"schema", "settings", "requires", "eaten"}),
+    frozenset({"schema", "settings", "requires", "eaten", "data_files"}),
     frozenset({"unchanged"}),
     frozenset({"domains", "answer_options", "declared"}),
     frozenset({"dependencies", "items", "prepared"}),

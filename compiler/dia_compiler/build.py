@@ -5,6 +5,7 @@ is still there to be checked.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from collections.abc import Mapping as Map
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,7 @@ from dia_compiler.spec import (
     Catalog,
     CatalogEntry,
     Choices,
+    DataFile,
     Datum,
     Example,
     Face,
@@ -81,11 +83,17 @@ def _arguments(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",")) if text else ()
 
 
+ReadFile = Callable[[Node, Node | None], DataFile | None]
+"""Reads the data file that an option names, with the columns that another says."""
+
+
 class Builder:
     """Builds the parts of one file; named types are looked up here."""
 
-    def __init__(self, faults: Faults, types: Map[str, Mapping], catalog_files: Map[str, Mapping]) -> None:
-        self.faults, self.types, self.catalog_files = faults, dict(types), catalog_files
+    def __init__(
+        self, faults: Faults, types: Map[str, Mapping], catalog_files: Map[str, Mapping], read_file: ReadFile
+    ) -> None:
+        self.faults, self.types, self.catalog_files, self.read_file = faults, dict(types), catalog_files, read_file
         self.broken_types: set[str] = set()
         self.unfolded = 0
 
@@ -233,7 +241,10 @@ class Builder:
                 mend = did_you_mean(key, [*known, "where"]) or f"`{name}` takes {', '.join([*known, 'where'])}"
                 self.faults.error("E402", f"`{key}` is no option of the type `{name}`", scalar.position, mend)
                 continue
-            found = self._option(known[key].reads, value, inside)
+            if known[key].reads == "file":
+                found: Option | None = self.read_file(value, merged["columns"][1] if "columns" in merged else None)
+            else:
+                found = self._option(known[key].reads, value, inside)
             if found is not None:
                 options[key] = found
         for key, kind in known.items():
@@ -245,7 +256,9 @@ class Builder:
 
     def _option(self, reads: str, value: Node, inside: tuple[str, ...]) -> Option | None:
         is_type = isinstance(value, Mapping) and value.get("type") is not None
-        if reads == "data" or (reads == "items" and not is_type):
+        if reads == "columns":
+            return None  # read with the file
+        if reads in ("data", "row") or (reads == "items" and not is_type):
             return Datum(value)
         if reads in ("type", "items") and isinstance(value, Mapping):
             return self.type_use(value, inside)

@@ -17,7 +17,7 @@ from dia_compiler.build import marked
 from dia_compiler.eaten import compiled
 from dia_compiler.read import Mapping as MappingNode
 from dia_compiler.read import Node, Scalar, Sequence
-from dia_compiler.spec import Datum, Option, Snippet, TypeUse
+from dia_compiler.spec import DataFile, Datum, Option, Snippet, TypeUse
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Choose, Domain, OptionFault
 
@@ -151,6 +151,10 @@ class Maker:
         return code
 
     def _part(self, key: str, held: Option, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
+        if isinstance(held, DataFile):
+            return lambda scope: held.table
+        if isinstance(held, Datum) and self.type.options[key].reads == "row":
+            return self._of_row(held, namespace, values)
         if isinstance(held, Datum):
             _refuse_bare_name(key, held.node, values)
             code = compile_datum(held.node, namespace, values)
@@ -173,6 +177,17 @@ class Maker:
         self.uses += maker.uses
         self.calls += maker.calls
         return maker
+
+    def _of_row(self, held: Datum, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
+        """An expression over a row, as a function of the row that is made anew for each scope."""
+        piece = marked(held.node) if isinstance(held.node, Scalar) else None
+        if piece is None:
+            raise DiaError(Diagnostic("E203", "this option is an expression", held.position, "write `= row.id`"))
+        own = {"row", "it", self.name} - {""}
+        code = compiled(piece, namespace, values | own)
+        self.uses += [(piece, use) for use in code.parsed.names if use.name in values and use.name not in own]
+        self.calls += [(piece, use) for use in code.parsed.calls + code.parsed.function_names]
+        return lambda scope: lambda row: code({**scope, **dict.fromkeys(own, row)})
 
     def _catalog(self, name: Scalar, namespace: Namespace) -> Callable[[Scope], Any]:
         domain = self.catalogs.get(name.text)
@@ -207,4 +222,4 @@ class Maker:
 
     def _position(self, option: str | None) -> Position:
         held = self.use.options.get(option or "")
-        return held.position if isinstance(held, (Datum, TypeUse, Scalar)) else self.use.position
+        return held.position if isinstance(held, (Datum, DataFile, TypeUse, Scalar)) else self.use.position

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-PLANNED_TYPES = frozenset(
-    [
-        "row",
-        "rows",
-    ]
-)
+PLANNED_TYPES: frozenset[str] = frozenset()
 PLANNED_KEYS = frozenset(
     [
         "sessions",

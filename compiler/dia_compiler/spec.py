@@ -9,6 +9,7 @@ from dia_runtime.language.diagnostics import Position
 from dia_runtime.language.values import Value
 
 from dia_compiler.read import Mapping, Node, Scalar, pairs
+from dia_compiler.types.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,15 @@ class TypeUse:
     position: Position
 
 
-Option = Datum | TypeUse | tuple[TypeUse, ...] | dict[str, TypeUse] | Scalar
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A data file that an option names, read."""
+
+    table: Table
+    position: Position
+
+
+Option = Datum | TypeUse | tuple[TypeUse, ...] | dict[str, TypeUse] | Scalar | DataFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from dia_compiler.types.lists import ListType, MatrixType, PermutationType
 from dia_compiler.types.names import EmailType, NameType, UsernameType
 from dia_compiler.types.numbers import BooleanType, IntegerType, PrimeType, RealType
 from dia_compiler.types.rationals import RationalType
+from dia_compiler.types.rows import RowsType, RowType
 from dia_compiler.types.sentences import ParagraphType, SentenceType
 from dia_compiler.types.sets import SetType
 from dia_compiler.types.structures import EntryType, OneOfType, RecordType
@@ -78,5 +79,8 @@ OWN: dict[str, ParameterType] = {
     "record": RecordType(),
     "one_of": OneOfType(),
     "entry": EntryType(),
+    # data files
+    "row": RowType(),
+    "rows": RowsType(),
 }
 TYPES: Registry[ParameterType] = Registry("dia.types", OWN, plugin_fault)

@@ -96,7 +96,8 @@ class OptionKind:
 
 
 def option(reads: str, words: str, required: bool = False) -> OptionKind:
-    """An option of a type: reads is data, type, items (data or a type), types, fields or catalog."""
+    """An option of a type: reads is data, type, items (data or a type), types, fields, catalog,
+    file, columns (of a file) or row (an expression over a row)."""
     return OptionKind(reads, words, required)
 
 

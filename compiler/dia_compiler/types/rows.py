@@ -1,0 +1,302 @@
+"""Parameter types of data files: row, rows."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.values import Record, Value, plain
+
+from dia_compiler.types.base import (
+    Choose,
+    Domain,
+    Enumerable,
+    OptionFault,
+    ParameterType,
+    integer_option,
+    key_of,
+    option,
+)
+from dia_compiler.types.ranks import COUNT_CAP, capped_choices, drawn_places
+from dia_compiler.types.tables import Table
+
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
+MOST_SIZE = 1_000
+
+FROM = option("file", "a .jsonl, .csv or .parquet file in the spec folder", required=True)
+COLUMNS = option(
+    "columns",
+    "the columns that are read: [name, ...]; for .csv also {name: integer, decimal, boolean or text}",
+)
+
+
+class Rows(Enumerable):
+    """The rows of a table in the order of their file; `names` are their own, else their numbers name them."""
+
+    def __init__(self, table: Table, names: Sequence[str] | None) -> None:
+        self.table, self.names = table, names
+
+    @property
+    def count(self) -> int:
+        return self.table.count
+
+    def at(self, index: int) -> Value:
+        return self.table.at(index)
+
+    def name_at(self, index: int) -> str | None:
+        return str(index) if self.names is None else self.names[index]
+
+    def contains(self, value: Value) -> bool:
+        return self.table.find(value) is not None
+
+
+def names_of(table: Table, identify: Callable[[Record], Value] | None) -> list[str] | None:
+    """The names that the option `id` gives the rows, all different; None without it. Raises OptionFault."""
+    if identify is None:
+        return None
+    seen: dict[str, int] = {}
+    for number in range(table.count):
+        name = _name_of(identify(table.at(number)), number)
+        first = seen.setdefault(name, number)
+        if first != number:
+            raise OptionFault("id", f"rows {first} and {number} of `{table.name}` have the same id, `{name}`")
+    return list(seen)
+
+
+def _name_of(value: Value, number: int) -> str:
+    try:
+        text = plain(value) if isinstance(value, (str, int)) and type(value) is not bool else ""
+    except LanguageError:
+        text = ""
+    if not NAME.fullmatch(text):
+        mend = (
+            "an id has 1 to 64 letters, digits, _, . and -; an integer or a hash such as `= sha256_hex(row.text)[:12]`"
+        )
+        raise OptionFault("id", f"row {number} has no id that can name it", mend)
+    return text
+
+
+class RowType(ParameterType):
+    """A row of a data file."""
+
+    name = "row"
+    summary = "a row of a data file, as a record of its columns"
+    options = {
+        "from": FROM,
+        "columns": COLUMNS,
+        "id": option(
+            "row", "an expression over `row` that names an item of `each` (default the row's number, from 0 on)"
+        ),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        return Rows(options["from"], names_of(options["from"], options.get("id")))
+
+
+class RowLists(Domain):
+    """Lists of rows in the order of the file."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def listed(self, numbers: Sequence[int]) -> Value:
+        """The rows of those numbers."""
+        return [self.table.at(number) for number in numbers]
+
+    def contains(self, value: Value) -> bool:
+        numbers = [self.table.find(row) for row in value] if isinstance(value, list) else []
+        found = [number for number in numbers if number is not None]
+        is_ascending = all(a < b for a, b in pairwise(found))
+        return len(found) == len(numbers) > 0 and is_ascending and self.holds(found)
+
+    @abstractmethod
+    def holds(self, numbers: Sequence[int]) -> bool:
+        """Whether rows of those ascending numbers can be drawn together."""
+
+
+def drawn_of(numbers: Sequence[int], size: int, choose: Choose) -> list[int]:
+    """So many of the ascending numbers, ascending."""
+    return [numbers[place] for place in drawn_places(choose, len(numbers), size)]
+
+
+class Samples(RowLists):
+    """So many different rows of a table.
+
+    With strata (rows that share a value of a column) each stratum gives as many rows as any other, as far as it has
+    them: every stratum gives min(its size, level) rows for the highest level that is not too high, and the rows that
+    are then missing come one each from strata that have more, drawn by rank.
+    """
+
+    def __init__(self, table: Table, size: int, strata: Sequence[Sequence[int]]) -> None:
+        super().__init__(table)
+        self.size, self.strata = size, strata
+        sizes = [len(stratum) for stratum in strata]
+        self.level = _level(sizes, size)
+        self.larger = [place for place, held in enumerate(sizes) if held > self.level]
+        self.missing = size - sum(min(held, self.level) for held in sizes)
+
+    def draw(self, choose: Choose) -> Value:
+        extra = set(drawn_of(self.larger, self.missing, choose)) if self.missing else set()
+        numbers: list[int] = []
+        for place, stratum in enumerate(self.strata):
+            numbers += drawn_of(stratum, min(len(stratum), self.level) + (place in extra), choose)
+        return self.listed(sorted(numbers))
+
+    def holds(self, numbers: Sequence[int]) -> bool:
+        given = [len(set(stratum) & set(numbers)) for stratum in self.strata]
+        over = [number - min(len(stratum), self.level) for number, stratum in zip(given, self.strata, strict=True)]
+        return sum(over) == self.missing and all(more in (0, 1) for more in over)
+
+    @cached_property
+    def counted(self) -> int:
+        """The number of samples: `ways[m]` are those of the strata so far of which m give one row more."""
+        ways = [1] + [0] * self.missing
+        for stratum in self.strata:
+            size, least = len(stratum), min(len(stratum), self.level)
+            usual, more = capped_choices(size, least), capped_choices(size, least + 1)
+            found = (ways[m] * usual + (ways[m - 1] * more if m else 0) for m in range(self.missing + 1))
+            ways = [min(number, COUNT_CAP) for number in found]
+        return ways[self.missing]
+
+    @property
+    def count(self) -> int:
+        return self.counted
+
+    def boundary(self) -> list[Value]:
+        """The sample of the first rows of every stratum, and that of the last."""
+        first, last = set(self.larger[: self.missing]), set(self.larger[len(self.larger) - self.missing :])
+        sizes = [min(len(stratum), self.level) for stratum in self.strata]
+        low = [n for at, stratum in enumerate(self.strata) for n in stratum[: sizes[at] + (at in first)]]
+        high = [n for at, stratum in enumerate(self.strata) for n in stratum[len(stratum) - sizes[at] - (at in last) :]]
+        return [self.listed(numbers) for numbers in dict.fromkeys((tuple(sorted(low)), tuple(sorted(high))))]
+
+
+def _level(sizes: Sequence[int], wanted: int) -> int:
+    """The highest level at which strata of those sizes together give no more rows than wanted."""
+    low, high = 0, max(sizes, default=0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if sum(min(size, middle) for size in sizes) <= wanted else (low, middle - 1)
+    return low
+
+
+class Groups(Enumerable):
+    """The groups of rows that share a value of a column, whole, in the order in which their values come."""
+
+    def __init__(self, table: Table, groups: Mapping[Any, Sequence[int]], values: Sequence[Value]) -> None:
+        self.table, self.values = table, values
+        self.groups = list(groups.values())
+
+    @property
+    def count(self) -> int:
+        return len(self.groups)
+
+    def at(self, index: int) -> Value:
+        return [self.table.at(number) for number in self.groups[index]]
+
+    def name_at(self, index: int) -> str | None:
+        value = self.values[index]
+        text = plain(value) if isinstance(value, (str, int)) and type(value) is not bool else ""
+        return text if NAME.fullmatch(text) else None
+
+    def contains(self, value: Value) -> bool:
+        if not isinstance(value, list) or not value:
+            return False
+        first = self.table.find(value[0])
+        group = next((group for group in self.groups if group[0] == first), None)
+        return group is not None and key_of(value) == key_of([self.table.at(number) for number in group])
+
+
+class GroupSamples(RowLists):
+    """So many different rows of one group; the group is the first choice."""
+
+    def __init__(self, table: Table, size: int, groups: Sequence[Sequence[int]]) -> None:
+        super().__init__(table)
+        self.size, self.groups = size, groups
+
+    def draw(self, choose: Choose) -> Value:
+        group = self.groups[choose.below(len(self.groups))]
+        return self.listed(drawn_of(group, self.size, choose))
+
+    def holds(self, numbers: Sequence[int]) -> bool:
+        return len(numbers) == self.size and any(set(numbers) <= set(group) for group in self.groups)
+
+    @cached_property
+    def counted(self) -> int:
+        """The number of samples of all groups."""
+        return sum(capped_choices(len(group), self.size) for group in self.groups)
+
+    @property
+    def count(self) -> int:
+        return self.counted
+
+    def boundary(self) -> list[Value]:
+        found = (tuple(self.groups[0][: self.size]), tuple(self.groups[-1][-self.size :]))
+        return [self.listed(numbers) for numbers in dict.fromkeys(found)]
+
+
+class RowsType(ParameterType):
+    """Several rows of a data file."""
+
+    name = "rows"
+    summary = "several different rows of a data file, in the order of the file"
+    options = {
+        "from": FROM,
+        "columns": COLUMNS,
+        "id": option("row", "an expression over `row` that must tell all rows apart"),
+        "size": option("data", "number of rows; with `group` all rows of the group where it is left out"),
+        "stratify": option("data", "a column: equally many rows of each of its values, as far as there are so many"),
+        "group": option("data", "a column: all rows have one value of it"),
+    }
+
+    def domain(self, options: Mapping[str, Any]) -> Domain:
+        table: Table = options["from"]
+        names_of(table, options.get("id"))
+        if "stratify" in options and "group" in options:
+            raise OptionFault("stratify", "`stratify` stands beside `group`", "give the one or the other")
+        size = self._size(options, table)
+        if "group" in options:
+            return self._group(table, size, options)
+        assert size is not None
+        strata = grouped(table, options, "stratify") if "stratify" in options else {None: range(table.count)}
+        if len(strata) > MOST_SIZE:
+            raise OptionFault("stratify", f"`{options['stratify']}` has {len(strata)} values, more than {MOST_SIZE}")
+        return Samples(table, size, list(strata.values()))
+
+    def _size(self, options: Mapping[str, Any], table: Table) -> int | None:
+        size = integer_option(options, "size")
+        if size is None and "group" not in options:
+            raise OptionFault(None, "`size` is needed", "add `size: ...`: number of rows")
+        most = min(MOST_SIZE, table.count)
+        if size is not None and not 1 <= size <= most:
+            raise OptionFault("size", f"`size` must lie between 1 and {most}; `{table.name}` has {table.count} rows")
+        return size
+
+    def _group(self, table: Table, size: int | None, options: Mapping[str, Any]) -> Domain:
+        groups = grouped(table, options, "group")
+        if size is None:
+            values = [table.at(group[0])[options["group"]] for group in groups.values()]
+            largest = max(map(len, groups.values()))
+            if largest > MOST_SIZE:
+                raise OptionFault("group", f"a group has {largest} rows, more than {MOST_SIZE}", "add `size: ...`")
+            return Groups(table, groups, values)
+        large = [group for group in groups.values() if len(group) >= size]
+        if not large:
+            raise OptionFault("size", f"no group has {size} rows")
+        return GroupSamples(table, size, large)
+
+
+def grouped(table: Table, options: Mapping[str, Any], name: str) -> Mapping[Any, Sequence[int]]:
+    """The numbers of the rows by the value of the column that the option names, in the order of the file."""
+    column = options[name]
+    if column not in table.columns:
+        raise OptionFault(name, f"`{table.name}` has no column `{column}`", f"it has {', '.join(table.columns)}")
+    groups: dict[Any, list[int]] = {}
+    for number, value in enumerate(table.column(column)):
+        groups.setdefault(key_of(value), []).append(number)
+    return groups

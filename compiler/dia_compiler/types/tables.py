@@ -1,0 +1,65 @@
+"""A table that was read from a data file: its rows, kept as lines of text until one is asked for."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.values import Record, Value, decode, encode
+
+
+class Table:
+    """Rows in the order of their file. Each is a record of all columns; what a row leaves out is none.
+
+    The rows are one text of bytes, a line of JSON each, so that many of them travel to a worker and stay small there.
+    """
+
+    __slots__ = ("columns", "digest", "lines", "name", "starts")
+
+    def __init__(self, name: str, columns: Sequence[str], lines: bytes, digest: str) -> None:
+        self.name, self.columns, self.lines, self.digest = name, tuple(columns), lines, digest
+        self.starts = array("Q", [0, *_ends(lines)])
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self.starts) - 1
+
+    def at(self, number: int) -> Record:
+        """The row at that place in the file, from 0 on."""
+        held = json.loads(self.lines[self.starts[number] : self.starts[number + 1]])
+        return Record((column, decode(held.get(column))) for column in self.columns)
+
+    def column(self, name: str) -> Iterator[Value]:
+        """The values of a column, row by row."""
+        for start, end in pairwise(self.starts):
+            yield decode(json.loads(self.lines[start:end]).get(name))
+
+    def find(self, row: Value) -> int | None:
+        """The place of the first row that is equal to the record; None where there is none."""
+        if not isinstance(row, Mapping) or set(row) != set(self.columns):
+            return None
+        try:
+            line = line_of({column: row[column] for column in self.columns})
+        except LanguageError:
+            return None
+        at = 0 if self.lines.startswith(line) else self.lines.find(b"\n" + line) + 1
+        if at == 0 and not self.lines.startswith(line):
+            return None
+        return self.lines.count(b"\n", 0, at)
+
+
+def line_of(row: Mapping[str, Value]) -> bytes:
+    """The row as a line of JSON without what is none. Raises LanguageError for a value that cannot be stored."""
+    held = {name: encode(value) for name, value in row.items() if value is not None}
+    return json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _ends(lines: bytes) -> Iterator[int]:
+    at = lines.find(b"\n") + 1
+    while at:
+        yield at
+        at = lines.find(b"\n", at) + 1
