@@ -1,4 +1,4 @@
-"""The truths of the shipped families 38 to 50, derived a second time from the words of their prompts alone.
+"""The truths of the shipped families 38 to 50 (but 46), derived a second time from the words of their prompts alone.
 
 Nothing of the project computes here: every solver reads the text that a model is sent and works in plain Python.
 """
@@ -114,6 +114,21 @@ def triple_integral(challenge: str) -> str:
     return with_three_places(x * y * z * mean)
 
 
+def boolean_expressions(challenge: str) -> str:
+    *values, listed = found(
+        r"In Python, a is (True|False), b is (True|False) and c is (True|False)\. What are the values of these five "
+        r"expressions\? Write T for True and F for False, in the order of the expressions, as one word of five "
+        r"letters\.\n\n(.+)",
+        challenge,
+    )
+    names = {name: value == "True" for name, value in zip("abc", values, strict=True)}
+    lines = [line.split(". ") for line in listed.split("\n")]
+    assert [number for number, _ in lines] == list("12345") and len({text for _, text in lines}) == 5
+    assert all(re.fullmatch(r"(?:[abc]|and|or|not|!=|[ ()])+", text) for _, text in lines)
+    # Python itself says what its expressions are worth; the line above says what they are made of
+    return "".join(str(eval(text, {"__builtins__": {}}, names))[0] for _, text in lines)
+
+
 def parametric_area(challenge: str) -> str:
     a, b, c, end, width = numbers_to_round(
         r"A curve has the points x = (\d*)t\^2, y = (\d*)t \+ (\d+) for 0 <= t <= (\d+)\. Find the area of the region "
@@ -123,6 +138,33 @@ def parametric_area(challenge: str) -> str:
     assert width == a * end**2
     # The mean of a square root from 0 to a number is two thirds of the number's own root, and that of x is `end`
     return with_three_places(width * (c + Fraction(2, 3) * b * end))
+
+
+def graph_of(challenge: str) -> list[set[int]]:
+    """The neighbours of each node that come before it."""
+    size, count, listed = found(
+        r"A graph has the nodes 1 to (\d+) and these (\d+) edges: (\d+-\d+(?:, \d+-\d+)*)\n\nWhat is its chromatic "
+        r"number, that is, the smallest number of colours with which its nodes can be coloured so that no edge joins "
+        r"two nodes of the same colour\?",
+        challenge,
+    )
+    edges = {tuple(map(int, edge.split("-"))) for edge in listed.split(", ")}
+    assert len(edges) == int(count) and all(1 <= a < b <= int(size) for a, b in edges)
+    return [{a - 1 for a, b in edges if b == node} for node in range(1, int(size) + 1)]
+
+
+def can_be_coloured(earlier: list[set[int]], colours: int, done: tuple[int, ...] = ()) -> bool:
+    """Whether the nodes after those done can be coloured; a colour is first used only after all smaller ones."""
+    if len(done) == len(earlier):
+        return True
+    taken = {done[node] for node in earlier[len(done)]}
+    fresh = min(colours, max(done, default=-1) + 2)
+    return any(can_be_coloured(earlier, colours, (*done, c)) for c in range(fresh) if c not in taken)
+
+
+def chromatic_number(challenge: str) -> str:
+    earlier = graph_of(challenge)
+    return str(next(colours for colours in range(1, len(earlier) + 1) if can_be_coloured(earlier, colours)))
 
 
 def to_binary(challenge: str) -> str:
@@ -193,7 +235,7 @@ def clock_angle(challenge: str) -> str:
 
 
 SOLVERS: list[Callable[[str], str]] = [
-    laplace_transform, continue_the_primes, triple_integral, parametric_area, to_binary, committee, two_cars,
+    laplace_transform, continue_the_primes, triple_integral, boolean_expressions, parametric_area, to_binary, chromatic_number, committee, two_cars,
     polygon_angles, population_growth, clock_angle,
 ]  # fmt: skip
 
@@ -214,3 +256,21 @@ def test_transforms_are_those_of_numerical_integration(challenges: Challenges, a
         c, a, s = transform_numbers(challenge)
         area = sum(weights * c * (points / (s + a)) ** 2) / (s + a)
         assert abs(area - float(answers[id]["text"])) < 0.0005 + 1e-9 * area, id
+
+
+def test_each_chromatic_number_is_as_frequent(challenges: Challenges, answers: Answers) -> None:
+    texts = [answers[id]["text"] for id in challenges["chromatic_number"]]
+    assert set(texts) == set("23456") and min(map(texts.count, "23456")) >= 30
+
+
+def test_chromatic_numbers_do_not_follow_from_the_number_of_edges(challenges: Challenges, answers: Answers) -> None:
+    seen: dict[tuple[str, ...], set[str]] = {}
+    for id, challenge in challenges["chromatic_number"].items():
+        seen.setdefault(tuple(re.findall(r"1 to (\d+) and these (\d+)", challenge)[0]), set()).add(answers[id]["text"])
+    assert sum(len(texts) > 1 for texts in seen.values()) >= 20
+
+
+def test_truth_values_are_even(challenges: Challenges, answers: Answers) -> None:
+    texts = [answers[id]["text"] for id in challenges["boolean_expressions"]]
+    assert all(70 <= sum(text[place] == "T" for text in texts) <= 130 for place in range(5))
+    assert len(set(texts)) >= 28 and max(map(texts.count, texts)) <= 14
