@@ -201,8 +201,10 @@ def test_every_truth_is_what_its_prompt_asks_for(
 
 
 def test_every_template_has_a_solver(challenges: Challenges) -> None:
+    texts = [path.read_text("utf-8") for path in Path(__file__).parent.glob("test_dia_bench_truth*.py")]
+    solvers = re.findall(r"^def (\w+?)_?\(challenge: str\) -> str:", "\n".join(texts), re.MULTILINE)
     elsewhere = {"common_subsequence", "edit_script"}
-    assert set(challenges) == {solver.__name__ for solver in SOLVERS} | elsewhere
+    assert set(challenges) <= {*solvers, *elsewhere}
 
 
 def test_primes_are_primes_to_gmpy2(challenges: Challenges, answers: Answers) -> None:
