@@ -27,6 +27,7 @@ from dia_runtime.language.functions import (
     encoding,
     entries,
     geometry,
+    grammar,
     graph,
     hashing,
     linear,
@@ -36,6 +37,7 @@ from dia_runtime.language.functions import (
     modular,
     notation,
     number,
+    passwords,
     paths,
     patterns,
     probability,
@@ -295,6 +297,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "decimal": wording.decimal,
     "grouped": wording.grouped,
     "json": wording.json,
+    # English wording
+    "plural": grammar.plural,
+    "agree": grammar.agree,
+    "ordinal": grammar.ordinal,
+    "title_case": grammar.title_case,
+    "listed": grammar.listed,
+    # Passwords
+    "entropy_classes": passwords.entropy_classes,
+    "guesses": passwords.guesses,
     # Dates and times
     "is_leap_year": time.is_leap_year,
     "days_in_month": time.days_in_month,
@@ -426,6 +437,11 @@ def _is_tree(value: Any) -> bool:
     return type(value) in (str, bool) or _is_number(value)
 
 
+def _is_noun(value: Any) -> bool:
+    forms = [value.get("one"), value.get("many")] if type(value) is Record else [value]
+    return all(map(_is_text, forms))
+
+
 # Annotation in a function's signature -> (word in messages and docs, test). `Value` is anything.
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("integer", _is_integer),
@@ -473,6 +489,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: _list_of(_list_of(_is_rational))(value) and all(len(point) == 2 for point in value),
     ),
     "Moment": ("date or time (text such as 2026-01-31 or 2026-01-31T12:30:00Z)", time.is_moment),
+    "Noun": ("text, or record of `one` and `many`", _is_noun),
     "Tree": ("tree (a record of `op` and `args`, a name, a number or a boolean)", _is_tree),
     "Record": ("record", lambda value: type(value) is Record),
     "Function": ("function", callable),

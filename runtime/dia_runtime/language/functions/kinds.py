@@ -20,6 +20,7 @@ Tree: TypeAlias = Any
 Points: TypeAlias = list[list[Any]]
 Timestamp: TypeAlias = str
 Moment: TypeAlias = str
+Noun: TypeAlias = str | Record
 Function: TypeAlias = Callable[..., Any]
 Curve: TypeAlias = Record
 Point: TypeAlias = Record | None
