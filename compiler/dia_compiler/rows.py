@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ def read_rows(
         message = f"`columns` with kinds is for .csv: {path.suffix} says itself what is a number"
         raise _fault("E403", message, place, "write a list: `columns: [a, b]`")
     names, lines = _stored(reader(raw, shown, position, columns), columns, shown, place)
-    return Table(path.name, names, lines, sha256(raw).hexdigest()), raw
+    return Table(path.name, names, lines), raw
 
 
 def _fault(code: str, message: str, position: Position, help: str | None = None) -> DiaError:

@@ -17,10 +17,10 @@ class Table:
     The rows are one text of bytes, a line of JSON each, so that many of them travel to a worker and stay small there.
     """
 
-    __slots__ = ("columns", "digest", "lines", "name", "starts")
+    __slots__ = ("columns", "lines", "name", "starts")
 
-    def __init__(self, name: str, columns: Sequence[str], lines: bytes, digest: str) -> None:
-        self.name, self.columns, self.lines, self.digest = name, tuple(columns), lines, digest
+    def __init__(self, name: str, columns: Sequence[str], lines: bytes) -> None:
+        self.name, self.columns, self.lines = name, tuple(columns), lines
         self.starts = array("Q", [0, *_ends(lines)])
 
     @property

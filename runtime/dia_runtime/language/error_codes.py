@@ -24,7 +24,7 @@ CODES: dict[str, tuple[str, str]] = {
     "E102": ("not UTF-8", "The file holds bytes that are no UTF-8 text. Save it as UTF-8."),
     "E103": (
         "a file that is too large",
-        "A spec or a list file is larger than 1 MiB. Split it.",
+        "A spec or a list file is larger than 1 MiB, or a data file larger than 200 MB. Split it.",
     ),
     "E104": (
         "not YAML",
@@ -80,7 +80,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E206": (
         "a template that needs what is not here",
         "The template's `requires` names an extra, a file or a tool that this machine lacks, and it was asked for by "
-        "name or with `--strict`. Install it; a whole benchmark is compiled without it otherwise.",
+        "name or with `--strict`; or it reads a .parquet file without `requires: {extra: parquet}`. Install what is "
+        "named; a whole benchmark is compiled without the template otherwise.",
     ),
     "E207": (
         "a plug-in that cannot be used",
@@ -223,6 +224,10 @@ CODES: dict[str, tuple[str, str]] = {
         "Something else lies where the bundle goes. `-o` chooses another folder, `--force` replaces what is there.",
     ),
     "E602": ("an output that cannot be written", "The disk is full or the folder cannot be written. Use `-o`."),
+    "E605": (
+        "defaults that cannot be read",
+        "`dia.toml`, or `[tool.dia]` of pyproject.toml, is no TOML, or names a command or option that there is not.",
+    ),
     # Bundles
     "E701": ("no bundle here", "The folder is missing, cannot be read, or holds no bundle. Name a compiled bundle."),
     "E702": (
