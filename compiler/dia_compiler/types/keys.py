@@ -76,16 +76,14 @@ class CurvePoints(Domain):
         return (x * x * x + self.a * x + self.b) % self.prime
 
     def draw(self, choose: Choose) -> Value:
-        x, parity = choose.where(self._pair, self._is_point, tries=100_000)
+        x = choose.where(lambda inner: inner.below(self.prime), self._has_point, tries=100_000)
         y = square_root(self._square(x), self.prime)
-        return Record(x=x, y=y if y % 2 == parity else self.prime - y)
+        if y == 0:
+            return Record(x=x, y=y)
+        return Record(x=x, y=y if y % 2 == choose.below(2) else self.prime - y)
 
-    def _pair(self, choose: Choose) -> tuple[int, int]:
-        return choose.below(self.prime), choose.below(2)
-
-    def _is_point(self, pair: tuple[int, int]) -> bool:
-        square = self._square(pair[0])
-        return is_square(square, self.prime) and not (square == 0 and pair[1])
+    def _has_point(self, x: int) -> bool:
+        return is_square(self._square(x), self.prime)
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, Record) or set(value) != {"x", "y"}:
