@@ -137,6 +137,7 @@ class Maker:
         self.where = [self._condition(piece, namespace, bound) for piece in use.where]
         self.is_fixed = not self.uses and not self.calls
         self.held: Domain | None = None
+        self.base: Domain | None = None
 
     @property
     def is_constant(self) -> bool:
@@ -200,9 +201,11 @@ class Maker:
         """The domain under the scope. Raises DiaError at the option that cannot be."""
         if self.held is not None:
             return self.held
-        domain = self._made(scope)
+        domain = self.base or self._made(scope)
         if self.is_constant:
             self.held = domain
+        elif self.is_fixed and all(maker.is_constant for maker in self.nested):
+            self.base = domain
         return Filtered(domain, self._holds(scope)) if self.where else domain
 
     def _made(self, scope: Scope) -> Domain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -32,20 +33,20 @@ class Freedom:
 
 def counted(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
     """The number of acceptable ways through the tree of choices of a draw, or None where they are too many."""
-    count, visited = 0, 0
-    stack: list[tuple[int, ...]] = [()]
-    while stack:
-        path = stack.pop()
-        visited += 1
-        if visited > most:
-            return None
+    count, known = 0, 1
+    waiting: deque[tuple[int, ...]] = deque([()])
+    while waiting:  # widest first, so that a tree that is too large is found to be so early
+        path = waiting.popleft()
         try:
             draw(Probe(path))
             count += 1
         except Open as choice:
             if not 0 < choice.options <= most:
                 return None
-            stack += [(*path, number) for number in range(choice.options)]
+            known += choice.options
+            if known > most:
+                return None
+            waiting += [(*path, number) for number in range(choice.options)]
         except Rejected:
             continue
     return count

@@ -65,7 +65,7 @@ def try_out(folders: list[Folder], jobs: int, is_strict: bool, on_progress: Prog
     checked = check(folders, is_strict)
     order = Order(k=TRIAL, jobs=jobs)
     plans = [_plan(item, order) for item in checked.benchmarks]
-    works = [_work(plan, template, is_trial=True) for plan in plans for template in plan.item.clean]
+    works = [work_of(plan, template, is_trial=True) for plan in plans for template in plan.item.clean]
     for work, held in zip(works, Gathering(works, checked.faults, None, on_progress).run(jobs), strict=True):
         if held.summary is not None:
             figures = figures_of(held.spool)
@@ -96,7 +96,7 @@ def _shared_out(checked: Checked, folders: list[Folder]) -> list[tuple[Diagnosti
     return [tuple(entries) for entries in shared]
 
 
-def _work(plan: BundlePlan, template: Template, is_trial: bool = False) -> Work:
+def work_of(plan: BundlePlan, template: Template, is_trial: bool = False) -> Work:
     """What a worker needs to expand the template, and nothing that its rows do not depend on."""
     item = plan.item
     facts = {name: value for name, value in item.benchmark.facts.items() if name not in NOT_SEEN}
@@ -210,7 +210,7 @@ def _keyed(plan: BundlePlan, given: Inputs | None) -> Iterator[tuple[Work, str |
     specs = set(plan.item.files)
     data = sorted(pair for pair in given.files.items() if pair[0] not in specs) if given else []
     for template in plan.item.clean:
-        work = _work(plan, template)
+        work = work_of(plan, template)
         key = digest_of([machinery(), repr(data), pickle.dumps(work, protocol=5)]) if given else None
         yield work, key
 

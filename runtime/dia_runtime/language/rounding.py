@@ -124,6 +124,8 @@ def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_Z
     if type(value) is not int and not isinstance(value, Fraction):
         raise LanguageError(f"only an integer or a decimal is written in digits; this is {described(value)}")
     _require_writing(zeros, thousands)
+    if type(value) is int and not thousands and not (zeros == "keep" and places and places > 0):
+        return integer_text(value)
     whole, decimals = _digits(Fraction(value))
     if places is not None and len(decimals) > max(places, 0):
         message = f"the number has {len(decimals)} decimal places, which are more than {max(places, 0)}"
