@@ -29,7 +29,7 @@ ROOMS_THAT_ARE_ONE = ({"store", "store_schema"}, {"metrics", "intervals"})
 
 # Stages of the compiler, the lowest first.
 STAGES: tuple[frozenset[str], ...] = (
-    frozenset({"read", "types", "fuzz", "planned", "boundary", "digests", "fingerprint", "output", "spool"}),
+    frozenset({"read", "types", "fuzz", "defaults", "scaffold", "planned", "boundary", "digests", "fingerprint", "output", "spool"}),
     frozenset({"discover", "rows", "spec", "render", "cache", "freedom", "shards"}),
     frozenset({"build"}),
     frozenset({"schema", "settings", "requires", "eaten", "data_files"}),
@@ -48,7 +48,7 @@ STAGES: tuple[frozenset[str], ...] = (
     frozenset({"gather", "health"}),
     frozenset({"freeze"}),
     frozenset({"make"}),
-    frozenset({"compile"}),
+    frozenset({"compile", "preview"}),
     frozenset({"recompile"}),
     frozenset({"commands"}),
     frozenset({"cli"}),

@@ -12,7 +12,7 @@ import pytest
 from dia_compiler.cli import run
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMES = ("check", "compile", "functions", "types", "show", "verify")
+NAMES = ("check", "compile", "doctor", "functions", "new", "preview", "types", "show", "verify")
 Print = Callable[..., Any]
 
 BENCHMARK = "language: 1\nbenchmark: mine\nversion: 1.0.0\n"
@@ -63,6 +63,17 @@ def test_check_prints_warnings_and_faults(printed: Print) -> None:
     code, found = printed("check", "mine", "--json")
     assert (code, faults("check", found)) == (2, [])
     assert {entry["code"] for entry in found["diagnostics"]} == {"E304"}
+
+
+def test_new_preview_and_doctor_print_their_facts(printed: Print) -> None:
+    code, made = printed("new", "other", "--benchmark", "--json")
+    assert (code, faults("new", made), len(made["files"])) == (0, [], 5)
+    code, shown = printed("preview", "other/first_template.yaml", "--stress", "40", "--json")
+    assert (code, faults("preview", shown)) == (0, [])
+    code, shown = printed("preview", "mine", "--json")
+    assert (code, faults("preview", shown)) == (0, [])
+    code, found = printed("doctor", "--json")
+    assert (code, faults("doctor", found)) == (0, [])
 
 
 def test_compile_show_and_verify_print_their_facts(printed: Print) -> None:

@@ -13,16 +13,20 @@ import click
 
 # Name -> module and one-line help; the module holds `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "new": ("dia_compiler.commands.new", "Write a template or a benchmark to begin with."),
     "check": ("dia_compiler.commands.check", "Find every fault of every spec."),
+    "preview": ("dia_compiler.commands.preview", "Show instances of a template in the terminal."),
     "compile": ("dia_compiler.commands.compile", "Compile specs to frozen bundles."),
     "verify": ("dia_compiler.commands.verify", "Find any changed byte of a bundle."),
     "show": ("dia_runtime.commands.show", "Show a bundle, or one question of it."),
     "functions": ("dia_compiler.commands.functions", "Show the function library."),
     "types": ("dia_compiler.commands.types", "Show the parameter types."),
+    "doctor": ("dia_compiler.commands.doctor", "Show what is installed, and what is missing for what."),
     "run": ("dia_runtime.commands.run", "Ask models the questions of a bundle."),
     "score": ("dia_runtime.commands.score", "Print the figures of runs."),
 }
 
+COMPLETION = "_DIA_COMPLETE"  # set by the shell that wants to know how a line may go on
 EPILOG = "Example: dia compile specs/ --k 5"
 
 
@@ -40,6 +44,10 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = importlib.import_module(found[0]).command
         _add_common(command)
+        if not ctx.resilient_parsing:
+            from dia_compiler.defaults import default_map
+
+            ctx.default_map = {cmd_name: default_map(command, cmd_name, COMMANDS)}
         return command
 
     def resolve_command(
@@ -152,6 +160,8 @@ dia = LazyGroup(
 def main() -> None:
     """Runs the command line and exits with a documented code: 0 done, 1 a difference or a failed gate,
     2 input or arguments, 3 integrity, 4 provider or network, 70 our bug, 130 interrupted."""
+    if COMPLETION in os.environ:
+        dia.main(prog_name="dia", complete_var=COMPLETION)
     sys.exit(run(sys.argv[1:]))
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
 from pathlib import Path
+from time import sleep
+from typing import NoReturn
 
 import click
 
 from dia_compiler.commands.telling import diagnostics_json, github_lines, print_diagnostics
+
+PAUSE = 0.3  # seconds between two looks at the files
 
 
 @click.command("check")
@@ -15,8 +22,9 @@ from dia_compiler.commands.telling import diagnostics_json, github_lines, print_
               help="How faults are printed.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="End with exit code 1 when there are warnings.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores).")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-def command(paths: tuple[Path, ...], form: str, strict: bool, jobs: int | None, as_json: bool) -> int:
+def command(paths: tuple[Path, ...], form: str, strict: bool, jobs: int | None, watch: bool, as_json: bool) -> int:
     """Find every fault of every spec, with its place and its mend.
 
     Runs the worked examples of each template and makes three of its instances; writes nothing.
@@ -25,12 +33,20 @@ def command(paths: tuple[Path, ...], form: str, strict: bool, jobs: int | None, 
     Example:
       dia check specs/
     """
+    form = "json" if as_json else form
+    if not watch:
+        return check_once(list(paths), form, strict, jobs)
+    return check_again_and_again(list(paths), form, strict, jobs)
+
+
+def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None) -> int:
+    """Checks the specs, prints what was found, and gives the exit code."""
     from dia_compiler.compile import check_specs
 
     checked = check_specs(list(paths), jobs)
     found = checked.faults.ordered(checked.sources)
     errors = [entry for entry in found if entry.severity == "error"]
-    if as_json or form == "json":
+    if form == "json":
         click.echo(diagnostics_json(found))
     elif form == "github":
         for line in github_lines(found):
@@ -47,3 +63,35 @@ def command(paths: tuple[Path, ...], form: str, strict: bool, jobs: int | None, 
     if errors:
         return 2
     return 1 if strict and found else 0
+
+
+def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int | None) -> NoReturn:
+    """Checks the specs after every change of a file; ends with Ctrl-C alone."""
+    from dia_runtime.language.diagnostics import DiaError, told
+
+    while True:
+        seen = stamps(paths)
+        try:
+            check_once(paths, form, strict, jobs)
+        except DiaError as error:
+            for entry in error.diagnostics:
+                click.echo(told(entry, getattr(error, "sources", {})), err=True)
+        click.echo("watching for changes; Ctrl-C ends", err=True)
+        while stamps(paths) == seen:
+            sleep(PAUSE)
+        if sys.stdout.isatty():
+            click.clear()
+
+
+def stamps(paths: list[Path]) -> dict[str, tuple[int, int]]:
+    """Time of change and size of every file beside and below the paths; what cannot be read is left out."""
+    found: dict[str, tuple[int, int]] = {}
+    for path in paths:
+        folder = path if path.is_dir() else path.parent
+        for base, folders, names in os.walk(folder):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in names:
+                with suppress(OSError):
+                    facts = os.stat(os.path.join(base, name))  # noqa: PTH116, PTH118 - as os.walk gives them
+                    found[os.path.join(base, name)] = (facts.st_mtime_ns, facts.st_size)  # noqa: PTH118
+    return found

@@ -54,8 +54,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E110": ("no document, or a second one", "A spec file holds exactly one YAML document."),
     "E111": (
         "a data file that cannot be read as it stands",
-        "A data file is no JSON Lines, CSV or Parquet, has a row that differs in shape or repeats another, lacks a column "
-        "that is asked for, or has more than 1,000,000 rows or 5,000,000 values. The message names the line.",
+        "A data file is no JSON Lines, CSV or Parquet, has a row that differs in shape or repeats another, lacks a "
+        "column that is asked for, or has more than 1,000,000 rows or 5,000,000 values. The message names the line.",
     ),
     # The shape of a spec
     "E201": (

@@ -1,0 +1,34 @@
+"""`dia new`: a template or a benchmark to begin with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("new")
+@click.argument("name", metavar="ID")
+@click.option("--benchmark", is_flag=True, help="Make a benchmark with a first template.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path(), metavar="DIR",
+              help="The benchmark's folder, or with --benchmark the folder around it (default: here).")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the files as JSON.")
+def command(name: str, benchmark: bool, out: Path, as_json: bool) -> int:
+    """Write a template that compiles, to be changed into your own.
+
+    \b
+    Example:
+      dia new my_benchmark --benchmark
+    """
+    from dia_compiler.scaffold import new_benchmark, new_template
+
+    files = new_benchmark(name, out) if benchmark else new_template(name, out)
+    if as_json:
+        click.echo(json.dumps({"files": [path.as_posix() for path in files]}, indent=2))
+        return 0
+    for path in files:
+        click.echo(path.as_posix())
+    checked = out / name if benchmark else files[0]
+    click.echo(f"next: dia check {checked.as_posix()}", err=True)
+    return 0

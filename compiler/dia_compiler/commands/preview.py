@@ -1,0 +1,188 @@
+"""`dia preview`: instances in the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import click
+from dia_runtime.language.diagnostics import visible
+
+from dia_compiler.commands.telling import is_quiet, is_verbose, print_diagnostics
+
+if TYPE_CHECKING:
+    from dia_compiler.preview import Preview, Sample, Shown
+
+BINS, BAR, CUT = 10, 24, 200
+
+
+@click.command("preview")
+@click.argument("path", metavar="SPEC", type=click.Path(path_type=Path))
+@click.option("--instance", type=click.IntRange(min=0), metavar="N", help="Show instance N alone (they begin with 0).")
+@click.option("--seed", metavar="TEXT", help="Seed of the instances (default: the benchmark's, else 0).")
+@click.option("--stress", type=click.IntRange(min=10, max=1_000_000), metavar="N",
+              help="Make N instances; plot answer and run time against each parameter.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.pass_context
+def command(
+    ctx: click.Context, path: Path, instance: int | None, seed: str | None, stress: int | None, as_json: bool
+) -> int:
+    """Show instances of a template: parameters, prompt, answer, checks, timing, degree of freedom.
+
+    With -v the whole prompt is shown, as a model reads it. Writes nothing.
+
+    \b
+    Example:
+      dia preview specs/dia_bench/d001_next_prime.yaml
+    """
+    from dia_compiler.preview import preview
+
+    previews, checked = preview(path, seed, instance, stress)
+    if not is_quiet(ctx):
+        print_diagnostics(checked.faults.ordered(checked.sources), checked.sources)
+    if as_json:
+        click.echo(json.dumps({"templates": [_facts(held, bool(stress)) for held in previews]}, indent=2))
+        return 0
+    for held in previews:
+        _print(held, bool(stress), is_verbose(ctx))
+    return 0
+
+
+def _facts(held: Preview, is_stress: bool) -> dict[str, Any]:
+    assert held.overview is not None
+    answers = Counter(sample.text for sample in held.samples)
+    facts: dict[str, Any] = {
+        "template": held.template.name,
+        "title": str(held.template.facts.get("title", "")),
+        "degree_of_freedom": held.overview.freedom,
+        "items": held.overview.items,
+        "checks": held.overview.checks,
+        "examples": held.overview.examples,
+        "draws": {"accepted": held.overview.draws[0], "made": held.overview.draws[1]},
+        "instances": [_instance(shown) for shown in held.shown],
+        "answers": {"made": len(held.samples), "distinct": len(answers), "commonest": max(answers.values())},
+        "seconds": {"median": median(sample.seconds for sample in held.samples),
+                    "most": max(sample.seconds for sample in held.samples)},
+    }  # fmt: skip
+    return facts | ({"stress": {name: _bins(held.samples, name) for name in _names(held)}} if is_stress else {})
+
+
+def _instance(shown: Shown) -> dict[str, Any]:
+    return {name: getattr(shown, name) for name in shown.__slots__}
+
+
+def _names(held: Preview) -> list[str]:
+    """The parameters that have a size, and more than one."""
+    names = list(held.samples[0].measures) if held.samples else []
+    return [name for name in names if len({s.measures[name] for s in held.samples} - {None}) > 1]
+
+
+def _print(held: Preview, is_stress: bool, is_whole: bool) -> None:
+    assert held.overview is not None
+    overview, title = held.overview, str(held.template.facts.get("title", ""))
+    click.echo(click.style(held.template.name, bold=True) + visible(f": {title}" if title else ""))
+    freedom = overview.freedom
+    count = f" {_short(freedom['count'])}" if freedom["count"] else ""
+    parts = [f"d(t) {freedom['kind'].replace('_', ' ')}{count}"]
+    parts += [f"{overview.items} items"] if overview.items > 1 else []
+    parts += [_number(overview.checks, "check"), _number(overview.examples, "worked example")]
+    accepted, made = overview.draws
+    parts += [f"{accepted} of {made} draws kept"] if accepted < made else []
+    click.echo(f"  {' · '.join(parts)}")
+    for shown in held.shown:
+        _print_instance(shown, is_whole)
+    _print_answers(held.samples)
+    for name in _names(held) if is_stress else ():
+        _plot(name, _bins(held.samples, name))
+
+
+def _print_instance(shown: Shown, is_whole: bool) -> None:
+    name = f"instance {shown.number}" + (f" of {shown.item}" if shown.item else "")
+    name += f", variant {shown.variant}" if shown.variant else f" ({shown.seconds * 1000:.1f} ms)"
+    click.echo("\n" + click.style(name, bold=True))
+    facts = {**shown.parameters, "answer": shown.answer, **{f"mistake {k}": v for k, v in shown.mistakes.items()}}
+    width = max(map(len, facts))
+    for key, value in facts.items():
+        click.echo(f"  {key.ljust(width)}  {visible(_cut(value))}")
+    for line in (shown.content if is_whole else shown.challenge).split("\n"):
+        click.echo(f"  | {visible(line if is_whole else _cut(line))}")
+    if shown.explanation and not shown.variant:
+        click.echo(f"  because: {visible(_cut(shown.explanation))}")
+
+
+def _print_answers(samples: list[Sample]) -> None:
+    answers = Counter(sample.text for sample in samples)
+    text, most = answers.most_common(1)[0]
+    common = f", the commonest ({visible(_cut(text, 30))}) in {most}" if most > 1 else ""
+    times = sorted(sample.seconds * 1000 for sample in samples)
+    click.echo(
+        f"\n{_number(len(samples), 'instance')}: {_number(len(answers), 'distinct answer')}{common}; "
+        f"{median(times):.2f} ms each, {times[-1]:.1f} ms at most"
+    )
+
+
+def _bins(samples: list[Sample], name: str) -> list[dict[str, Any]]:
+    """The samples by the size of one parameter: bounds, how many, median seconds, median answer."""
+    held = [(sample.measures[name], sample) for sample in samples if sample.measures[name] is not None]
+    values = sorted({value for value, _ in held}, key=lambda value: (isinstance(value, str), value))
+    if len(values) <= BINS or any(isinstance(value, str) for value in values):
+        edges = [(value, value) for value in values]
+    else:
+        low, high = float(values[0] or 0), float(values[-1] or 0)
+        step = (high - low) / BINS
+        edges = [(low + step * place, low + step * (place + 1)) for place in range(BINS)]
+    last = edges[-1]
+    found = []
+    for edge in edges:
+        inside = [s for value, s in held if edge[0] == value == edge[1] or _is_within(value, edge, edge is last)]
+        answers = [sample.answer for sample in inside if sample.answer is not None]
+        if inside:
+            found.append({
+                "from": edge[0], "to": edge[1], "count": len(inside),
+                "seconds": median(sample.seconds for sample in inside),
+                "answer": median(answers) if answers else None,
+            })  # fmt: skip
+    return found
+
+
+def _is_within(value: Any, edge: tuple[Any, Any], is_last: bool) -> bool:
+    return edge[0] != edge[1] and (edge[0] <= value < edge[1] or (is_last and value == edge[1]))
+
+
+def _plot(name: str, bins: list[dict[str, Any]]) -> None:
+    """Bars of run time and answer over the parameter."""
+    labels = [_label(row) for row in bins]
+    width = max(map(len, [*labels, name]))
+    slowest = max(row["seconds"] for row in bins)
+    answers = [abs(row["answer"]) for row in bins if row["answer"] is not None]
+    click.echo(f"\n{name.ljust(width)}  {'n':>7}  {'run time'.ljust(BAR + 14)}{'answer' if answers else ''}")
+    for label, row in zip(labels, bins, strict=True):
+        time = _bar(row["seconds"], slowest).ljust(BAR) + f" {row['seconds'] * 1000:8.2f} ms  "
+        answer = "" if row["answer"] is None else f"{_bar(abs(row['answer']), max(answers))} {row['answer']:g}"
+        click.echo(f"{label.ljust(width)}  {row['count']:>7}  {time}{answer}".rstrip())
+
+
+def _label(row: dict[str, Any]) -> str:
+    if row["from"] == row["to"]:
+        return visible(row["from"]) if isinstance(row["from"], str) else f"{row['from']:g}"
+    return f"{row['from']:.6g} to {row['to']:.6g}"
+
+
+def _bar(value: float, most: float) -> str:
+    return "#" * max(1, round(value / most * BAR)) if value and most else ""
+
+
+def _cut(text: str, most: int = CUT) -> str:
+    flat = text.replace("\n", "\\n")
+    return flat if len(flat) <= most else f"{flat[: most - 20]}... ({len(text)} characters)"
+
+
+def _short(count: str) -> str:
+    return count if len(count) <= 15 else f"{count[0]}.{count[1:3]}e{len(count) - 1}"
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
