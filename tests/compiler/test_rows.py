@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import pickle
 import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -255,6 +256,20 @@ def test_what_is_no_file_is_told(tmp_path: Path, make: Callable[[Path], None]) -
     with pytest.raises(DiaError) as caught:
         read_rows(tmp_path / "a.csv", "a.csv", HERE)
     assert caught.value.diagnostics[0].code == "E101" and caught.value.diagnostics[0].position == HERE
+
+
+def test_a_table_travels(tmp_path: Path) -> None:
+    table = table_of(tmp_path, "a.jsonl", "".join(f'{{"a": {n}, "b": "same"}}\n' for n in range(1000)))
+    sent = pickle.dumps(table)
+    came = pickle.loads(sent)
+    assert len(sent) * 3 < len(table.lines)
+    assert (came.name, came.columns, came.lines, came.count, came.at(7)) == (
+        "a.jsonl",
+        ("a", "b"),
+        table.lines,
+        1000,
+        table.at(7),
+    )
 
 
 def test_a_record_of_other_columns_or_values_is_no_row(tmp_path: Path) -> None:

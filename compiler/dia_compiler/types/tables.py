@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import zlib
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.values import Record, Value, decode, encode
@@ -14,14 +17,20 @@ from dia_runtime.language.values import Record, Value, decode, encode
 class Table:
     """Rows in the order of their file. Each is a record of all columns; what a row leaves out is none.
 
-    The rows are one text of bytes, a line of JSON each, so that many of them travel to a worker and stay small there.
+    The rows are one text of bytes, a line of JSON each, so that many of them stay small, and they travel to workers
+    packed, since one of these may not hold them twice.
     """
 
-    __slots__ = ("columns", "lines", "name", "starts")
+    __slots__ = ("columns", "lines", "name", "packed", "starts")
 
     def __init__(self, name: str, columns: Sequence[str], lines: bytes) -> None:
         self.name, self.columns, self.lines = name, tuple(columns), lines
         self.starts = array("Q", [0, *_ends(lines)])
+        self.packed: bytes | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.packed = self.packed or zlib.compress(self.lines, 1)
+        return _unpacked, (self.name, self.columns, self.packed)
 
     @property
     def count(self) -> int:
@@ -46,10 +55,14 @@ class Table:
             line = line_of({column: row[column] for column in self.columns})
         except LanguageError:
             return None
-        at = 0 if self.lines.startswith(line) else self.lines.find(b"\n" + line) + 1
-        if at == 0 and not self.lines.startswith(line):
-            return None
-        return self.lines.count(b"\n", 0, at)
+        if self.lines.startswith(line):
+            return 0
+        before = self.lines.find(b"\n" + line)
+        return bisect_left(self.starts, before + 1) if before >= 0 else None
+
+
+def _unpacked(name: str, columns: Sequence[str], packed: bytes) -> Table:
+    return Table(name, columns, zlib.decompress(packed))
 
 
 def line_of(row: Mapping[str, Value]) -> bytes:
