@@ -19,11 +19,13 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position, did
 from dia_runtime.language.limits import TEXT_LENGTH
 from dia_runtime.language.values import Record, Value, decimal
 
+from dia_compiler.types.plain_options import first_repeat
 from dia_compiler.types.tables import Table, line_of
 
 FILE_BYTES = 200_000_000
 MOST_ROWS = 1_000_000
 MOST_VALUES = 5_000_000
+MOST_COLUMNS = 10_000
 DEPTH = 32
 DIGITS = 4_000
 KINDS = ("integer", "decimal", "boolean", "text")
@@ -88,13 +90,17 @@ def _bytes(path: Path, position: Position) -> bytes:
 def _stored(rows: Numbered, columns: Columns, shown: str, position: Position) -> tuple[tuple[str, ...], bytes]:
     """The columns of the rows and the rows as lines. Raises DiaError at a second row that equals an earlier one."""
     wanted = columns if isinstance(columns, tuple) else None
-    found: dict[str, None] = {}
+    found: dict[str, int] = {}
+    order = {name: place for place, name in enumerate(wanted)} if wanted is not None else found
     seen: set[bytes] = set()
     lines = bytearray()
     for line, row in rows:
-        found.update(dict.fromkeys(row))
-        order = found if wanted is None else wanted
-        written = line_of({name: row[name] for name in order if name in row})
+        for name in row:
+            found.setdefault(name, len(found))
+        if len(found) > MOST_COLUMNS:
+            raise _fault("E111", f"more than {MOST_COLUMNS:,} columns", Position(shown, line, 1))
+        names = sorted((name for name in row if name in order), key=order.__getitem__)
+        written = line_of({name: row[name] for name in names})
         mark = blake2b(written, digest_size=16).digest()
         if mark in seen:
             mend = "remove it, or read a column that tells the rows apart"
@@ -105,7 +111,7 @@ def _stored(rows: Numbered, columns: Columns, shown: str, position: Position) ->
     return (wanted if wanted is not None else tuple(found)), bytes(lines)
 
 
-def _check_columns(found: Mapping[str, None], columns: Columns, has_rows: bool, position: Position) -> None:
+def _check_columns(found: Mapping[str, int], columns: Columns, has_rows: bool, position: Position) -> None:
     if not has_rows:
         raise _fault("E111", "the data file has no rows", position)
     unknown = next((name for name in columns or () if name not in found), None)
@@ -185,8 +191,8 @@ def _constant(text: str) -> Value:
 def _record(pairs: list[tuple[str, Value]]) -> Record:
     found = Record(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise _Refused(f"the key `{next(name for name in names if names.count(name) > 1)}` stands twice in one object")
+        twice = first_repeat(name for name, _ in pairs) or ""
+        raise _Refused(f"the key `{twice[:40]}` stands twice in one object")
     return found
 
 
@@ -243,9 +249,11 @@ def _check_header(header: Sequence[str]) -> None:
         raise _Refused("the file has no header", "name the columns on the first line")
     if "" in header:
         raise _Refused(f"column {header.index('') + 1} has no name")
-    twice = next((name for name in header if header.count(name) > 1), None) if len(set(header)) < len(header) else None
+    if len(header) > MOST_COLUMNS:
+        raise _Refused(f"more than {MOST_COLUMNS:,} columns")
+    twice = first_repeat(header)
     if twice is not None:
-        raise _Refused(f"two columns are named `{twice}`")
+        raise _Refused(f"two columns are named `{twice[:40]}`")
 
 
 def _row(header: Sequence[str], cells: Sequence[str], kinds: Mapping[str, str]) -> Record:

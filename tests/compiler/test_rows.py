@@ -214,6 +214,16 @@ FAULTS: list[tuple[str, str | bytes, Columns, str, int | None, str]] = [
     ("a.csv", "a\nyes\n", {"a": "boolean"}, "E111", 2, "is no boolean"),
     ("a.csv", "a\n1\n", {"b": "integer"}, "E111", None, "no column `b`"),
     ("a.csv", "a\n1\n2\n1\n", None, "E111", 4, "same as an earlier"),
+    ("a.csv", ",".join(f"c{n}" for n in range(300_000)) + ",c0\n", None, "E111", 1, "10,000 columns"),
+    ("a.csv", ",".join(f"c{n}" for n in range(9_999)) + ",c9998\n", None, "E111", 1, "two columns are named `c9998`"),
+    (
+        "a.jsonl",
+        "".join(f'{{"a{n}": 1, "b{n}": 2, "c{n}": 3}}\n' for n in range(5_000)),
+        None,
+        "E111",
+        3334,
+        "10,000 columns",
+    ),
     ("a.tsv", "a\tb\n", None, "E111", None, "no data file"),
 ]
 

@@ -390,6 +390,8 @@ FAULTS: list[tuple[str, dict[str, Any], str | None, str]] = [
     ("words", {"from": ["a b"]}, "from", "space"),
     ("words", {"from": ["a", "a"]}, "from", "twice"),
     ("words", {"from": ["a", 7]}, "from", "texts"),
+    ("words", {"from": [*map(str, range(99_999)), "99998"]}, "from", "`99998` stands twice"),
+    ("words", {"from": ["a"] * 100_001}, "from", "1 to 100000 texts"),
     ("words", {"count": 0}, "count", "between 1 and 1000"),
     ("words", {"count": 1001}, "count", "between 1 and 1000"),
     ("sentence", {"words": 2}, "words", "between 3 and 40"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dia_runtime.language.diagnostics import did_you_mean
@@ -49,7 +49,17 @@ def texts_option(options: Mapping[str, Any], name: str, most: int = 10_000) -> l
     texts = value if isinstance(value, list) else [value]
     if not texts or len(texts) > most or not all(isinstance(text, str) and text for text in texts):
         raise OptionFault(name, f"`{name}` must be a text or a list of 1 to {most} texts, none of them empty")
-    twice = next((text for text in texts if texts.count(text) > 1), None) if len(set(texts)) < len(texts) else None
+    twice = first_repeat(texts)
     if twice is not None:
-        raise OptionFault(name, f"`{twice}` stands twice in `{name}`")
+        raise OptionFault(name, f"`{twice[:40]}` stands twice in `{name}`")
     return texts
+
+
+def first_repeat(texts: Iterable[str]) -> str | None:
+    """The first text that has been there before, or None."""
+    seen: set[str] = set()
+    for text in texts:
+        if text in seen:
+            return text
+        seen.add(text)
+    return None
