@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import chain, repeat
 from typing import Any
 
 from dia_runtime.language.diagnostics import LanguageError
@@ -20,12 +21,17 @@ from dia_runtime.language.functions import (
     analysis,
     arithmetic,
     calculus,
+    checksums,
+    cipher,
     codes,
     colouring,
     combinatorics,
+    curves,
+    derivation,
     distance,
     encoding,
     entries,
+    esoteric,
     geometry,
     grammar,
     graph,
@@ -35,18 +41,27 @@ from dia_runtime.language.functions import (
     logic,
     loops,
     modular,
+    network,
     notation,
     number,
+    numerals,
+    packing,
     passwords,
     paths,
     patterns,
+    pencil,
     probability,
+    quoting,
     residues,
+    rsa,
     sequence,
     sets,
+    signatures,
     statistics,
     text,
     time,
+    tokens,
+    web,
     wording,
 )
 from dia_runtime.language.plugins import Registry
@@ -282,6 +297,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "char_code": text.char_code,
     "from_char_code": text.from_char_code,
     "characters": text.characters,
+    "translate": text.translate,
+    "is_palindrome": text.is_palindrome,
+    "capitalize": text.capitalize,
     # Words and lines
     "words": lines.words,
     "word_count": lines.word_count,
@@ -306,6 +324,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     # Passwords
     "entropy_classes": passwords.entropy_classes,
     "guesses": passwords.guesses,
+    # Literals, blocks of code and JSON
+    "quoted": quoting.quoted,
+    "code_block": quoting.code_block,
+    "from_json": quoting.from_json,
     # Dates and times
     "is_leap_year": time.is_leap_year,
     "days_in_month": time.days_in_month,
@@ -325,6 +347,16 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "unix_time": time.unix_time,
     "from_unix_time": time.from_unix_time,
     "clf_time": time.clf_time,
+    # Addresses and look-alikes
+    "ip_to_int": network.ip_to_int,
+    "int_to_ip": network.int_to_ip,
+    "ipv6_expanded": network.ipv6_expanded,
+    "subnet": network.subnet,
+    "in_subnet": network.in_subnet,
+    "subnets": network.subnets,
+    "mac_address": network.mac_address,
+    "skeleton": network.skeleton,
+    "lookalikes": network.lookalikes,
     "format_time": time.format_time,
     # Distances between texts
     "levenshtein": distance.levenshtein,
@@ -354,10 +386,64 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "decode": encoding.decode,
     "percent_encode": encoding.percent_encode,
     "percent_decode": encoding.percent_decode,
+    # Bytes and numbers as other signs
+    "to_base64url": numerals.to_base64url,
+    "from_base64url": numerals.from_base64url,
+    "to_base45": numerals.to_base45,
+    "from_base45": numerals.from_base45,
+    "to_ascii85": numerals.to_ascii85,
+    "from_ascii85": numerals.from_ascii85,
+    "to_bits": numerals.to_bits,
+    "from_bits": numerals.from_bits,
+    "bytes_to_integer": numerals.bytes_to_integer,
+    "integer_to_bytes": numerals.integer_to_bytes,
+    "gray_code": numerals.gray_code,
+    "from_gray_code": numerals.from_gray_code,
+    "to_roman": numerals.to_roman,
+    "from_roman": numerals.from_roman,
+    "run_lengths": numerals.run_lengths,
+    "from_run_lengths": numerals.from_run_lengths,
+    # Packed bytes
+    "gzip": packing.gzip,
+    "gunzip": packing.gunzip,
+    "zlib_compress": packing.zlib_compress,
+    "zlib_decompress": packing.zlib_decompress,
+    # The web
+    "parse_url": web.parse_url,
+    "query_string": web.query_string,
+    "parse_query": web.parse_query,
+    "html_escape": web.html_escape,
+    "html_unescape": web.html_unescape,
+    "to_punycode": web.to_punycode,
+    "from_punycode": web.from_punycode,
+    "http_date": web.http_date,
     # Codes of pencil and paper
     "to_morse": codes.to_morse,
     "from_morse": codes.from_morse,
     "rot": codes.rot,
+    "rot47": pencil.rot47,
+    "atbash": pencil.atbash,
+    "vigenere_encrypt": pencil.vigenere_encrypt,
+    "vigenere_decrypt": pencil.vigenere_decrypt,
+    "affine_encrypt": pencil.affine_encrypt,
+    "affine_decrypt": pencil.affine_decrypt,
+    "rail_fence_encrypt": pencil.rail_fence_encrypt,
+    "rail_fence_decrypt": pencil.rail_fence_decrypt,
+    "columnar_encrypt": pencil.columnar_encrypt,
+    "columnar_decrypt": pencil.columnar_decrypt,
+    "to_polybius": pencil.to_polybius,
+    "from_polybius": pencil.from_polybius,
+    "to_tap_code": pencil.to_tap_code,
+    "from_tap_code": pencil.from_tap_code,
+    "to_bacon": pencil.to_bacon,
+    "from_bacon": pencil.from_bacon,
+    "to_a1z26": pencil.to_a1z26,
+    "from_a1z26": pencil.from_a1z26,
+    # Programs in Brainfuck and Ook!
+    "to_brainfuck": esoteric.to_brainfuck,
+    "run_brainfuck": esoteric.run_brainfuck,
+    "to_ook": esoteric.to_ook,
+    "from_ook": esoteric.from_ook,
     # entries: entries of catalogs
     "name_of": entries.name_of,
     # Hash functions and checksums
@@ -376,6 +462,66 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "crc32": hashing.crc32,
     "adler32": hashing.adler32,
     "hmac": hashing.hmac,
+    "digest": checksums.digest,
+    "md4": checksums.md4,
+    "ripemd160": checksums.ripemd160,
+    "keccak256": checksums.keccak256,
+    "shake128": checksums.shake128,
+    "shake256": checksums.shake256,
+    "crc": checksums.crc,
+    "luhn_digit": checksums.luhn_digit,
+    "ean_digit": checksums.ean_digit,
+    "isbn10_digit": checksums.isbn10_digit,
+    "iban_digits": checksums.iban_digits,
+    # Keys and stored passwords
+    "pbkdf2": derivation.pbkdf2,
+    "hkdf": derivation.hkdf,
+    "scrypt": derivation.scrypt,
+    "shadow_hash": derivation.shadow_hash,
+    "ntlm_hash": derivation.ntlm_hash,
+    "hotp": derivation.hotp,
+    # Ciphers with a shared key
+    "xor_bytes": cipher.xor_bytes,
+    "aes_encrypt": cipher.aes_encrypt,
+    "aes_decrypt": cipher.aes_decrypt,
+    "chacha20": cipher.chacha20,
+    "chacha20_poly1305_encrypt": cipher.chacha20_poly1305_encrypt,
+    "chacha20_poly1305_decrypt": cipher.chacha20_poly1305_decrypt,
+    "rc4": cipher.rc4,
+    # RSA
+    "rsa_key": rsa.rsa_key,
+    "rsa_encrypt": rsa.rsa_encrypt,
+    "rsa_decrypt": rsa.rsa_decrypt,
+    "rsa_oaep_encrypt": rsa.rsa_oaep_encrypt,
+    "rsa_oaep_decrypt": rsa.rsa_oaep_decrypt,
+    "rsa_sign": rsa.rsa_sign,
+    "rsa_verify": rsa.rsa_verify,
+    "rsa_private_pem": rsa.rsa_private_pem,
+    "rsa_public_pem": rsa.rsa_public_pem,
+    "rsa_from_pem": rsa.rsa_from_pem,
+    # Elliptic curves
+    "curve": curves.curve,
+    "named_curve": curves.named_curve,
+    "base_point": curves.base_point,
+    "is_on_curve": curves.is_on_curve,
+    "point_negate": curves.point_negate,
+    "point_add": curves.point_add,
+    "point_multiply": curves.point_multiply,
+    "curve_points": curves.curve_points,
+    "curve_order": curves.curve_order,
+    "point_order": curves.point_order,
+    # Signatures and shared secrets
+    "ecdsa_sign": signatures.ecdsa_sign,
+    "ecdsa_verify": signatures.ecdsa_verify,
+    "ecdsa_nonce": signatures.ecdsa_nonce,
+    "ed25519_public_key": signatures.ed25519_public_key,
+    "ed25519_sign": signatures.ed25519_sign,
+    "ed25519_verify": signatures.ed25519_verify,
+    "x25519": signatures.x25519,
+    # Tokens
+    "jwt_encode": tokens.jwt_encode,
+    "jwt_decode": tokens.jwt_decode,
+    "jwt_verify": tokens.jwt_verify,
 }
 
 # Functions not listed have revision 1. A change of what a function returns raises its revision.
@@ -437,6 +583,10 @@ def _is_tree(value: Any) -> bool:
     return type(value) in (str, bool) or _is_number(value)
 
 
+def _has(value: Any, names: str) -> bool:
+    return type(value) is Record and all(_is_integer(value.get(name)) for name in names)
+
+
 def _is_noun(value: Any) -> bool:
     forms = [value.get("one"), value.get("many")] if type(value) is Record else [value]
     return all(map(_is_text, forms))
@@ -494,6 +644,15 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Record": ("record", lambda value: type(value) is Record),
     "Function": ("function", callable),
     "Entry": ("entry of a catalog", lambda value: type(value) is Entry),
+    "Curve": (
+        "curve (a record of the integers a, b and p)",
+        lambda value: _has(value, "abp") and type(value.get("name", "")) is str,
+    ),
+    "Point": ("point (a record of the integers x and y, or none)", lambda value: value is None or _has(value, "xy")),
+    "RsaKey": (
+        "RSA key (a record of integers)",
+        lambda value: _has(value, "ne") and all(map(_is_integer, value.values())),
+    ),
     "Value": ("value", lambda value: True),
 }
 
@@ -608,15 +767,23 @@ def _checked(
 
     def call(*arguments: Any) -> Any:
         if not trivial:
-            for place, argument in enumerate(arguments):
-                at = min(place, len(tests) - 1) if variadic else place
-                if not tests[at](argument):
-                    raise _mismatch(name, kinds[at], argument)
+            for test, argument in zip(chain(tests, repeat(tests[-1])) if variadic else tests, arguments, strict=False):
+                if not test(argument):
+                    raise _first_mismatch(name, kinds, tests, arguments)
         result = raw(*arguments)
         return result if type(result) in SETTLED else normal(result)
 
     call.__name__ = name
     return call
+
+
+def _first_mismatch(
+    name: str, kinds: tuple[tuple[str, str], ...], tests: tuple[Callable[[Any], bool], ...], arguments: tuple[Any, ...]
+) -> LanguageError:
+    """The error for the first argument of another kind; those behind the last parameter are of its kind."""
+    places = (min(place, len(tests) - 1) for place in range(len(arguments)))
+    at, argument = next((at, given) for at, given in zip(places, arguments, strict=True) if not tests[at](given))
+    return _mismatch(name, kinds[at], argument)
 
 
 def _mismatch(name: str, parameter: tuple[str, str], argument: Any) -> LanguageError:

@@ -221,6 +221,37 @@ def characters(text: str) -> list[str]:
     return list(text)
 
 
+def translate(text: str, old: str, new: str) -> str:
+    """Text with each character that stands in `old` replaced by the one at the same place in `new`.
+
+    Both have the same length, and `old` no character twice; other characters stay.
+
+    >>> translate("banana", "abn", "xyz")
+    'yxzxzx'
+    """
+    if len(old) != len(new) or len(set(old)) < len(old):
+        raise LanguageError("`translate` needs two texts of one length, the first without repetition")
+    return text.translate(str.maketrans(old, new))
+
+
+def is_palindrome(text: str) -> bool:
+    """Whether the text reads the same from its end; case, blanks and signs count.
+
+    >>> is_palindrome("level"), is_palindrome("Level")
+    (True, False)
+    """
+    return text == text[::-1]
+
+
+def capitalize(text: str) -> str:
+    """Text with its first character as a capital; the others stay as they are.
+
+    >>> capitalize("aBC d")
+    'ABC d'
+    """
+    return text[:1].upper() + text[1:]
+
+
 def _filled(name: str, text: str) -> str:
     if not text:
         raise LanguageError(f"`{name}` is a text that is not empty")

@@ -26,6 +26,9 @@ SIZES = (
     (100, "hundred"),
 )
 
+# Layout of JSON -> what follows a colon (and a comma on the same line), and what a level is indented by
+LAYOUTS = {"spaced": (" ", ""), "compact": ("", ""), "indented": (" ", "  ")}
+
 
 def in_words(n: int) -> str:
     """Integer in English words, as in "one hundred twenty-one" (short scale, without "and").
@@ -90,36 +93,48 @@ def _digits(name: str, n: Number) -> str:
         return integer_text(n)
     if isinstance(n, ExactDecimal):
         return decimal_text(n)
-    raise LanguageError(
-        f"`{name}` needs an integer or a decimal; this is a {kind_of(n)}", "round it with `round_to`"
-    )
+    raise LanguageError(f"`{name}` needs an integer or a decimal; this is a {kind_of(n)}", "round it with `round_to`")
 
 
-def json(value: Value) -> str:
-    """JSON text of the value on one line, with a blank after commas and colons (RFC 8259).
+def json(value: Value, layout: str = "spaced") -> str:
+    """JSON text of the value (RFC 8259), on one line unless its layout is `indented`.
 
     Takes texts, integers, decimals, booleans, none, lists and records; characters beyond ASCII stay as they
-    are.
+    are. Layouts: spaced, with a blank after commas and colons; compact, without; indented, each element on a
+    line of its own, by two blanks further in.
 
-    >>> json(["GET", True, 1]), json(Record(path="/", size=2))
-    ('["GET", true, 1]', '{"path": "/", "size": 2}')
+    >>> json(["GET", True, 1]), json(Record(path="/", size=2)), json([1, 2], "compact")
+    ('["GET", true, 1]', '{"path": "/", "size": 2}', '[1,2]')
     """
-    text = _json(value)
+    if layout not in LAYOUTS:
+        raise LanguageError("`json` has no layout of this name", f"there are {', '.join(LAYOUTS)}")
+    text = _json(value, *LAYOUTS[layout])
     if len(text) > TEXT_LENGTH:
         raise LanguageError(f"`json` would give more than {TEXT_LENGTH} characters", code="E502")
     return text
 
 
-def _json(value: Value) -> str:
+def _json(value: Value, blank: str, indent: str, depth: int = 1) -> str:
     charge(1)
     if isinstance(value, (bool, str)) or value is None:
         return stdlib_json.dumps(value, ensure_ascii=False)
     if isinstance(value, list):
-        return "[" + ", ".join(map(_json, value)) + "]"
+        return _within("[]", [_json(held, blank, indent, depth + 1) for held in value], blank, indent, depth)
     if isinstance(value, Record):
-        return "{" + ", ".join(f"{_json(name)}: {_json(held)}" for name, held in value.items()) + "}"
+        fields = [
+            f"{stdlib_json.dumps(name, ensure_ascii=False)}:{blank}{_json(held, blank, indent, depth + 1)}"
+            for name, held in value.items()
+        ]
+        return _within("{}", fields, blank, indent, depth)
     if isinstance(value, (int, ExactDecimal)):
         return _digits("json", value)
-    raise LanguageError(
-        f"JSON has no {kind_of(value)}", "round numbers; write bytes with `hex` or `to_base64`"
-    )
+    raise LanguageError(f"JSON has no {kind_of(value)}", "round numbers; write bytes with `hex` or `to_base64`")
+
+
+def _within(marks: str, parts: list[str], blank: str, indent: str, depth: int) -> str:
+    if not indent or not parts:
+        return marks[0] + f",{blank}".join(parts) + marks[1]
+    begin, end = "\n" + indent * depth, "\n" + indent * (depth - 1)
+    if sum(map(len, parts)) + len(parts) * len(begin) > TEXT_LENGTH:
+        raise LanguageError(f"`json` would give more than {TEXT_LENGTH} characters", code="E502")
+    return marks[0] + begin + f",{begin}".join(parts) + end + marks[1]
