@@ -150,7 +150,7 @@ def point_multiply(curve: Curve, k: int, point: Point) -> Point:
     held = _on(curve, point if k >= 0 else point_negate(curve, point))
     if held is None or k == 0:
         return None
-    charge(abs(k).bit_length() // 8)
+    charge(k.bit_length() * (curve["p"].bit_length() // 64 + 1) ** 2 // 8)
     begin = (held["x"], held["y"], 1)
     total = begin
     for bit in bin(abs(k))[3:]:
@@ -170,6 +170,7 @@ def curve_points(curve: Curve) -> list[Point]:
     """
     a, b, p = _parts(curve)
     roots = _roots(p)
+    charge(p)
     heights = ((x, (x**3 + a * x + b) % p) for x in range(p))
     return [Record(x=x, y=y) for x, height in heights for y in roots.get(height, ())]
 
@@ -187,6 +188,7 @@ def curve_order(curve: Curve) -> int:
         return int(curve["n"])
     a, b, p = _parts(curve)
     roots = _roots(p)
+    charge(p)
     return 1 + sum(len(roots.get((x**3 + a * x + b) % p, ())) for x in range(p))
 
 
@@ -221,9 +223,10 @@ def _sound(a: int, b: int, p: int) -> tuple[int, int, int]:
         raise LanguageError(f"a curve's field has at most {FIELD_BITS} bits", code="E502")
     if p <= 3 or not is_prime(p):
         raise LanguageError("a curve needs a prime above 3 as `p`")
+    a, b = a % p, b % p
     if (4 * a**3 + 27 * b**2) % p == 0:
         raise LanguageError("4 a^3 + 27 b^2 is 0 modulo p: this is no elliptic curve")
-    return a % p, b % p, p
+    return a, b, p
 
 
 def _on(curve: Curve, point: Point) -> Point:

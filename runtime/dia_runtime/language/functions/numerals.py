@@ -200,9 +200,9 @@ def from_roman(text: str) -> int:
     >>> from_roman("MCMXCIV")
     1994
     """
-    rest, n = text, 0
+    rest, n = text[:16], 0
     for size, sign in ROMAN:
-        while rest.startswith(sign) and n < 4000:
+        while rest.startswith(sign):
             n, rest = n + size, rest[len(sign) :]
     if rest or not 1 <= n <= 3999 or to_roman(n) != text:
         raise LanguageError("the text is no Roman numeral from I to MMMCMXCIX")
