@@ -63,6 +63,8 @@ class _Preparation(Wordings):
             self.result.accept = [made for datum in answer.accept if (made := self.datum(datum)) is not None]
             if answer.accept_if is not None:
                 self.result.accept_if = self.code(answer.accept_if, with_answer | {"reply"})
+            if answer.share is not None:
+                self.result.share = self.code(answer.share, with_answer | {"reply"})
         checks = (self.code(piece, with_answer) for piece in self.template.checks)
         self.result.checks = [code for code in checks if code is not None]
         for name, piece in self.template.mistakes.items():
@@ -99,7 +101,7 @@ class _Preparation(Wordings):
         """Warns of parameters that neither the prompt nor the answer uses."""
         if self.faults.errors or self.result.wording.prompt is None or self.result.answer is None:
             return
-        used = self.used_by_answer() | self.result.uses.get("prompt", frozenset())
+        used = self.used_by_answer() | self.result.uses.get("prompt", frozenset()) | self.used_by_conditions()
         for parameter in self.template.parameters:
             if parameter.name not in used:
                 message = f"the parameter `{parameter.name}` is used by neither prompt nor answer"
@@ -114,12 +116,17 @@ class _Preparation(Wordings):
             used |= self.depends.base(self.depends.needed(maker))
         return used
 
+    def used_by_conditions(self) -> frozenset[str]:
+        """What the conditions that span parameters are made of."""
+        codes = [step.code for step in self.result.plan if step.kind == "where" and step.code is not None]
+        return frozenset().union(*(self.depends.base(self.depends.used(code.parsed)) for code in codes))
+
     def note_ignored(self) -> None:
         """Warns of parameters that are shown, and that neither the answer nor anything that proves it depends on."""
         if self.faults.errors or self.result.answer is None:
             return
         used = self.used_by_answer()
-        proofs = [*self.result.checks, *self.result.mistakes.values(), self.result.accept_if]
+        proofs = [*self.result.checks, *self.result.mistakes.values(), self.result.accept_if, self.result.share]
         proofs += [step.code for step in self.result.plan if step.kind == "where"]
         for code in proofs:
             used |= self.depends.base(self.depends.used(code.parsed)) if code is not None else frozenset()
