@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 
+from dia_runtime.formats import FORMATS
 from dia_runtime.language.answers import ANSWER_TYPES, validate
 from dia_runtime.language.diagnostics import Faults, Position, did_you_mean
 
-from dia_compiler.build import comparison_of, marked
+from dia_compiler.build import SOLVED, comparison_of, marked
 from dia_compiler.planned import PLANNED_ANSWERS
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
 from dia_compiler.schema import Path, not_yet
-
-SOLVED = ("value", "accept", "accept_if")
+from dia_compiler.settings import settings_of
+from dia_compiler.spec import Benchmark, Template
 
 
 def check_answer(node: Node | None, told: set[Path], faults: Faults) -> None:
@@ -32,6 +33,21 @@ def check_answer(node: Node | None, told: set[Path], faults: Faults) -> None:
     for message in validate(comparison_of(data(options))):
         words, _, mend = message.partition("; did you mean")
         faults.error("E404", words, _place(message, options) or kind.position, f"did you mean{mend}" if mend else None)
+
+
+def check_format(template: Template, benchmark: Benchmark, told: set[Path], faults: Faults) -> None:
+    """Tells what is wrong with the options of the answer format, the template's own or the benchmark's."""
+    node = template.node.get("format")
+    if any(path[:1] == ("format",) for path in told):
+        return
+    record = settings_of(benchmark, template, "").format
+    form = FORMATS.get(str(record.get("kind")))
+    if form is None or template.choices is not None:
+        return
+    for message in form.faults(record):
+        place = _place(message, node) if isinstance(node, Mapping) else None
+        where = node.position if node is not None else template.position
+        faults.error("E404", message, place or where)
 
 
 def _is_known(kind: Scalar, faults: Faults) -> bool:

@@ -39,6 +39,8 @@ SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
 EXPRESSION_MARK = "= "
 UNFOLDED = 10_000
 
+# Keys of an answer that are no options of its type
+SOLVED = frozenset(["value", "accept", "accept_if", "share"])
 FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes", "format", "points")
 
 
@@ -313,7 +315,7 @@ def build_answer(node: Node | None) -> Answer | None:
     value = snippet(node.get("value")) if isinstance(node, Mapping) else None
     if not isinstance(node, Mapping) or value is None:
         return None
-    pairs_left = tuple((key, held) for key, held in node.pairs if key.text not in ("value", "accept", "accept_if"))
+    pairs_left = tuple((key, held) for key, held in node.pairs if key.text not in SOLVED)
     accept = node.get("accept")
     return Answer(
         value=value,
@@ -321,6 +323,7 @@ def build_answer(node: Node | None) -> Answer | None:
         accept=tuple(map(Datum, accept.items)) if isinstance(accept, Sequence) else (),
         accept_if=snippet(node.get("accept_if")),
         position=node.position,
+        share=snippet(node.get("share")),
     )
 
 
@@ -369,6 +372,9 @@ def build_variants(node: Node | None, builder: Builder) -> tuple[Variant, ...]:
     )
 
 
+LISTS = frozenset(["list", "tuple", "set", "multiset", "matrix"])
+
+
 def comparison_of(options: Map[str, Any]) -> dict[str, Any]:
     """The options of an answer in their full form: a list's rounding stands with its elements.
 
@@ -383,7 +389,7 @@ def comparison_of(options: Map[str, Any]) -> dict[str, Any]:
 
 def _nested_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
     of = comparison.get("of")
-    if of is None:
+    if of is None or comparison.get("type") not in LISTS:
         return comparison
     inherited: dict[str, Any] = {key: comparison.pop(key) for key in ("round", "tolerance") if key in comparison}
     comparison["of"] = [_element(item, inherited) for item in of] if isinstance(of, list) else _element(of, inherited)
@@ -392,7 +398,7 @@ def _nested_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
 
 def _element(of: Any, inherited: Map[str, Any]) -> dict[str, Any]:
     element = dict(of) if isinstance(of, Map) else {"type": of}
-    takes = element.get("type") in ("real", "integer") or "of" in element
+    takes = element.get("type") in ("real", "integer", "record", *LISTS)
     return _nested_comparison({**(inherited if takes else {}), **element})
 
 

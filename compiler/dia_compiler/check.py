@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dia_runtime.language.diagnostics import DiaError, Faults, Position, closest, did_you_mean
 
-from dia_compiler.answer_options import check_answer
+from dia_compiler.answer_options import check_answer, check_format
 from dia_compiler.build import Builder, build_template, snippet
 from dia_compiler.data_files import DataFiles
 from dia_compiler.discover import BENCHMARK_FILE, Folder, inside
@@ -215,6 +215,7 @@ class _Checker:
             return template
         self.faults.entries += told_of_files
         self.check_whole(template, told)
+        check_format(template, benchmark, told, self.faults)
         prepare(template, benchmark, self.faults, {**result.lists, **lists})
         tell_split_values(node, self.faults, since)
         if is_clean and len(self.faults.errors) == before:

@@ -1,4 +1,4 @@
-"""`accept_if` as a bundle stores it: the expression, the values of an instance, and the functions that it reaches."""
+"""`accept_if` and `share` as a bundle stores them: expression, values of an instance, functions that it reaches."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.language.expressions import Compiled
 from dia_runtime.language.lowering import EXACT_ANSWER
 from dia_runtime.language.syntax import Parsed, parse
 from dia_runtime.language.values import Value, encode
@@ -18,27 +19,40 @@ def condition_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str
     """The template's `accept_if` for one instance, self-contained. Raises DiaError where it needs a template."""
     assert prepared.accept_if is not None
     if prepared.accept_parts is None:
-        prepared.accept_parts = _Reach(prepared).parts()
-    names, parts = prepared.accept_parts
+        prepared.accept_parts = _Reach(prepared, prepared.accept_if, "accept_if").parts()
+    return _record(prepared.accept_if, prepared.accept_parts, scope)
+
+
+def share_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str, Any]:
+    """The template's `share` for one instance, self-contained. Raises DiaError where it needs a template."""
+    assert prepared.share is not None
+    if prepared.share_parts is None:
+        prepared.share_parts = _Reach(prepared, prepared.share, "share").parts()
+    return _record(prepared.share, prepared.share_parts, scope)
+
+
+def _record(
+    code: Compiled, reached: tuple[frozenset[str], dict[str, Any]], scope: Mapping[str, Value]
+) -> dict[str, Any]:
+    names, parts = reached
     stored = {name: encode(scope[name]) for name in sorted(names) if name in scope}
-    return {"expression": prepared.accept_if.parsed.source.text, "names": stored, **parts}
+    return {"expression": code.parsed.source.text, "names": stored, **parts}
 
 
 class _Reach:
     """Follows an expression through own functions and faces."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Prepared, start: Compiled, key: str) -> None:
         self.names: set[str] = set()
         self.functions: dict[str, Any] = {}
         self.faces: dict[str, Any] = {}
         shared = (prepared.benchmark.shared, prepared.template.shared)
         self.known: dict[str, OwnFunction] = {f.name: f for part in shared for f in part.functions}
         self.catalogs: list[Catalog] = [catalog for part in shared for catalog in part.catalogs]
-        self.start = prepared.accept_if
+        self.start, self.key = start, key
 
     def parts(self) -> tuple[frozenset[str], dict[str, Any]]:
         """The names that are needed, and the functions and faces as they are stored."""
-        assert self.start is not None
         self.follow(self.start.parsed, frozenset({"reply"}))
         parts = {"functions": self.functions, "faces": self.faces}
         return frozenset(self.names), {name: held for name, held in parts.items() if held}
@@ -55,7 +69,7 @@ class _Reach:
 
     def function(self, function: OwnFunction) -> None:
         if function.is_template:
-            raise _no_template(function.name, function.body)
+            raise _no_template(self.key, function.name, function.body)
         if function.name not in self.functions:
             self.functions[function.name] = {"arguments": list(function.arguments), "expression": function.body.text}
             self.follow(parse(function.body), frozenset(function.arguments))
@@ -73,12 +87,12 @@ class _Reach:
                     if body is None:
                         continue
                     if item.is_template:
-                        raise _no_template(name, body)
+                        raise _no_template(self.key, name, body)
                     own = [parameter.name for parameter in entry.parameters]
                     held["entries"][f"{catalog.name}/{entry.name}"] = {"expression": body.text, "names": own}
                     self.follow(parse(body), frozenset((*own, *item.arguments)))
 
 
-def _no_template(name: str, body: Snippet) -> DiaError:
-    message = f"`accept_if` reaches `{name}`, which is a template"
+def _no_template(key: str, name: str, body: Snippet) -> DiaError:
+    message = f"`{key}` reaches `{name}`, which is a template"
     return DiaError(Diagnostic("E313", message, body.position, "make it an expression: a grader renders no templates"))

@@ -17,7 +17,7 @@ from dia_runtime.language.values import Value, encode
 from dia_runtime.language.watch import found, seek
 
 from dia_compiler.build import comparison_of
-from dia_compiler.conditions import condition_record
+from dia_compiler.conditions import condition_record, share_record
 from dia_compiler.declared import OPTIONS
 from dia_compiler.domains import Scope, truth_of
 from dia_compiler.draw import ORDER, Drawing
@@ -52,6 +52,7 @@ class Instance:
     content: str
     explanation: str | None
     skills: tuple[str, ...]
+    share: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +191,7 @@ class Expansion:
             content=self.content(challenge, way),
             explanation=prepared.explanation(self.shown(scope, way, wording)) if prepared.explanation else None,
             skills=self.skills(scope),
+            share=share_record(prepared, scope) if prepared.share else None,
         )
 
     # variants
@@ -284,6 +286,8 @@ class Expansion:
             raise DiaError([Diagnostic("E404", message, self.answer.position) for message in faults])
         if self.prepared.accept_if is not None:
             comparison["accept_if"] = {}  # the condition itself differs from instance to instance
+        if self.prepared.share is not None:
+            comparison["share"] = {}
         kind = answer_type(comparison)
         instruction = self.settings.instruction(kind.describe(), format)
         return Way(comparison, format, kind, Grader(comparison, format), _rule(comparison), instruction)

@@ -15,21 +15,6 @@ PLANNED_KEYS = frozenset(
     ]
 )
 
-PLANNED_ANSWER_KEYS = frozenset(["fields", "share", "written"])
-PLANNED_ANSWERS = frozenset(
-    [
-        "arithmetic",
-        "bytes",
-        "choice",
-        "date",
-        "domain",
-        "expression",
-        "ip_address",
-        "matrix",
-        "multiset",
-        "polynomial",
-        "record",
-        "set",
-    ]
-)
+PLANNED_ANSWER_KEYS: frozenset[str] = frozenset()
+PLANNED_ANSWERS: frozenset[str] = frozenset()
 PLANNED_FORMATS: frozenset[str] = frozenset()

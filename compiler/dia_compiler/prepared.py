@@ -69,6 +69,7 @@ class Prepared:
     comparison: DatumCode | None = None
     accept: list[DatumCode] = field(default_factory=list)
     accept_if: Compiled | None = None
+    share: Compiled | None = None
     checks: list[Compiled] = field(default_factory=list)
     mistakes: dict[str, Compiled] = field(default_factory=dict)
     wording: Wording = field(default_factory=lambda: Wording(None))
@@ -81,3 +82,4 @@ class Prepared:
     places: dict[int, Position | None] = field(default_factory=dict)
     uses: dict[str, frozenset[str]] = field(default_factory=dict)
     accept_parts: tuple[frozenset[str], dict[str, Any]] | None = None
+    share_parts: tuple[frozenset[str], dict[str, Any]] | None = None

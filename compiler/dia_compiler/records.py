@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
@@ -14,6 +15,7 @@ from dia_runtime.bundle.records import leaf, question_id
 from dia_runtime.formats import FORMATS
 from dia_runtime.grade import CORRECT, SKIPPED, WRONG, Condition
 from dia_runtime.language.conditions import condition
+from dia_runtime.language.conditions import share as stored_share
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
 from dia_runtime.language.values import Record, Value, encode
 
@@ -79,7 +81,7 @@ class Writer:
     def answer(self, instance: Instance, name: str) -> bytes:
         """The line of the answer."""
         comparison = self.comparison
-        if instance.accept_if is not None:
+        if instance.accept_if is not None or instance.share is not None:
             comparison = _json(_comparison(instance))
         parameters = ",".join(f"{_quoted(key)}:{_value(value)}" for key, value in sorted(instance.parameters.items()))
         mistakes = ",".join(f"{_quoted(key)}:{_quoted(text)}" for key, text in sorted(instance.mistakes.items()))
@@ -146,7 +148,8 @@ def _named(benchmark: str, item: str, instance: Instance) -> str:
 def _comparison(instance: Instance) -> dict[str, Any]:
     """The comparison as the answer's record holds it."""
     comparison = stored_comparison(instance.way.comparison)
-    return comparison if instance.accept_if is None else comparison | {"accept_if": instance.accept_if}
+    of_instance = {"accept_if": instance.accept_if, "share": instance.share}
+    return comparison | {name: held for name, held in of_instance.items() if held is not None}
 
 
 def question_record(instance: Instance, expansion: Expansion, canary: str | None) -> dict[str, Any]:
@@ -234,9 +237,20 @@ class RoundTrip:
         """Raises DiaError unless the text, in the answer format, gets the verdict."""
         way = instance.way
         reply = FORMATS[way.format["kind"]].wrap(text, way.format)
-        found = way.grader.grade(instance.answer, instance.accept, instance.text, reply, holds).verdict
-        if found != verdict:
-            raise self.failure(instance, text, verdict, what, found)
+        share = stored_share(instance.share) if instance.share is not None else None
+        grade = way.grader.grade(instance.answer, instance.accept, instance.text, reply, holds, share)
+        if grade.verdict != verdict:
+            raise self.failure(instance, text, verdict, what, grade.verdict)
+        if what == "the answer" and grade.share is not None and grade.share != 1:
+            raise self.partial(instance, grade.share)
+
+    def partial(self, instance: Instance, share: Fraction) -> DiaError:
+        """A `share` that does not give the answer itself full marks."""
+        assert self.expansion.answer.share is not None
+        place = self.expansion.answer.share.position
+        message = f"the share of the answer itself is {share}, not 1"
+        fault = Diagnostic("E508", message, place, "let `share` be 1 for what is entirely right")
+        return self.expansion.drawing.with_values(DiaError(fault), dict(instance.parameters))
 
     def failure(self, instance: Instance, text: str, verdict: str, what: str, found: str) -> DiaError:
         """The round trip that fails, with the parameters that led to it."""

@@ -147,6 +147,7 @@ class Answer:
     accept: tuple[Datum, ...]
     accept_if: Snippet | None
     position: Position
+    share: Snippet | None = None
 
 
 @dataclass(frozen=True, slots=True)

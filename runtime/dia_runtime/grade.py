@@ -5,7 +5,7 @@
 - skipped: the answer is the skip token, in the same case.
 - correct: read as the answer's type, it is the truth or an accepted form; where the answer has a condition
   (`accept_if`), the condition alone decides, and an evaluation of it that fails on the reply is a no.
-- wrong: everything else, also what cannot be read as the type.
+- wrong: everything else, also what cannot be read as the type, and what can be proven neither right nor wrong.
 
 Strict and lenient chains read strictly and leniently. A chain that a format names verbatim (compat of xml) reads
 nothing: the extracted text is compared as a string with the wrapped canonical text (correct), then with the wrapped
@@ -15,16 +15,18 @@ skip token (skipped), else it is wrong; so is a reply that does not exist.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from dia_runtime.formats import FORMATS
-from dia_runtime.language.answers import Mode, Unreadable, answer_type
+from dia_runtime.language.answers import Mode, Undecided, Unreadable, answer_type
 from dia_runtime.language.answers.base import CHARACTERS
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
 from dia_runtime.language.values import Value, decode
 
 Verdict: TypeAlias = Literal["correct", "skipped", "wrong", "unparsed", "error"]
 Condition: TypeAlias = Callable[[Value], bool]
+Share: TypeAlias = Callable[[Value], Fraction]
 
 CORRECT: Final = "correct"
 SKIPPED: Final = "skipped"
@@ -35,18 +37,23 @@ VERDICTS: Final[tuple[Verdict, ...]] = (CORRECT, SKIPPED, WRONG, UNPARSED, ERROR
 
 NO_FLAGS: Final[frozenset[str]] = frozenset()
 SKIP_MALFORMED: Final = frozenset({"skip_malformed"})
+UNDECIDED: Final = frozenset({"undecided"})
 
 
 class Grade(NamedTuple):
-    """A verdict, the text that it rests on, the step that extracted it, and flags.
+    """A verdict, the text that it rests on, the step that extracted it, flags, and the share of full marks.
 
-    The flag `skip_malformed`: the skip token stands in the reply, but neither skips nor makes a right answer.
+    The flag `skip_malformed`: the skip token stands in the reply, but neither skips nor makes a right answer. The
+    flag `undecided`: the verdict is wrong because it could be proven neither that the reply is right nor that it is
+    not. The share, from 0 to 1, is that of an answer which declares one, for replies that are read; a reply that
+    cannot be read as the type, or fails its evaluation, has 0.
     """
 
     verdict: Verdict
     extracted: str | None
     step: str | None
     flags: frozenset[str] = NO_FLAGS
+    share: Fraction | None = None
 
 
 class Grader:
@@ -62,49 +69,82 @@ class Grader:
         self.is_verbatim = chain in self.form.verbatim
         self.mode: Mode = "lenient" if chain == "lenient" else "strict"
         self.skip: str = format.get("skip") or ""
-        self.has_condition = "accept_if" in comparison
+        self.has_condition, self.has_share = "accept_if" in comparison, "share" in comparison
         try:
             self.answer = answer_type(comparison)
         except LanguageError as error:
             raise DiaError(Diagnostic("E822", visible(error.message), None, error.help), 3) from None
 
     def grade(
-        self, truth: Value, accept: Sequence[Value], text: str, reply: str | None, accept_if: Condition | None = None
+        self,
+        truth: Value,
+        accept: Sequence[Value],
+        text: str,
+        reply: str | None,
+        accept_if: Condition | None = None,
+        share: Share | None = None,
     ) -> Grade:
         """The grade of a reply to the instance with this truth, these accepted forms and this canonical text.
 
-        `accept_if` is the condition of an answer whose comparison has one; it is called with the typed reply.
+        `accept_if` and `share` are those of an answer whose comparison has them; each is called with the typed reply.
         """
         if reply is None:
             return Grade(WRONG if self.is_verbatim else ERROR, None, None)
         found, step = self.form.extract(reply, self.format, self.chain)
+        part, flags = None, NO_FLAGS
         if found is None:
             verdict: Verdict = UNPARSED
         elif self.is_verbatim:
             verdict = self._compared(found, text)
+        elif found.strip() == self.skip and self.skip:
+            verdict = SKIPPED
         else:
-            verdict = self._read(found.strip(), truth, accept, accept_if)
-        if verdict in SETTLED or not self.skip or self.skip not in reply:
-            return Grade(verdict, found, step)
-        return Grade(verdict, found, step, SKIP_MALFORMED)
+            value = self._value(found.strip())
+            part = self._share(share, value)
+            verdict, flags = self._judged(value, truth, accept, accept_if)
+        if verdict not in SETTLED and self.skip and self.skip in reply:
+            flags = flags | SKIP_MALFORMED
+        return Grade(verdict, found, step, flags, part)
 
     def _compared(self, found: str, text: str) -> Verdict:
         if found == self.form.wrap(text, self.format):
             return CORRECT
         return SKIPPED if self.skip and found == self.form.wrap(self.skip, self.format) else WRONG
 
-    def _read(self, found: str, truth: Value, accept: Sequence[Value], accept_if: Condition | None) -> Verdict:
-        if found == self.skip and found:
-            return SKIPPED
-        if len(found) > CHARACTERS:
-            return WRONG
+    def _value(self, found: str) -> Value | None:
+        """The typed value of an answer's text, which is never None; None where it is none of the type."""
         try:
-            value = self.answer.read(found, self.mode)
+            return self.answer.read(found, self.mode) if len(found) <= CHARACTERS else None
         except Unreadable:
-            return WRONG
+            return None
+
+    def _judged(
+        self, value: Value | None, truth: Value, accept: Sequence[Value], accept_if: Condition | None
+    ) -> tuple[Verdict, frozenset[str]]:
+        """The verdict on a read answer, and its flags."""
+        if value is None:
+            return WRONG, NO_FLAGS
         if self.has_condition:
-            return CORRECT if _holds(accept_if, value) else WRONG
-        return CORRECT if any(self._equals(value, form) for form in (truth, *accept)) else WRONG
+            return CORRECT if _holds(accept_if, value) else WRONG, NO_FLAGS
+        flags = NO_FLAGS
+        for form in (truth, *accept):
+            try:
+                if self._equals(value, form):
+                    return CORRECT, NO_FLAGS
+            except Undecided:
+                flags = UNDECIDED
+        return WRONG, flags
+
+    def _share(self, share: Share | None, value: Value | None) -> Fraction | None:
+        """The share of full marks; None where the answer declares none."""
+        if not self.has_share:
+            return None
+        if share is None:
+            raise ValueError("the comparison has a `share`: give the function that it stands for")
+        try:
+            return Fraction(0) if value is None else share(value)
+        except (LanguageError, DiaError):
+            return Fraction(0)
 
     def _equals(self, value: Value, form: Value) -> bool:
         if not self.answer.holds(form):
@@ -123,10 +163,11 @@ def grade(
     format: Mapping[str, Any],
     chain: str = "strict",
     accept_if: Condition | None = None,
+    share: Share | None = None,
 ) -> Grade:
     """The grade of a reply to the question with this answer record and this answer format.
 
-    The record's own condition is used where it has one, unless `accept_if` is given. Raises DiaError for a
+    The record's own condition and share are used where it has them, unless they are given. Raises DiaError for a
     record, format or chain that this version cannot grade by.
 
     >>> record = {"answer": 12, "accept": [], "text": "12", "comparison": {"type": "integer"}}
@@ -139,11 +180,15 @@ def grade(
         from dia_runtime.language.conditions import condition
 
         accept_if = condition(comparison["accept_if"])
+    if grader.has_share and share is None:
+        from dia_runtime.language.conditions import share as stored_share
+
+        share = stored_share(comparison["share"])
     try:
         truth, accept = decode(answer["answer"]), [decode(form) for form in answer.get("accept", ())]
     except ValueError:
         raise DiaError(Diagnostic("E822", "an answer record holds no stored value"), 3) from None
-    return grader.grade(truth, accept, answer["text"], reply, accept_if)
+    return grader.grade(truth, accept, answer["text"], reply, accept_if, share)
 
 
 def _known(name: Any, table: Mapping[str, _Held], what: str) -> _Held:

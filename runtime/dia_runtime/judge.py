@@ -13,10 +13,11 @@ from typing import Any
 
 from dia_runtime.bundle.records import is_gradable
 from dia_runtime.formats import FORMATS
-from dia_runtime.grade import WRONG, Condition, Grade, grade
-from dia_runtime.language.answers import Mode, Unreadable, answer_type
+from dia_runtime.grade import WRONG, Condition, Grade, Share, grade
+from dia_runtime.language.answers import Mode, Undecided, Unreadable, answer_type
 from dia_runtime.language.answers.base import CHARACTERS, AnswerType
-from dia_runtime.language.conditions import condition, guarded_condition
+from dia_runtime.language.conditions import condition, guarded_condition, guarded_share
+from dia_runtime.language.conditions import share as stored_share
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.language.values import Value
 from dia_runtime.language.workers import Servant
@@ -24,7 +25,7 @@ from dia_runtime.metrics import Exact, Mark, mark
 from dia_runtime.store import Store
 from dia_runtime.store_schema import StoredQuestion, StoredReply
 
-FLAGS = ("over_context", "refused", "truncated", "skip_malformed")
+FLAGS = ("over_context", "refused", "truncated", "skip_malformed", "undecided")
 # How providers call the end of a reply -> flag. The first two come without a text, and for good.
 ENDINGS = {"over_context": "over_context", "content_filter": "refused", "length": "truncated"}
 WORTHS = ("correct", "skipped", "wrong")
@@ -46,12 +47,13 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question, the mark and the flags of its reply, and which known mistakes the reply is and is not."""
+    """A question, the mark and the flags of its reply, which known mistakes the reply is and is not, and its share."""
 
     question: StoredQuestion
     mark: Mark
     flags: frozenset[str]
     mistakes: Mapping[str, bool]
+    share: Fraction | None = None
 
 
 def judge(store: Store, respondent: int, rules: Rules, answers: Mapping[str, Record]) -> Iterator[Judged]:
@@ -64,13 +66,15 @@ def judge(store: Store, respondent: int, rules: Rules, answers: Mapping[str, Rec
             record = answers.get(question.id) or _held(store, question)
             format = _format(store, question)
             holds = _condition(store, record, servant)
-            found = _found(record, reply, format, rules.chain, holds)
+            share = _share(store, record, servant)
+            found = _found(record, reply, format, rules.chain, holds, share)
             verdict = "wrong" if found.verdict == "error" and rules.errors == "wrong" else found.verdict
             yield Judged(
                 question,
                 mark(verdict, _points(store, question.points) | dict(rules.points or {})),
                 frozenset(found.flags) | _ending(reply),
                 _mistakes(record, found, format, rules.chain) if verdict == "wrong" else {},
+                found.share,
             )
 
 
@@ -103,12 +107,29 @@ def _condition(store: Store, record: Record, servant: Servant) -> Condition | No
     return guarded_condition(stored, servant)
 
 
+def _share(store: Store, record: Record, servant: Servant) -> Share | None:
+    """The share of the answer, or None where it has none. Raises DiaError (exit 3) for one that is no share."""
+    stored = record["comparison"].get("share")
+    if stored is None:
+        return None
+    try:
+        stored_share(stored)  # compiled here and evaluated there
+    except (KeyError, TypeError, AttributeError, ValueError, DiaError):
+        raise store.damaged("a share of an answer is none") from None  # a stranger wrote it
+    return guarded_share(stored, servant)
+
+
 def _found(
-    record: Record, reply: StoredReply, format: Mapping[str, Any], chain: str, holds: Condition | None
+    record: Record,
+    reply: StoredReply,
+    format: Mapping[str, Any],
+    chain: str,
+    holds: Condition | None,
+    share: Share | None,
 ) -> Grade:
     if reply.text is None and reply.error is None:  # the provider's last word: an answer, and not a right one
         return Grade(WRONG, None, None)
-    return grade(record, None if reply.error is not None else reply.text, format, chain, holds)
+    return grade(record, None if reply.error is not None else reply.text, format, chain, holds, share)
 
 
 def _ending(reply: StoredReply) -> frozenset[str]:
@@ -131,7 +152,10 @@ def _mistakes(record: Record, found: Grade, format: Mapping[str, Any], chain: st
 
 def _is(kind: AnswerType, said: Value, text: str) -> bool:
     mistake = _read(kind, text, "strict")
-    return mistake is not None and kind.equal(said, mistake)
+    try:
+        return mistake is not None and kind.equal(said, mistake)
+    except Undecided:
+        return False
 
 
 def _read(kind: AnswerType, text: str, mode: Mode) -> Value | None:

@@ -1,6 +1,6 @@
-"""Conditions that travel with a bundle: an expression over `reply` with all that it needs, and nothing else.
+"""Conditions and shares that travel with a bundle: an expression over `reply` with all that it needs, and nothing else.
 
-A stored condition is `{"expression", "names": {name: encoded value}, "functions": {name: {"arguments",
+Either is stored as `{"expression", "names": {name: encoded value}, "functions": {name: {"arguments",
 "expression"}}, "faces": {name: {"arguments", "entries": {"catalog/entry": {"expression", "names": [...]}}}}}`; what is
 empty is left out.
 """
@@ -8,28 +8,46 @@ empty is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from functools import lru_cache
 from json import dumps, loads
 from typing import Any
 
+from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.expressions import Compiled, compile_expression
 from dia_runtime.language.guards import truth
 from dia_runtime.language.lowering import EXACT_ANSWER
 from dia_runtime.language.namespace import Namespace, face
 from dia_runtime.language.syntax import Loose, parse
-from dia_runtime.language.values import Value, decode
+from dia_runtime.language.values import Value, decode, described, plain
 from dia_runtime.language.workers import Servant
 
 
 def condition(stored: Mapping[str, Any]) -> Callable[[Value], bool]:
     """The stored condition as a function of the typed reply. Raises DiaError where it cannot be compiled."""
+    value = _function(stored)
+    return lambda reply: truth(value(reply))
+
+
+def share(stored: Mapping[str, Any]) -> Callable[[Value], Fraction]:
+    """The stored share as a function of the typed reply. Raises DiaError where it cannot be compiled."""
+    value = _function(stored)
+    return lambda reply: _share(value(reply))
+
+
+def _function(stored: Mapping[str, Any]) -> Callable[[Value], Value]:
     scope = {name: decode(value) for name, value in stored.get("names", {}).items()}
     compiled = _compiled(stored["expression"], _key(stored, "functions"), _key(stored, "faces"), frozenset(scope))
+    return lambda reply: compiled({**scope, "reply": reply})
 
-    def holds(reply: Value) -> bool:
-        return truth(compiled({**scope, "reply": reply}))
 
-    return holds
+def _share(value: Value) -> Fraction:
+    """The value as a share. Raises LanguageError for anything but an exact number from 0 to 1."""
+    is_number = isinstance(value, int | Fraction) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= 1:
+        shown = plain(value) if is_number else described(value)
+        raise LanguageError(f"`share` must be a number from 0 to 1; this is {shown}")
+    return Fraction(value)
 
 
 def guarded_condition(stored: Mapping[str, Any], servant: Servant) -> Callable[[Value], bool]:
@@ -40,6 +58,16 @@ def guarded_condition(stored: Mapping[str, Any], servant: Servant) -> Callable[[
 def answered(stored: Mapping[str, Any], reply: Value) -> Iterator[bool]:
     """Whether the stored condition holds for the reply, as the one item of a worker's task."""
     yield condition(stored)(reply)
+
+
+def guarded_share(stored: Mapping[str, Any], servant: Servant) -> Callable[[Value], Fraction]:
+    """The stored share as a function of the typed reply, evaluated in a worker that can be killed."""
+    return lambda reply: Fraction(servant.ask(shared, stored, reply))
+
+
+def shared(stored: Mapping[str, Any], reply: Value) -> Iterator[Fraction]:
+    """The stored share for the reply, as the one item of a worker's task."""
+    yield share(stored)(reply)
 
 
 def _key(stored: Mapping[str, Any], part: str) -> str:

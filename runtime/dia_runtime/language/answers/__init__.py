@@ -5,16 +5,27 @@ A comparison is a mapping with `type` and the options of that type; a bundle sto
 
 from __future__ import annotations
 
+from dia_runtime.language.answers.arithmetic import ArithmeticAnswer
 from dia_runtime.language.answers.base import (
     CHARACTERS,
     AnswerType,
     Comparison,
     Mode,
     Types,
+    Undecided,
     Unreadable,
 )
+from dia_runtime.language.answers.choices import ChoiceAnswer
+from dia_runtime.language.answers.dates import DateAnswer
+from dia_runtime.language.answers.expressions import ExpressionAnswer
 from dia_runtime.language.answers.lists import ListAnswer, TupleAnswer
+from dia_runtime.language.answers.matrices import MatrixAnswer
+from dia_runtime.language.answers.network import DomainAnswer, IpAddressAnswer
 from dia_runtime.language.answers.numbers import IntegerAnswer, RationalAnswer, RealAnswer
+from dia_runtime.language.answers.octets import BytesAnswer
+from dia_runtime.language.answers.polynomials import PolynomialAnswer
+from dia_runtime.language.answers.records import RecordAnswer
+from dia_runtime.language.answers.sets import MultisetAnswer, SetAnswer
 from dia_runtime.language.answers.texts import BooleanAnswer, TextAnswer
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.values import Value
@@ -23,6 +34,7 @@ __all__ = [
     "ANSWER_TYPES",
     "Comparison",
     "Mode",
+    "Undecided",
     "Unreadable",
     "answer_type",
     "describe",
@@ -34,11 +46,23 @@ __all__ = [
 ]
 
 ANSWER_TYPES: dict[str, type[AnswerType]] = {
+    "arithmetic": ArithmeticAnswer,
     "boolean": BooleanAnswer,
+    "bytes": BytesAnswer,
+    "choice": ChoiceAnswer,
+    "date": DateAnswer,
+    "domain": DomainAnswer,
+    "expression": ExpressionAnswer,
     "integer": IntegerAnswer,
+    "ip_address": IpAddressAnswer,
     "list": ListAnswer,
+    "matrix": MatrixAnswer,
+    "multiset": MultisetAnswer,
+    "polynomial": PolynomialAnswer,
     "rational": RationalAnswer,
     "real": RealAnswer,
+    "record": RecordAnswer,
+    "set": SetAnswer,
     "text": TextAnswer,
     "tuple": TupleAnswer,
 }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias, cast
 
 from dia_runtime.language.diagnostics import LanguageError, did_you_mean
 from dia_runtime.language.values import Value, described
@@ -16,11 +16,15 @@ Comparison: TypeAlias = Mapping[str, Any]
 CHARACTERS: Final = 1_000_000
 DIGITS: Final = 100_000
 ELEMENTS: Final = 100_000
-COMMON: Final = frozenset({"type", "accept_if"})
+COMMON: Final = frozenset({"type", "accept_if", "share"})
 
 
 class Unreadable(Exception):
     """A text that is no value of the answer's type."""
+
+
+class Undecided(LanguageError):
+    """Two values of which it could be proven neither that they are equal nor that they differ."""
 
 
 class AnswerType(ABC):
@@ -68,7 +72,7 @@ class AnswerType(ABC):
         """Three settled values to show."""
 
     def equal(self, reply: Value, truth: Value) -> bool:
-        """Whether a read value is the truth."""
+        """Whether a read value is the truth. Raises Undecided where that can be proven neither way."""
         return bool(reply == truth)
 
     def write_inside(self, value: Value, separator: str) -> str:
@@ -82,6 +86,10 @@ class AnswerType(ABC):
     def equal_inside(self, reply: Value, truth: Value) -> bool:
         """Whether a read element is the truth's."""
         return self.equal(reply, truth)
+
+    def key(self, value: Value) -> Hashable | None:
+        """What two values have in common when and only when they are equal; None where only `equal` can tell."""
+        return cast(Hashable, value)
 
     @property
     def has_quotes(self) -> bool:

@@ -4,10 +4,10 @@
 |---|---|---|
 | integer | `[+-]?[0-9]+` | an exponent (`1.5e3`, if the number is whole), one trailing `.0` |
 | real | digits with at most one decimal point anywhere, one digit at least | an exponent |
-| both | groups of three by the separator that the answer declares, if any | groups by , _ ' or a blank |
+| both | groups of three by the separator that the answer declares, if any | groups by , _ ' or a blank; one of the units that the answer declares, before or behind the number |
 
 Only ASCII digits, the ASCII signs + and -, no blanks but as separators, no words such as nan.
-"""
+"""  # noqa: E501 - a table
 
 from __future__ import annotations
 
@@ -46,6 +46,18 @@ def read_real(text: str, thousands: str, mode: Mode) -> Value:
         return _scaled(found[1], int(found[2]))
     head, point, tail = text.partition(".")
     return _scaled(_ungrouped(head, thousands, mode) + point + tail, 0)
+
+
+def without_unit(text: str, units: tuple[str, ...], mode: Mode) -> str:
+    """The number's text without the unit, one of these, that a lenient reading allows before or behind it."""
+    if mode == "strict":
+        return text
+    for unit in units:
+        if text.endswith(unit):
+            return text[: -len(unit)].rstrip()
+        if text.startswith(unit):
+            return text[len(unit) :].lstrip()
+    return text
 
 
 def _integer(digits: str) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from itertools import zip_longest
 from typing import Any
 
@@ -19,12 +20,13 @@ from dia_runtime.language.answers.base import (
 from dia_runtime.language.answers.options import CHOICES
 from dia_runtime.language.answers.split import is_bracketed, pieces_of
 from dia_runtime.language.answers.texts import SPECIAL
+from dia_runtime.language.answers.written import form_of, written_faults
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.values import Value
 
 DEPTH = 8
 # Options of a list that its elements take over where they have none of their own
-INHERITED = frozenset({"round", "tolerance", *CHOICES})
+INHERITED = frozenset({"round", "tolerance", "units", *CHOICES})
 
 
 class ListAnswer(AnswerType):
@@ -46,8 +48,8 @@ class ListAnswer(AnswerType):
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
         of = comparison.get("of")
-        if isinstance(of, Sequence) and not isinstance(of, str) and cls.name == "list":
-            return ["a list has elements of one type; use type tuple"]
+        if isinstance(of, Sequence) and not isinstance(of, str) and cls.name != "tuple":
+            return [f"a {cls.name} has elements of one type; use type tuple"]
         return element_faults(comparison, types)
 
     def element(self, place: int) -> AnswerType:
@@ -59,6 +61,9 @@ class ListAnswer(AnswerType):
             raise unfit(self.name, value, "put the elements in brackets, or declare another `type`")
         if not self._fits(value):
             raise LanguageError(f"the answer has {len(value)} elements; its type has {len(self.of)}")
+        if not self.is_fixed:
+            with suppress(LanguageError):  # told below with the place of its element
+                return list(map(self.of[0].settle, value))
         return [self._settled(place, item) for place, item in enumerate(value)]
 
     def _settled(self, place: int, item: Value) -> Value:
@@ -73,6 +78,8 @@ class ListAnswer(AnswerType):
     def holds(self, value: Value) -> bool:
         if type(value) is not list or not self._fits(value):
             return False
+        if not self.is_fixed:
+            return all(map(self.of[0].holds, value))
         return all(self.element(place).holds(item) for place, item in enumerate(value))
 
     def write(self, value: Value) -> str:
@@ -86,11 +93,16 @@ class ListAnswer(AnswerType):
         pieces = pieces_of(text, self.separator, self.separators, self.has_quotes)
         if not self._fits(pieces):
             raise Unreadable("another number of elements")
+        if not self.is_fixed:
+            read = self.of[0].read_inside
+            return [read(piece, mode) for piece in pieces]
         return [self.element(place).read_inside(piece, mode) for place, piece in enumerate(pieces)]
 
     def equal(self, reply: Value, truth: Value) -> bool:
         if len(reply) != len(truth):
             return False
+        if not self.is_fixed:
+            return all(map(self.of[0].equal_inside, reply, truth))
         pairs = enumerate(zip(reply, truth, strict=True))
         return all(self.element(place).equal_inside(said, right) for place, (said, right) in pairs)
 
@@ -111,6 +123,10 @@ class ListAnswer(AnswerType):
         first, second, third = self.of[0].samples()
         return [[first, second], [third, first], [second]]
 
+    def key(self, value: Value) -> Hashable | None:
+        keys = [self.element(place).key(item) for place, item in enumerate(value)]
+        return None if None in keys else tuple(keys)
+
     @property
     def has_quotes(self) -> bool:
         return any(element.has_quotes for element in self.of)
@@ -122,20 +138,77 @@ class ListAnswer(AnswerType):
 
 
 class TupleAnswer(ListAnswer):
-    """Elements in order, of one type or each of its own."""
+    """Elements in order, of one type or each of its own; `written` gives them a form: `{{ it[0] }} of {{ it[1] }}`."""
 
     name = "tuple"
+    options = ListAnswer.options | {"written"}
     opener, closer = "(", ")"
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        super().__init__(comparison, types)
+        template = comparison.get("written")
+        self.form = form_of(template) if template is not None else None
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        found = super().faults(comparison, types)
+        if found or comparison.get("written") is None:
+            return found
+        if not isinstance(comparison["of"], list | tuple):
+            return ["`written` of a tuple needs `of` to list the type of every element"]
+        return written_faults(comparison["written"], [f"it[{place}]" for place in range(len(comparison["of"]))])
+
+    def write(self, value: Value) -> str:
+        if self.form is None:
+            return super().write(value)
+        texts = [self.element(place).write(value[place]) for place in self._places]
+        text = within(self.form.fill(texts))
+        try:
+            is_same = self.equal(self._from_form(text, "strict"), value)
+        except Unreadable:
+            is_same = False
+        if not is_same:
+            raise LanguageError("a part of the answer cannot be told from the text around it in `written`")
+        return text
+
+    @property
+    def _places(self) -> list[int]:
+        """The places of the elements in the order of the form's gaps."""
+        assert self.form is not None
+        return [int(name[3:-1]) for name in self.form.names]
+
+    def read(self, text: str, mode: Mode) -> Value:
+        if self.form is not None:
+            try:
+                return self._from_form(text, mode)
+            except Unreadable:
+                pass
+        return super().read(text, mode)
+
+    def _from_form(self, text: str, mode: Mode) -> list[Value]:
+        assert self.form is not None
+        said = dict(zip(self._places, self.form.gaps(text), strict=True))
+        return [kind.read(said[place], mode) for place, kind in enumerate(self.of)]
+
+    def write_inside(self, value: Value, separator: str) -> str:
+        return super().write(value)
+
+    def describe(self) -> str:
+        if self.form is None:
+            return super().describe()
+        shown = [element.samples()[place % 3] for place, element in enumerate(self.of)]
+        return f"a tuple written as {self.write(shown)}"
 
 
 def elements_of(comparison: Comparison, types: Types) -> list[dict[str, Any]]:
     """The comparisons of the elements, with what they take over from the list."""
     of = comparison["of"]
     several = of if isinstance(of, Sequence) and not isinstance(of, str) else [of]
-    return [_element(item, comparison, types) for item in several]
+    return [inheriting(item, comparison, types) for item in several]
 
 
-def _element(of: Any, comparison: Comparison, types: Types) -> dict[str, Any]:
+def inheriting(of: Any, comparison: Comparison, types: Types) -> dict[str, Any]:
+    """The comparison of an element with the options that it takes over from what it stands in."""
     own = dict(of) if isinstance(of, Mapping) else {"type": of}
     name = own.get("type")
     taken = INHERITED & types.table[name].options if isinstance(name, str) and name in types.table else frozenset()
@@ -146,8 +219,8 @@ def element_faults(comparison: Comparison, types: Types) -> list[str]:
     """What is wrong with the options of a list, its elements included."""
     if not comparison.get("of"):
         return [f"answers of type {comparison['type']} need `of`, the type of their elements"]
-    if _depth(comparison) > DEPTH:
-        return [f"lists nest deeper than {DEPTH}"]
+    if comparison_depth(comparison) is None:
+        return [too_deep()]
     elements = elements_of(comparison, types)
     found = [message for element in elements for message in types.faults(element)]
     unused = [
@@ -158,14 +231,30 @@ def element_faults(comparison: Comparison, types: Types) -> list[str]:
     return found or unused + separator_faults(comparison.get("separator", ","), elements)
 
 
-def _depth(comparison: Comparison) -> int:
+def comparison_depth(comparison: Comparison) -> int | None:
+    """How deep the types of elements and fields nest; None where that is too deep."""
     depth, level = 0, [comparison]
-    while level and depth <= DEPTH:
+    while level:
         depth += 1
-        inner = [of for held in level if (of := held.get("of"))]
-        flat = [item for of in inner for item in (of if isinstance(of, list | tuple) else [of])]
-        level = [item for item in flat if isinstance(item, Mapping)]
+        if depth > DEPTH:
+            return None
+        level = [inner for held in level for inner in _inside(held) if isinstance(inner, Mapping)]
     return depth
+
+
+def _inside(comparison: Comparison) -> list[Any]:
+    """What stands for the types of elements and fields."""
+    of = comparison.get("of", comparison.get("fields"))
+    if isinstance(of, list | tuple):
+        return list(of)
+    if isinstance(of, Mapping) and comparison.get("type") == "record":
+        return list(of.values())
+    return [of]
+
+
+def too_deep() -> str:
+    """The message for types that nest deeper than DEPTH."""
+    return f"lists nest deeper than {DEPTH}"
 
 
 def separator_faults(separator: Any, elements: Sequence[Comparison]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -15,8 +15,8 @@ from dia_runtime.language.answers.base import (
     Unreadable,
     unfit,
 )
-from dia_runtime.language.answers.digits import read_integer, read_real
-from dia_runtime.language.answers.options import exact_number, round_faults, tolerance_faults
+from dia_runtime.language.answers.digits import read_integer, read_real, without_unit
+from dia_runtime.language.answers.options import exact_number, round_faults, tolerance_faults, unit_faults, units_of
 from dia_runtime.language.certain import enclosures, equals
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.radix import integer_text
@@ -30,9 +30,10 @@ WRITTEN, STORED = 10**3, 10**30
 class RoundedAnswer(AnswerType):
     """A number that may be rounded and grouped as `round` declares."""
 
-    options = frozenset({"round"})
+    options = frozenset({"round", "units"})
 
     def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.units = units_of(comparison)
         self.round: Mapping[str, Any] = comparison.get("round") or {}
         self.thousands: str = self.round.get("thousands", "")
 
@@ -63,12 +64,14 @@ class IntegerAnswer(RoundedAnswer):
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
-        found = round_faults(comparison.get("round"))
+        found = round_faults(comparison.get("round")) + unit_faults(comparison.get("units"))
         if not found and (comparison.get("round") or {}).get("places", 0) > 0:
             found.append("an integer has no decimal places to be rounded to; use type real or `places: 0`")
         return found
 
     def settle(self, value: Value) -> Value:
+        if type(value) is int and not self.round:
+            return value
         number = self.rounded(value)
         if is_symbolic(number):
             candidate = round_exact(number, 0)
@@ -85,7 +88,7 @@ class IntegerAnswer(RoundedAnswer):
         return few_digits(write_number(value, None, "strip", self.thousands))
 
     def read(self, text: str, mode: Mode) -> Value:
-        return read_integer(text.strip(), self.thousands, mode)
+        return read_integer(without_unit(text.strip(), self.units, mode), self.thousands, mode)
 
     def describe(self) -> str:
         return f"a whole number {self.in_digits}"
@@ -98,6 +101,14 @@ class RationalAnswer(AnswerType):
     """A fraction, or a whole number; numerator and denominator are read as integers are."""
 
     name = "rational"
+    options = frozenset({"units"})
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.units = units_of(comparison)
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        return unit_faults(comparison.get("units"))
 
     def settle(self, value: Value) -> Value:
         number = number_of(self.name, value)
@@ -114,7 +125,7 @@ class RationalAnswer(AnswerType):
         return top if exact.denominator == 1 else f"{top}/{few_digits(integer_text(exact.denominator))}"
 
     def read(self, text: str, mode: Mode) -> Value:
-        top, stroke, bottom = text.strip().partition("/")
+        top, stroke, bottom = without_unit(text.strip(), self.units, mode).partition("/")
         if not stroke:
             return read_integer(top, "", mode)
         divisor = read_integer(bottom, "", mode)
@@ -137,7 +148,7 @@ class RealAnswer(RoundedAnswer):
     """
 
     name = "real"
-    options = frozenset({"round", "tolerance"})
+    options = frozenset({"round", "tolerance", "units"})
 
     def __init__(self, comparison: Comparison, types: Types) -> None:
         super().__init__(comparison, types)
@@ -147,7 +158,8 @@ class RealAnswer(RoundedAnswer):
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
-        return round_faults(comparison.get("round")) + tolerance_faults(comparison.get("tolerance"))
+        found = round_faults(comparison.get("round")) + tolerance_faults(comparison.get("tolerance"))
+        return found + unit_faults(comparison.get("units"))
 
     def settle(self, value: Value) -> Value:
         number = self.rounded(value)
@@ -180,10 +192,13 @@ class RealAnswer(RoundedAnswer):
         return few_digits(write_number(value, self.round.get("places"), zeros, self.thousands))
 
     def read(self, text: str, mode: Mode) -> Value:
-        return read_real(text.strip(), self.thousands, mode)
+        return read_real(without_unit(text.strip(), self.units, mode), self.thousands, mode)
 
     def equal(self, reply: Value, truth: Value) -> bool:
         return bool(reply == truth or abs(reply - truth) <= self.margin(truth))
+
+    def key(self, value: Value) -> Hashable | None:
+        return None if self.absolute or self.relative else Fraction(value)
 
     def describe(self) -> str:
         example = self.write(self.samples()[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -10,6 +11,10 @@ from dia_runtime.language.rounding import THOUSANDS, TIES
 from dia_runtime.language.values import decode
 
 PLACES = 1000
+UNIT = 40
+VARIABLES = 10
+VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
+NUMERIC = frozenset("0123456789+-.,_'/eE ")
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "case": ("exact", "fold"),
     "whitespace": ("exact", "fold", "collapse", "ignore"),
@@ -57,6 +62,46 @@ def tolerance_faults(tolerance: Any) -> list[str]:
         if amount is None or amount < 0:
             found.append(f"`{name}` of `tolerance` must be an exact number that is not negative")
     return found
+
+
+def units_of(comparison: Mapping[str, Any]) -> tuple[str, ...]:
+    """The units that a lenient reading passes over, the longest first."""
+    held = comparison.get("units", ())
+    several = (held,) if isinstance(held, str) else held
+    return tuple(sorted(several, key=lambda unit: (-len(unit), unit)))
+
+
+def unit_faults(units: Any) -> list[str]:
+    """What is wrong with the option `units`."""
+    several = [units] if isinstance(units, str) else units
+    if several is None:
+        return []
+    if not isinstance(several, list | tuple) or not all(isinstance(unit, str) for unit in several):
+        return ["`units` must be a unit or a list of units, such as [km, kilometres]"]
+    if any(not 0 < len(unit) <= UNIT or unit != unit.strip() or NUMERIC.issuperset(unit) for unit in several):
+        return [f"each of `units` must be a text of 1 to {UNIT} characters that is no part of a number"]
+    return []
+
+
+def variables_of(comparison: Mapping[str, Any]) -> tuple[str, ...]:
+    """The variables that a formula may have."""
+    several = comparison.get("variables", comparison.get("variable", ()))
+    return (several,) if isinstance(several, str) else tuple(several)
+
+
+def variable_faults(comparison: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the options `variable` and `variables`."""
+    held = [name for name in ("variable", "variables") if name in comparison]
+    if len(held) > 1:
+        return ["`variable` and `variables` cannot stand together"]
+    for name in held:
+        several = [comparison[name]] if isinstance(comparison[name], str) else comparison[name]
+        is_list = isinstance(several, list | tuple) and 0 < len(several) <= VARIABLES
+        if not is_list or not all(isinstance(one, str) and VARIABLE.fullmatch(one) for one in several):
+            return [f"`{name}` must be a name, or a list of names, of letters, digits and _"]
+        if len(set(several)) < len(several):
+            return [f"a name stands twice in `{name}`"]
+    return []
 
 
 def exact_number(held: Any) -> Fraction | None:

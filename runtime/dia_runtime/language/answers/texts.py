@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from unicodedata import category, combining, normalize
 
 from dia_runtime.language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
@@ -90,20 +91,53 @@ class TextAnswer(AnswerType):
         return True
 
     def write_inside(self, value: Value, separator: str) -> str:
-        is_bare = value and value == value.strip() and separator not in value and SPECIAL.isdisjoint(value)
-        return str(value) if is_bare else f'"{value.translate(WRITTEN)}"'
+        return quoted_if_needed(value, separator)
 
     def read_inside(self, piece: str, mode: Mode) -> Value:
-        if not piece:
-            raise Unreadable("an empty element")
-        if piece[0] not in QUOTES:
-            return piece
-        if len(piece) < 2 or piece[-1] != piece[0]:
-            raise Unreadable("a quote that is not closed")
-        return unescaped(piece[1:-1])
+        return unquoted(piece)
 
     def equal_inside(self, reply: Value, truth: Value) -> bool:
         return self.compared(reply) == self.compared(truth)
+
+    def key(self, value: Value) -> Hashable | None:
+        return self.compared(value)
+
+
+class WordAnswer(AnswerType):
+    """A text of one kind, such as a date: in lists it may stand in quotes."""
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is str
+
+    def write(self, value: Value) -> str:
+        return within(value)
+
+    @property
+    def has_quotes(self) -> bool:
+        return True
+
+    def write_inside(self, value: Value, separator: str) -> str:
+        return quoted_if_needed(self.write(value), separator)
+
+    def read_inside(self, piece: str, mode: Mode) -> Value:
+        return self.read(unquoted(piece), mode)
+
+
+def quoted_if_needed(text: str, separator: str) -> str:
+    """The text as an element of a list: in quotes where it could be taken for something else."""
+    is_bare = text and text == text.strip() and separator not in text and SPECIAL.isdisjoint(text)
+    return text if is_bare else f'"{text.translate(WRITTEN)}"'
+
+
+def unquoted(piece: str) -> str:
+    """The text of an element, which may stand in quotes. Raises Unreadable."""
+    if not piece:
+        raise Unreadable("an empty element")
+    if piece[0] not in QUOTES:
+        return piece
+    if len(piece) < 2 or piece[-1] != piece[0]:
+        raise Unreadable("a quote that is not closed")
+    return unescaped(piece[1:-1])
 
 
 def normalized(text: str) -> str:
