@@ -31,7 +31,7 @@ NODES = 500
 RANDOM_PAIRS = 20_000
 DENOMINATOR = 1_000_000
 COUNTED_NODES = 9
-SMALL = 30
+SMALL = 12
 
 
 class Graphs(Domain):
@@ -222,6 +222,6 @@ def _connected(edges: Edges, size: int, is_directed: bool, has_parts: bool) -> E
     edges.low = max(edges.low, least)
     if not (is_directed or has_parts or isinstance(edges, ChanceEdges)):
         return SpannedEdges(size, edges.low, edges.high)
-    if size > SMALL and edges.usual() * (10 if is_directed else 20) < 7 * size * (size // 8).bit_length():
+    if size > SMALL and edges.usual() * (10 if is_directed else 20) < 7 * size * (size // 4).bit_length():
         raise OptionFault(None, f"so few edges seldom connect {size} nodes", "let there be more edges or fewer nodes")
     return edges

@@ -34,8 +34,8 @@ def is_known_prime(number: int) -> bool:
 def prime_factors(number: int) -> tuple[int, ...] | None:
     """The different prime factors, ascending; None where they cannot be found in a second.
 
-    What is left behind small primes has to be a prime, or to fall to Pollard's rho in 2**19 steps, fewer for numbers
-    beyond 128 bits: all factors but the largest have to be below about 2**36.
+    What is left behind small primes has to be a prime, or to fall to Pollard's rho in 2**19 steps together, fewer for
+    numbers beyond 128 bits: all factors but the largest have to be below about 2**36.
     """
     found = set()
     for prime in primes_below(SMALL):
@@ -45,22 +45,23 @@ def prime_factors(number: int) -> tuple[int, ...] | None:
             found.add(prime)
             number //= prime
     waiting = [number] if number > 1 else []
+    budget = [STEPS * 128 // max(128, number.bit_length())]
     while waiting:
         part = waiting.pop()
         if part < SMALL * SMALL or is_prime(part):
             found.add(part)
             continue
-        factor = _factor(part)
+        factor = _factor(part, budget)
         if factor is None:
             return None
         waiting += [factor, part // factor]
     return tuple(sorted(found))
 
 
-def _factor(number: int) -> int | None:
+def _factor(number: int, budget: list[int]) -> int | None:
     """A divisor other than 1 and the number, by Pollard's rho (1975) as Brent runs it (1980); None if none turns up."""
     for constant in (1, 3, 5, 7):
-        factor = _walked(number, constant)
+        factor = _walked(number, constant, budget)
         if factor not in (1, number):
             return factor
         if factor == 1:
@@ -68,27 +69,27 @@ def _factor(number: int) -> int | None:
     return None
 
 
-def _walked(number: int, constant: int) -> int:
-    """What one walk finds: a divisor; the number, where all came at once; 1, where nothing came in time."""
+def _walked(number: int, constant: int, budget: list[int]) -> int:
+    """What one walk finds: a divisor; the number, where all came at once; 1, where nothing came within the budget."""
     y = saved = x = 2
-    length, done, product = 1, 0, 1
-    while done < STEPS * 128 // max(128, number.bit_length()):
+    length, product = 1, 1
+    while budget[0] > 0:
         x = y
         for _ in range(length):
             y = (y * y + constant) % number
         walked = 0
-        while walked < length:
+        while walked < length and budget[0] > 0:
             saved = y
             for _ in range(min(BATCH, length - walked)):
                 y = (y * y + constant) % number
                 product = product * (x - y) % number
             walked += BATCH
+            budget[0] -= 2 * BATCH
             factor = gcd(product, number)
             if factor == number:
                 return _single_steps(number, constant, x, saved)
             if factor > 1:
                 return factor
-        done += 2 * length
         length *= 2
     return 1
 
