@@ -260,3 +260,36 @@ def test_a_template_whose_file_is_required_and_missing_is_left_out(tmp_path: Pat
     )
     (bundle,) = compile([folder], k=4, out=tmp_path / "out", jobs=1).bundles
     assert [item["template"] for item in bundle.left_out] == ["one"]
+
+
+NESTED = """template: nested
+title: Rows wherever a type may stand
+types: {easy: {type: row, from: data/q.csv, where: it.level == 'easy'}}
+catalogs:
+  ask:
+    faces: {say: template}
+    entries:
+      plain: {params: {row: {type: row, from: data/q.csv, columns: [question]}}, say: "{{ row.question }}"}
+params:
+  pair: {type: list, of: {type: row, from: data/q.csv, columns: [answer]}, length: 2, unique: true}
+  easy_one: {type: easy}
+  asked: {type: entry, of: ask}
+answer: {value: "join([row.answer for row in pair] + [easy_one.id], ' ')", type: text}
+prompt: "{{ pair[0].answer }} {{ pair[1].answer }} {{ easy_one.question }} {{ say(asked) }}"
+examples:
+  - params:
+      pair: [{answer: "5"}, {answer: "2"}]
+      easy_one: {id: a-2, question: "What is 3?", answer: "3", level: easy}
+    answer: 5 2 a-2
+"""
+
+
+def test_rows_stand_wherever_a_type_may(tmp_path: Path) -> None:
+    (bundle,) = compile([spec(tmp_path, NESTED)], k=5, out=tmp_path / "out", jobs=1).bundles
+    assert len(questions(bundle.path)) == 5
+
+
+def test_an_example_that_is_no_row_is_told(tmp_path: Path) -> None:
+    (entry,) = told(spec(tmp_path, NESTED.replace("What is 3?", "What is 33?")))
+    assert entry.message == "the value of `easy_one` is outside its type" and entry.position is not None
+    assert (entry.code, entry.position.line, entry.position.file.rpartition("/")[2]) == ("E507", 18, "t0.yaml")

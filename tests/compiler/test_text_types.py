@@ -287,6 +287,7 @@ def test_words_are_all_rows_of_words() -> None:
     assert sorted(exhausted(of)) == sorted(rows) and of.count == len(rows)
     assert not of.contains("a  b") and not of.contains("a d") and not of.contains("a b c a")
     assert sorted(exhausted(domain("words", **{"from": "colours"}))) == list(word_list("colours"))
+    assert domain("words", **{"from": None}).count == len(word_list("nouns"))
 
 
 def test_first_names_are_exhausted_with_the_pronouns_of_their_gender() -> None:

@@ -54,7 +54,7 @@ class Words(Domain):
 
 def words_option(options: Mapping[str, Any]) -> Sequence[str]:
     """The option `from` as a shipped list by its name, or as a list of own words. Raises OptionFault."""
-    source = options.get("from", "nouns")
+    source = "nouns" if options.get("from") is None else options["from"]
     if isinstance(source, str):
         if source not in WORD_LISTS:
             mend = did_you_mean(source, WORD_LISTS) or f"they are {', '.join(WORD_LISTS)}"
