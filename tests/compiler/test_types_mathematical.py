@@ -348,6 +348,7 @@ def test_a_depth_counts_the_operators_on_the_longest_way_down() -> None:
         ("formula", {"variables": "ab", "depth": 1}, "variables", "list"),
         ("formula", {"variables": ["a", "a"], "depth": 1}, "variables", "twice"),
         ("formula", {"variables": ["a b"], "depth": 1}, "variables", "letters"),
+        ("formula", {"variables": ["a", "True"], "depth": 1}, "variables", "meaning of its own"),
         ("formula", {"variables": ["a", "b"], "depth": 0}, "depth", "between 1 and 8"),
         ("formula", {"variables": ["a", "b"], "depth": 1, "operators": ["nor"]}, "operators", "no operator"),
         ("formula", {"variables": ["a", "b"], "depth": 2, "operators": ["not"]}, "depth", "no such formula"),

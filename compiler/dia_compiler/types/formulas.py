@@ -13,6 +13,7 @@ from dia_compiler.types.ranks import COUNT_CAP
 
 OPERATORS = ("and", "or", "not", "xor", "implies", "iff")
 USUAL = ("and", "or", "not", "xor")
+TAKEN = frozenset(OPERATORS) | {"true", "false", "none"}
 DEPTH = 8
 VARIABLES = 100
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -152,6 +153,9 @@ class FormulaType(ParameterType):
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         variables = _names(options, "variables", options["variables"])
+        for name in variables:
+            if name.lower() in TAKEN:
+                raise OptionFault("variables", f"`{name}` has a meaning of its own", "choose another name")
         operators = _names(options, "operators", options.get("operators", list(USUAL)))
         for name in operators:
             if name not in OPERATORS:
