@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import combinations
 from math import comb
@@ -40,7 +40,7 @@ def exhausted(of: Domain) -> list[Any]:
     return [value for value in found if value is not None]
 
 
-def numbers(sample: list[Mapping[str, Any]]) -> tuple[int, ...]:
+def numbers(sample: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
     return tuple(row["n"] for row in sample)
 
 
