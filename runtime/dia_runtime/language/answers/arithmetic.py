@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from dia_runtime.language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
+from dia_runtime.language.answers.base import Comparison, Mode, Types, Unreadable, unfit, within
 from dia_runtime.language.answers.grammar import parse_formula
+from dia_runtime.language.answers.texts import WordAnswer
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.radix import integer_of
 from dia_runtime.language.values import Record, Value
@@ -55,7 +56,7 @@ class _TreeBuilder:
         return _Part(Record(op="neg", args=[value.tree]), value.depth + 1, value.numbers)
 
 
-class ArithmeticAnswer(AnswerType):
+class ArithmeticAnswer(WordAnswer):
     """A tree of `operators` (+ - * / unless said) and whole numbers, as `arithmetic` makes it.
 
     Two are equal when they are the same tree; `accept_if` may say otherwise, as in
@@ -123,7 +124,3 @@ class ArithmeticAnswer(AnswerType):
         inner = Record(op=first, args=[2, 3])
         whole: Any = Record(op=last, args=[inner, 4])
         return [whole, inner, 5]
-
-    @property
-    def has_quotes(self) -> bool:
-        return False

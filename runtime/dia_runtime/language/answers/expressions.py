@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Hashable
 from fractions import Fraction
 
-from dia_runtime.language.answers.base import AnswerType, Comparison, Mode, Types, Undecided, Unreadable, unfit, within
+from dia_runtime.language.answers.base import Comparison, Mode, Types, Undecided, Unreadable, unfit, within
 from dia_runtime.language.answers.enclosing import differs, is_defined, is_zero_algebraic
 from dia_runtime.language.answers.formulas import MINUS, Node, NodeBuilder, added, multiplied, node_of, sympy_of
 from dia_runtime.language.answers.grammar import parse_formula
 from dia_runtime.language.answers.normal_form import is_zero
 from dia_runtime.language.answers.options import variable_faults, variables_of
+from dia_runtime.language.answers.texts import WordAnswer
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.values import Value, is_symbolic, normal, plain
 
 
-class ExpressionAnswer(AnswerType):
+class ExpressionAnswer(WordAnswer):
     """An expression in `variables` (none unless said), such as `2*sqrt(3)*x + pi`.
 
     Two are equal when they have the same real value wherever both have one. That is proven, by a normal form, and for

@@ -29,6 +29,7 @@ class MatrixAnswer(AnswerType):
     def __init__(self, comparison: Comparison, types: Types) -> None:
         self.rows = ListAnswer(_nested(comparison, ","), types)
         self.blank_row = ListAnswer({**_nested(comparison, " ")["of"]}, types)
+        self.separators = self.rows.separators
         self.row = ListAnswer({**_nested(comparison, ",")["of"]}, types)
 
     @classmethod

@@ -6,9 +6,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from dia_runtime.language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
+from dia_runtime.language.answers.base import Comparison, Mode, Types, Unreadable, unfit, within
 from dia_runtime.language.answers.grammar import parse_formula
 from dia_runtime.language.answers.options import variable_faults, variables_of
+from dia_runtime.language.answers.texts import WordAnswer
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.radix import integer_of, integer_text
 from dia_runtime.language.values import Value, is_symbolic, normal
@@ -105,7 +106,7 @@ class TermsBuilder:
         return terms
 
 
-class PolynomialAnswer(AnswerType):
+class PolynomialAnswer(WordAnswer):
     """A polynomial in `variable` (x unless said), or in several `variables`, with rational coefficients.
 
     Canonical is `3*x^2 - 1/2*x + 1`, the highest powers first. Both readings take any formula of numbers, variables,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
 from dia_runtime.language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
@@ -18,6 +19,7 @@ FIELDS = 100
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 # Linear: a name, quoted or not, and what parts it from its value
 FIELD = re.compile(r"\s*(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})'|([A-Za-z][A-Za-z0-9_]{0,63}))\s*[:=]\s*")
+HIDDEN = str.maketrans({char: f"\\u{ord(char):04x}" for char in "[](){},'"})
 MARKS = re.compile(r"[\[\](){},\"']")
 BLANK, BLANK_ON_LINE = re.compile(r"\s*"), re.compile(r"[^\S\n]*")
 LINE_MARKS = re.compile(r"[\[\](){},\"'\n]")
@@ -38,6 +40,8 @@ class RecordAnswer(AnswerType):
         self.fields: dict[str, AnswerType] = {
             name: types.build(inheriting(of, comparison, types)) for name, of in fields_of(comparison).items()
         }
+        levels = zip_longest(*(kind.separators for kind in self.fields.values()), fillvalue=frozenset[str]())
+        self.separators = (frozenset({","}), *(frozenset().union(*level) for level in levels))
         template = comparison.get("written")
         self.form = form_of(template) if template is not None else None
 
@@ -93,9 +97,12 @@ class RecordAnswer(AnswerType):
             raise LanguageError("a part of the answer cannot be told from the text around it in `written`")
         return text
 
-    def _plain(self, value: Value) -> str:
-        parts = [f"{name}: {kind.write_inside(value[name], ',')}" for name, kind in self.fields.items()]
-        return within("{" + ", ".join(parts) + "}")
+    def _plain(self, value: Value, is_inside: bool = False) -> str:
+        """The values with their names; inside a list no quoted text may hold what has a meaning there."""
+        texts = {name: kind.write_inside(value[name], ",") for name, kind in self.fields.items()}
+        if is_inside:
+            texts = {name: _hidden(text) for name, text in texts.items()}
+        return within("{" + ", ".join(f"{name}: {text}" for name, text in texts.items()) + "}")
 
     def read(self, text: str, mode: Mode) -> Value:
         if self.form is not None:
@@ -159,12 +166,17 @@ class RecordAnswer(AnswerType):
         return True
 
     def write_inside(self, value: Value, separator: str) -> str:
-        return self._plain(value)
+        return self._plain(value, True)
 
     def read_inside(self, piece: str, mode: Mode) -> Value:
         if not is_bracketed(piece):
             raise Unreadable("a record inside something else without brackets")
         return self._from_pairs(piece, mode)
+
+
+def _hidden(text: str) -> str:
+    """The text of a value with brackets, commas and quotes inside its quotes as escapes."""
+    return f'"{text[1:-1].translate(HIDDEN)}"' if text[:1] == '"' else text
 
 
 def fields_of(comparison: Comparison) -> Any:

@@ -14,6 +14,7 @@ import pytest
 from dia_runtime.language.answers import (
     ANSWER_TYPES,
     Mode,
+    Undecided,
     Unreadable,
     describe,
     equal,
@@ -33,6 +34,24 @@ TEXT, BOOLEAN = {"type": "text"}, {"type": "boolean"}
 CENTS = {"type": "real", "round": {"places": 2, "ties": "half_even", "zeros": "keep", "thousands": ","}}
 HUNDREDS = {"type": "integer", "round": {"places": -2, "ties": "half_up", "thousands": " "}}
 
+CHOICE = {"type": "choice", "of": ["GET", "a, b", "[c]", "d'e", 'f "g']}
+DATE, BYTES, ADDRESS, DOMAIN = {"type": "date"}, {"type": "bytes"}, {"type": "ip_address"}, {"type": "domain"}
+SET, MULTISET = {"type": "set", "of": INTEGER}, {"type": "multiset", "of": RATIONAL}
+RECORD = {"type": "record", "of": {"n": INTEGER, "t": TEXT}}
+MATRIX, POLYNOMIAL = {"type": "matrix", "of": RATIONAL}, {"type": "polynomial"}
+ARITHMETIC, EXPRESSION = {"type": "arithmetic"}, {"type": "expression", "variables": ["x"]}
+
+
+def _polynomial(coefficients: list[Fraction]) -> Any:
+    from sympy import Rational, Symbol
+
+    return sum(Rational(c.numerator, c.denominator) * Symbol("x") ** power for power, c in enumerate(coefficients))
+
+
+def _tree(operator: str, left: Any, right: Any) -> Record:
+    return Record(op=operator, args=[left, right])
+
+
 integers = st.integers(-(10**40), 10**40)
 fractions = st.fractions(max_denominator=10**6)
 decimals = st.decimals(allow_nan=False, allow_infinity=False, places=5).map(lambda value: ExactDecimal(Fraction(value)))
@@ -45,6 +64,17 @@ SCALARS: list[tuple[dict[str, Any], st.SearchStrategy[Any]]] = [
     (CENTS, fractions),
     (BOOLEAN, st.booleans()),
     (TEXT, texts.map(str.strip)),
+    (CHOICE, st.sampled_from(CHOICE["of"])),
+    (DATE, st.dates().map(str)),
+    (BYTES, st.binary(max_size=4)),
+    (ADDRESS, st.ip_addresses().map(str)),
+    (DOMAIN, st.sampled_from(["example.org", "a-b.example", "m\u00fcnchen.example", "xn--mnchen-3ya.example"])),
+    (SET, st.sets(integers, max_size=3).map(sorted)),
+    (MULTISET, st.lists(fractions, max_size=3).map(sorted)),
+    (RECORD, st.builds(lambda n, t: Record(n=n, t=t), integers, texts)),
+    (MATRIX, st.lists(st.lists(fractions, min_size=2, max_size=2), min_size=1, max_size=3)),
+    (POLYNOMIAL, st.lists(fractions, max_size=4).map(lambda held: _polynomial(held))),
+    (ARITHMETIC, st.recursive(integers, lambda inner: st.builds(_tree, st.sampled_from("+-*/"), inner, inner))),
 ]
 SEPARATORS = st.sampled_from([",", ";", " ", "\n", "->", " | "])
 
@@ -361,6 +391,27 @@ PHRASES: list[tuple[dict[str, Any], str]] = [
         {"type": "tuple", "of": [INTEGER, TEXT]},
         "a tuple such as (1, a), with text that holds a comma, a bracket or a quote in double quotes",
     ),
+    (CHOICE, "one of GET, a, b, [c], d'e, f \"g"),
+    (DATE, "a date such as 2026-01-31"),
+    (BYTES, "bytes in hexadecimal digits, two a byte, such as 00ff7f"),
+    ({**BYTES, "encoding": "base64"}, "bytes in base64 such as AP9/"),
+    (ADDRESS, "an IP address such as 192.0.2.1"),
+    (DOMAIN, "a domain name such as www.example.com"),
+    (SET, "a set such as {1, 2, 3}"),
+    (MULTISET, "a multiset such as {1/2, 3, -5/7}"),
+    ({"type": "record", "of": {"x": "integer", "y": "integer"}}, "a record such as {x: 1, y: 2}"),
+    ({"type": "record", "fields": {"x": "integer"}, "written": "<{{ x }}>"}, "a record written as <1>"),
+    (
+        RECORD,
+        "a record such as {n: 1, t: b}, with text that holds a comma, a bracket or a quote in double quotes",
+    ),
+    ({"type": "tuple", "of": [INTEGER, INTEGER], "written": "{{ it[1] }}:{{ it[0] }}"}, "a tuple written as 2:1"),
+    (MATRIX, "a matrix, row by row, such as [[1/2, 3], [-5/7, 1/2]]"),
+    (POLYNOMIAL, "a polynomial in x, such as 3*x^2 - 1/2*x + 1"),
+    ({"type": "polynomial", "variables": ["x", "y"]}, "a polynomial in x and y, such as 3*x^2 - 1/2*y + 1"),
+    (ARITHMETIC, "arithmetic with whole numbers, brackets and + - * /, such as (2 + 3) / 4"),
+    (EXPRESSION, "an expression in x, such as 2*sqrt(3)*x + 1/2"),
+    ({"type": "expression"}, "an expression, such as 2*sqrt(3)*pi + 1/2"),
 ]
 
 
@@ -402,6 +453,38 @@ FAULTS: list[tuple[Any, str]] = [
     ({"type": "list", "of": TEXT, "separator": " and "}, "no letters"),
     ({"type": "list", "of": TEXT, "separator": "]"}, "brackets"),
     ({"type": "list", "of": CENTS}, "cannot be the same"),
+    ({"type": "integer", "units": 7}, "`units` must be a unit or a list"),
+    ({"type": "integer", "units": ["km", "e3"]}, "no part of a number"),
+    ({"type": "integer", "units": " km"}, "no part of a number"),
+    ({"type": "choice"}, "need `of`, from 2"),
+    ({"type": "choice", "of": ["A"]}, "need `of`, from 2"),
+    ({"type": "choice", "of": ["A", "A"]}, "must be different"),
+    ({"type": "choice", "of": ["1", 1]}, "must be different"),
+    ({"type": "choice", "of": ["A", " B"]}, "each label of `of`"),
+    ({"type": "choice", "of": ["A", ""]}, "each label of `of`"),
+    ({"type": "choice", "of": {"A": "x", "B": 7}}, "options of `of` must be texts"),
+    ({"type": "bytes", "encoding": "base32"}, "`encoding` must be one of"),
+    ({"type": "set"}, "need `of`"),
+    ({"type": "set", "of": [INTEGER, TEXT]}, "use type tuple"),
+    ({"type": "record"}, "need `of`"),
+    ({"type": "record", "of": {"x y": "integer"}}, "names of a record's fields"),
+    ({"type": "record", "of": {"x": "intger"}}, "field x: no answer type is called `intger`"),
+    ({"type": "record", "of": {"x": "integer"}, "written": "x"}, "every part of the answer once"),
+    ({"type": "record", "of": {"x": "integer"}, "written": "{{ x + 1 }}"}, "nothing but the parts"),
+    ({"type": "record", "of": {"x": "integer"}, "written": "{% if x %}{{ x }}"}, "nothing but the parts"),
+    ({"type": "record", "of": {"x": "integer", "y": "integer"}, "written": "{{ x }}{{ y }}"}, "told apart"),
+    ({"type": "record", "of": {"x": "integer"}, "written": 7}, "`written` must be a text"),
+    ({"type": "tuple", "of": INTEGER, "written": "{{ it[0] }}"}, "list the type of every element"),
+    ({"type": "tuple", "of": [INTEGER], "written": "{{ x }}"}, "every part of the answer once"),
+    ({"type": "list", "of": INTEGER, "written": "{{ it[0] }}"}, "no option `written`"),
+    ({"type": "matrix", "of": [INTEGER]}, "elements of one type"),
+    ({"type": "matrix", "of": "intger"}, "did you mean `integer`?"),
+    ({"type": "polynomial", "variable": "x", "variables": ["y"]}, "cannot stand together"),
+    ({"type": "polynomial", "variable": "2x"}, "`variable` must be a name"),
+    ({"type": "expression", "variables": ["x", "x"]}, "stands twice"),
+    ({"type": "arithmetic", "operators": []}, "`operators` must be a list"),
+    ({"type": "arithmetic", "operators": ["+", "%"]}, "`operators` must be a list"),
+    ({"type": "arithmetic", "operators": "+-"}, "`operators` must be a list"),
 ]
 
 
@@ -448,6 +531,31 @@ HOSTILE = [
     "a \n" * 333_333,
     "a" + "\u0301\u0323" * 499_999,
 ]
+# The same for the types that make more of a text, at lengths that show quadratic time as well
+NEWER_HOSTILE = [
+    *(text[:250_000] for text in HOSTILE),
+    "{n: " * 60_000,
+    "n: 1, " * 40_000,
+    'n: "' + "a\\" * 100_000,
+    "[1 2]\n" * 40_000,
+    "1 2;" * 60_000,
+    "\\begin{pmatrix}" * 15_000,
+    "a." * 100_000,
+    ":" * 250_000,
+    "00" * 100_000,
+    "Answer: " * 30_000,
+    "-" * 9_999 + "1",
+    "(" * 9_999,
+    "x^" * 4_000 + "x",
+    "(x+1)^999*(x+2)^999",
+    "+".join(f"sqrt({n})" for n in range(2, 190)),
+    "sin(" * 50 + "x" + ")" * 50,
+    "exp(" * 50 + "x" + ")" * 50,
+    "9^" * 50 + "9",
+    "1/(x-x)",
+    "(1+sqrt(2)+sqrt(3)+sqrt(5)+sqrt(7)+sqrt(x))^200",
+    "sin(x/48)^64+sin(x/47)^64+sin(x/46)",
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:6]))
@@ -464,6 +572,24 @@ def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
         except Unreadable:
             pass
         assert time.perf_counter() - start < 5
+
+
+NEWER = (CHOICE, DATE, BYTES, ADDRESS, DOMAIN, SET, MULTISET, RECORD, MATRIX, POLYNOMIAL, ARITHMETIC, EXPRESSION)
+
+
+@pytest.mark.parametrize("text", NEWER_HOSTILE, ids=lambda text: ascii(text[:6]))
+def test_hostile_texts_of_newer_types_take_no_time(text: str) -> None:
+    import time
+
+    for comparison in NEWER:
+        start = time.perf_counter()
+        try:
+            value = read(text, comparison, "lenient")
+            other = read("x+1", comparison) if comparison is EXPRESSION else value
+            equal(value, other, comparison)
+        except (Unreadable, Undecided):
+            pass
+        assert time.perf_counter() - start < 2, comparison
 
 
 def test_replies_have_limits() -> None:
