@@ -46,14 +46,14 @@ class ExpressionAnswer(WordAnswer):
         if not is_number and not is_symbolic(value):
             raise unfit(self.name, value, "give a number or a symbolic expression, or declare another `type`")
         try:
-            node = self.node(value)
-            text = plain(value)
-            is_readable = self.equal(text, value)
+            if not is_defined(self.node(value), list(self.variables)):
+                message = "the answer has no real value that can be enclosed at any of the points that are tried"
+                raise LanguageError(message, "declare another `type`")
+            is_readable = self.equal(plain(value), value)
         except Unreadable as error:
             mend = "declare its `variables`, or another `type`"
             raise LanguageError(f"the answer's type is expression, but its value holds {error}", mend) from None
-        if not is_readable or not is_defined(node, list(self.variables)):
-            raise LanguageError("the answer has no real value that can be enclosed at any of the points that are tried")
+        assert is_readable, "sympy writes what our grammar reads otherwise"
         return value
 
     def node(self, value: Value) -> Node:

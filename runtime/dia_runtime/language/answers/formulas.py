@@ -52,6 +52,8 @@ def raised(base: Node, exponent: Node) -> Node:
     """The power of two nodes. Raises Unreadable for a division by zero and for huge powers."""
     if exponent[0] == "number" and abs(exponent[1]) > EXPONENT:
         raise Unreadable("a huge power")
+    if base[0] == "**" and _is_whole(exponent) and _is_whole(base[2]):
+        return raised(base[1], number(base[2][1] * exponent[1]))
     if base[0] == exponent[0] == "number" and exponent[1].denominator == 1:
         power = int(exponent[1])
         if power < 0 and not base[1]:
@@ -61,6 +63,10 @@ def raised(base: Node, exponent: Node) -> Node:
             raise Unreadable("too many digits")
         return number(base[1] ** power)
     return ("**", base, exponent)
+
+
+def _is_whole(node: Node) -> bool:
+    return bool(node[0] == "number" and node[1].denominator == 1)
 
 
 def divided(left: Node, right: Node) -> Node:
