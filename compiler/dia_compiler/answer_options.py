@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping as Map
 
 from dia_runtime.formats import FORMATS
 from dia_runtime.language.answers import ANSWER_TYPES, validate
@@ -38,7 +39,8 @@ def check_answer(node: Node | None, told: set[Path], faults: Faults) -> None:
 def check_format(template: Template, benchmark: Benchmark, told: set[Path], faults: Faults) -> None:
     """Tells what is wrong with the options of the answer format, the template's own or the benchmark's."""
     node = template.node.get("format")
-    if any(path[:1] == ("format",) for path in told):
+    held = template.facts.get("format", benchmark.facts.get("format", {}))
+    if any(path[:1] == ("format",) for path in told) or not isinstance(held, Map):
         return
     record = settings_of(benchmark, template, "").format
     form = FORMATS.get(str(record.get("kind")))
