@@ -259,7 +259,8 @@ class _Builder:
     def _scalar(self, event: Any, place: Position) -> Scalar:
         style = event.style or ""
         end = event.end_mark
-        rest = self.lines[end.line][end.column : end.column + REST] if style == "" else ""
+        is_inside = style == "" and end.line < len(self.lines)  # a mark at the end may stand behind the last line
+        rest = self.lines[end.line][end.column : end.column + REST] if is_inside else ""
         value = core_value(event.value, place) if style == "" else event.value
         indent = self._indent(place, event) if style in ("|", ">") else 0
         size = end.column - event.start_mark.column - 2 * (style in ("'", '"'))

@@ -52,7 +52,8 @@ def settings_of(benchmark: Benchmark, template: Template | None, seed: str) -> S
     """The settings of a template: its own where it has them, else the benchmark's, else the defaults."""
     facts = {**benchmark.facts, **({} if template is None else template.facts)}
     skip = str(benchmark.facts.get("skip", DEFAULT_SKIP))
-    chosen = {**dict(facts.get("format", DEFAULT_FORMAT)), "skip": skip}
+    held = facts.get("format")
+    chosen = {**(held if isinstance(held, Mapping) else DEFAULT_FORMAT), "skip": skip}  # a wrong shape has been told
     return Settings(seed, chosen, skip, Record(facts.get("points", DEFAULT_POINTS)))
 
 

@@ -230,6 +230,12 @@ class _Reader:
         self.visit(node.left, bound)
         self.visit(node.right, bound)
 
+    def visit_Subscript(self, node: ast.Subscript, bound: frozenset[str]) -> None:
+        self.visit(node.value, bound)
+        if isinstance(node.slice, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.slice.elts):
+            raise self.refuse(node.slice, "one slice at a time", "slice the parts: `[row[1:] for row in rows]`")
+        self.visit(node.slice, bound)
+
     def visit_Name(self, node: ast.Name, bound: frozenset[str]) -> None:
         self.check_name(node, node.id)
         if node.id not in bound:
