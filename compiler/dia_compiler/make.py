@@ -49,7 +49,9 @@ def make(
     checked = check(folders, order.is_strict)
     plans = [_plan(item, order) for item in checked.benchmarks]
     with private_folder(order.folder) as private, written(order.folder):
-        rows = _Rows(plans, [inputs for _, inputs in to_make], private, checked.faults, on_progress)
+        inputs = {folder.path: held for folder, held in to_make}  # a folder that cannot be read has no plan
+        given = [inputs[plan.item.folder.path] for plan in plans]
+        rows = _Rows(plans, given, private, checked.faults, on_progress)
         ready = rows.made(order)
         _refuse(checked, order.is_strict)
         bundles = [freeze(plan, held, private / f"bundle-{place}") for place, (plan, held) in enumerate(ready)]
