@@ -29,8 +29,8 @@ def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
     """
     proven = interval(value, SPARE_DIGITS)
     if proven is not None:
-        if proven[1] - proven[0] < Fraction(1, 10 ** (max(0, places) + SPARE_DIGITS // 4)):
-            yield proven
+        if _has_integral(value) and proven[1] - proven[0] < Fraction(1, 10 ** (max(0, places) + 2)):
+            yield proven  # mostly enough, and further digits of an integral are dear
         yield from _proven_enclosures(value, proven, places)
         return
     _require_closed(value)
@@ -43,12 +43,19 @@ def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
 
 
 def _proven_enclosures(value: Any, rough: Enclosure, places: int) -> Iterator[Enclosure]:
-    digits = max(1, _digits_before_point(rough) + places) + SPARE_DIGITS
+    spare = SPARE_DIGITS // 2 if _has_integral(value) else SPARE_DIGITS
+    digits = max(1, _digits_before_point(rough) + places) + spare
     while digits <= MAXIMUM_DIGITS:
         found = interval(value, digits)
         if found is not None:
             yield found
         digits *= 2
+
+
+def _has_integral(value: Any) -> bool:
+    import sympy
+
+    return bool(value.has(sympy.Integral))
 
 
 def interval(value: Any, digits: int) -> Enclosure | None:

@@ -99,23 +99,21 @@ def divide_polynomials(a: Expression, b: Expression, symbol: Expression) -> list
 
 def _rational(name: str, polynomial: Expression, symbol: Expression) -> Any:
     """The polynomial with rational coefficients, of a degree that can be factored."""
-    held = _polynomial(name, polynomial, symbol)
+    held = _polynomial(name, polynomial, symbol, FACTORED_DEGREE)
     if not (held.domain.is_ZZ or held.domain.is_QQ):
         raise LanguageError(f"`{name}` needs a polynomial with rational coefficients in one symbol")
-    if held.degree() > FACTORED_DEGREE:
-        raise LanguageError(f"`{name}` takes polynomials up to degree {FACTORED_DEGREE}", code="E502")
     return held.set_domain("QQ")
 
 
-def _polynomial(name: str, expression: Expression, symbol: Expression) -> Any:
+def _polynomial(name: str, expression: Expression, symbol: Expression, most: int = DEGREE) -> Any:
     import sympy
 
     held = guards.symbolic(expression)
     if not held.is_polynomial(require_symbol(symbol)):
         raise LanguageError(f"`{name}` needs a polynomial in `{symbol}`", code="E504")
     bound = _degree(held, symbol)
-    if bound > DEGREE:
-        raise LanguageError(f"`{name}` takes polynomials up to degree {DEGREE}", code="E502")
+    if bound > most:
+        raise LanguageError(f"`{name}` takes polynomials up to degree {most}", code="E502")
     charge(bound)
     return sympy.Poly(guards.symbolic(calculus.expand(held)), symbol)
 

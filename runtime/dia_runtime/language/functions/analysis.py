@@ -25,8 +25,9 @@ def definite_integral(expression: Expression, symbol: Expression, low: Number, h
     take `integrate`. Source: Moore, Interval Analysis (1966), chapter 8.
 
     >>> from dia_runtime.language.functions.arithmetic import round_to
-    >>> x = calculus.symbol("x")
-    >>> str(round_to(definite_integral(calculus.exp(-(x**2)), x, 0, 1), 10)), definite_integral(x**2, x, 0, 3)
+    >>> from dia_runtime.language.functions.calculus import exp, symbol
+    >>> x = symbol("x")
+    >>> str(round_to(definite_integral(exp(-(x**2)), x, 0, 1), 10)), definite_integral(x**2, x, 0, 3)
     ('0.7468241328', 9)
     """
     import sympy
@@ -52,7 +53,8 @@ def arc_length(expression: Expression, symbol: Expression, low: Number, high: Nu
     The integral of sqrt(1 + derivative**2); limits and digits as for `definite_integral`.
 
     >>> from dia_runtime.language.functions.arithmetic import round_to
-    >>> x = calculus.symbol("x")
+    >>> from dia_runtime.language.functions.calculus import symbol
+    >>> x = symbol("x")
     >>> str(round_to(arc_length(x**3, x, 0, 1), 6)), arc_length(3 * x / 4, x, 0, 8)
     ('1.547866', 10)
     """
@@ -67,8 +69,9 @@ def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -
 
     From 1 to 30 terms. An error where the expression has no such series there.
 
-    >>> x = calculus.symbol("x")
-    >>> taylor(calculus.exp(x), x, 0, 4), taylor(1 / x, x, 1, 3)
+    >>> from dia_runtime.language.functions.calculus import exp, symbol
+    >>> x = symbol("x")
+    >>> taylor(exp(x), x, 0, 4), taylor(1 / x, x, 1, 3)
     ([1, 1, Fraction(1, 2), Fraction(1, 6)], [1, -1, 1])
     """
     require_symbol(symbol)
@@ -87,8 +90,9 @@ def laplace(expression: Expression, symbol: Expression, s: Expression) -> Expres
     The integral of expression * exp(-s * symbol) from 0 to infinity. An error where it does not converge, and
     where the computer algebra finds no closed form.
 
-    >>> t = calculus.symbol("t")
-    >>> laplace(t**2 * calculus.exp(-3 * t), t, 2), laplace(t, t, calculus.symbol("s"))
+    >>> from dia_runtime.language.functions.calculus import exp, symbol
+    >>> t = symbol("t")
+    >>> laplace(t**2 * exp(-3 * t), t, 2), laplace(t, t, symbol("s"))
     (Fraction(2, 125), s**(-2))
     """
     import sympy

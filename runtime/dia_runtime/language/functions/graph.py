@@ -13,9 +13,9 @@ from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.indexed_graph import IndexedGraph, indexed, require_size
 from dia_runtime.language.functions.kinds import Graph, Matrix, Number, Value
 from dia_runtime.language.functions.linear import det
-from dia_runtime.language.limits import LIST_LENGTH
 from dia_runtime.language.values import Record
 
+NODES = 100_000
 MATRIX_NODES = 1_000
 TREES_NODES = 100
 
@@ -26,13 +26,15 @@ def graph(
     """Graph of the nodes, given as a list or as a number n for 1 to n, and the edges, each a pair of nodes.
 
     The nodes are integers or texts. In an undirected graph the two ends of an edge are put in the nodes' order.
-    `weights` gives each edge a rational weight. An error for loops and for two edges between the same nodes.
+    `weights` gives each edge a rational weight. At most 100,000 nodes; an error for loops and for two edges between
+    the same nodes.
 
     >>> edges(graph(3, [[2, 1], [2, 3]]))
     [[1, 2], [2, 3]]
     """
-    if isinstance(nodes, int) and not 1 <= nodes <= LIST_LENGTH:
-        raise LanguageError(f"`graph` takes 1 to {LIST_LENGTH} nodes", code="E501" if nodes < 1 else "E502")
+    size = nodes if isinstance(nodes, int) else len(nodes)
+    if not 1 <= size <= NODES:
+        raise LanguageError(f"`graph` takes 1 to {NODES} nodes", code="E501" if size < 1 else "E502")
     named = list(range(1, nodes + 1)) if isinstance(nodes, int) else nodes
     if any(len(edge) != 2 for edge in edges):
         raise LanguageError("an edge is a list of two nodes")

@@ -113,7 +113,10 @@ def factor(n: int) -> list[list[int]]:
 
     _positive("factor", n)
     found, rest = _small_factors(_small_enough("factor", n))
-    found |= {int(prime): int(exponent) for prime, exponent in factorint(rest).items()}
+    try:
+        found |= {int(prime): int(exponent) for prime, exponent in factorint(rest).items()}
+    except OverflowError:  # of a binary float in sympy's search for bounds
+        raise LanguageError("the integer has two large prime factors, which are not found", code="E502") from None
     return [[prime, found[prime]] for prime in sorted(found)]
 
 

@@ -13,6 +13,8 @@ from dia_runtime.language.functions.number import binomial, factorial
 from dia_runtime.language.limits import INTEGER_BITS
 from dia_runtime.language.values import normal
 
+DISTANCE_BITS = 2_000
+
 
 def expected_value(values: list[Number], weights: list[Rational]) -> Number:
     """Mean of the values, each with its weight, exact: their expected value where the weights are probabilities.
@@ -114,7 +116,8 @@ def poisson_probability(k: int, rate: Rational) -> Number:
 def normal_probability(x: Number, mean: Number = 0, deviation: Number = 1) -> Number:
     """Probability that a normally distributed number is at most x, exact by the error function.
 
-    `deviation` is the standard deviation, above 0; `round_to` gives digits.
+    `deviation` is the standard deviation, above 0; `round_to` gives digits. The distance from the mean in deviations
+    has at most 2,000 bits.
 
     >>> from dia_runtime.language.functions.arithmetic import round_to
     >>> normal_probability(5, 5), str(round_to(normal_probability(130, 100, 15), 4))
@@ -125,6 +128,8 @@ def normal_probability(x: Number, mean: Number = 0, deviation: Number = 1) -> Nu
     if not guards.less(0, deviation):
         raise LanguageError("`normal_probability` needs a standard deviation above 0")
     distance = guards.symbolic(guards.divide(guards.subtract(x, mean), deviation))
+    if distance.is_Rational and int(distance.p).bit_length() + int(distance.q).bit_length() > DISTANCE_BITS:
+        raise LanguageError(f"`normal_probability` takes numbers of at most {DISTANCE_BITS} bits", code="E502")
     return normal((1 + sympy.erf(distance / sympy.sqrt(2))) / 2)
 
 

@@ -88,3 +88,8 @@ def test_arguments_out_of_range_are_refused() -> None:
     assert code("normal_probability", 0, 0, 0) == code("geometric_probability", 1, -1) == "E501"
     assert code("binomial_probability", 10**6, 5, Fraction(1, 3)) == "E502"
     assert code("geometric_probability", 10**9, Fraction(1, 3)) == code("poisson_probability", 10**9, 2) == "E502"
+
+
+def test_numbers_too_large_for_the_normal_distribution_are_refused() -> None:
+    assert code("normal_probability", 10**1000, 0, 1) == "E502"
+    assert call("round_to", call("normal_probability", 10**30, 0, 1), 9) == 1
