@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compile": ("dia_compiler.commands.compile", "Compile specs to frozen bundles."),
     "verify": ("dia_compiler.commands.verify", "Find any changed byte of a bundle."),
     "show": ("dia_runtime.commands.show", "Show a bundle, or one question of it."),
+    "diff": ("dia_runtime.commands.diff", "Tell what differs between two bundles."),
     "functions": ("dia_compiler.commands.functions", "Show the function library."),
     "types": ("dia_compiler.commands.types", "Show the parameter types."),
     "doctor": ("dia_compiler.commands.doctor", "Show what is installed, and what is missing for what."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -143,10 +144,8 @@ def record_problems(bundle: Bundle, faulty: Collection[str] = ()) -> list[Proble
     asked, answered = bundle.names("questions"), bundle.names("answers")
     try:
         if not set(asked) & set(faulty):
-            ids: list[str] = []
-            problems += _question_problems(bundle, ids)
-            if answered and not set(answered) & set(faulty):
-                problems += _answer_problems(bundle, ids)
+            has_answers = bool(answered) and not set(answered) & set(faulty)
+            problems += _question_problems(bundle, has_answers)
         if not set(bundle.names("templates")) & set(faulty):
             problems += _count_problems(bundle, "templates", sum(1 for _ in bundle.templates()))
     except DiaError as error:
@@ -159,34 +158,91 @@ def _told(entry: Diagnostic, names: Iterable[str]) -> Problem:
     return Problem("record", name, f"cannot be used: {entry.message}")
 
 
-def _question_problems(bundle: Bundle, ids: list[str]) -> Iterator[Problem]:
+def _question_problems(bundle: Bundle, has_answers: bool) -> Iterator[Problem]:
+    """What is wrong with the questions, and with the answers beside them; both are read once, side by side."""
     place = ", ".join(bundle.names("questions")) or "questions.jsonl"
-    tree, items, benchmark = MerkleTree(), set(), bundle.manifest["benchmark"]
+    tree, ids, benchmark = MerkleTree(), _Ids(), bundle.manifest["benchmark"]
+    answers = _Answers(bundle) if has_answers else None
     for question in bundle.questions():
         tree.add(leaf_or_none(question) or bytes(32))  # without a leaf the root comes out different
-        items.add(question["item"])
-        ids.append(question["id"])
+        ids.add(question)
         if question["id"] != question_id(benchmark, question):
+            ids.are_ordered = False
             yield Problem("record", place, f"has the id `{question['id']}`, which its other facts contradict")
-    if len(set(ids)) != len(ids):
+        if answers is not None:
+            yield from answers.compare(question["id"])
+    if not ids.are_ordered and _has_twins(bundle):
         yield Problem("record", place, "has two questions with one id")
-    yield from _count_problems(bundle, "questions", len(ids), place)
-    yield from _count_problems(bundle, "items", len(items), place)
+    yield from _count_problems(bundle, "questions", ids.count, place)
+    yield from _count_problems(bundle, "items", len(ids.items), place)
     if tree.root() != bundle.questions_root:
         message = f"give the questions' root {tree.root()}, the manifest says {bundle.questions_root}"
         yield Problem("root", place, message, bundle.questions_root, tree.root())
+    if answers is not None:
+        yield from answers.end(ids.count)
 
 
-def _answer_problems(bundle: Bundle, ids: list[str]) -> Iterator[Problem]:
-    place, count = ", ".join(bundle.names("answers")), 0
-    for count, answer in enumerate(bundle.answers(), 1):
-        if count <= len(ids) and answer["id"] != ids[count - 1]:
-            message = f"answers `{answer['id']}` at line {count}, where the question is `{ids[count - 1]}`"
-            yield Problem("answers", place, message, ids[count - 1], answer["id"])
+class _Ids:
+    """Whether questions stand in the order in which bundles are made: item by item, instances ascending.
+
+    As long as they do, no two can be the same, and nothing but the items' names need be remembered.
+    """
+
+    def __init__(self) -> None:
+        self.count, self.items, self.are_ordered = 0, set[str](), True
+        self.item, self.instance, self.variants = "", -1, set[str | None]()
+
+    def add(self, question: dict[str, Any]) -> None:
+        """The next question."""
+        self.count += 1
+        item, instance, variant = question["item"], question["instance"], question["variant"]
+        if item != self.item or self.count == 1:
+            self.are_ordered &= item not in self.items
+            self.items.add(item)
+            self.item, self.instance, self.variants = item, instance, {variant}
+        elif instance != self.instance:
+            self.are_ordered &= instance > self.instance
+            self.instance, self.variants = instance, {variant}
+        else:
+            self.are_ordered &= variant not in self.variants
+            self.variants.add(variant)
+
+
+def _has_twins(bundle: Bundle) -> bool:
+    """Whether two questions have one id, wherever they stand."""
+    seen: set[bytes] = set()
+    for count, question in enumerate(bundle.questions(), 1):
+        seen.add(hashlib.sha256(question["id"].encode("utf-8", "surrogatepass")).digest()[:16])
+        if len(seen) != count:
+            return True
+    return False
+
+
+class _Answers:
+    """The answers of a bundle, compared with its questions one by one."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.place = ", ".join(bundle.names("answers"))
+        self.left = bundle.answers()
+        self.count, self.agrees = 0, True
+
+    def compare(self, id: str) -> Iterator[Problem]:
+        """Takes the next answer, which is to have this id; tells the first that has another."""
+        answer = next(self.left, None)
+        if answer is None:
             return
-    if count != len(ids):
-        message = f"holds {count} answers for {len(ids)} questions"
-        yield Problem("answers", place, message, str(len(ids)), str(count))
+        self.count += 1
+        if self.agrees and answer["id"] != id:
+            self.agrees = False
+            message = f"answers `{answer['id']}` at line {self.count}, where the question is `{id}`"
+            yield Problem("answers", self.place, message, id, answer["id"])
+
+    def end(self, questions: int) -> Iterator[Problem]:
+        """Takes the rest; tells another number of answers than of questions."""
+        self.count += sum(1 for _ in self.left)
+        if self.agrees and self.count != questions:
+            message = f"holds {self.count} answers for {questions} questions"
+            yield Problem("answers", self.place, message, str(questions), str(self.count))
 
 
 def _count_problems(bundle: Bundle, name: str, found: int, place: str = "templates.jsonl") -> Iterator[Problem]:

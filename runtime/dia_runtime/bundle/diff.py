@@ -1,0 +1,182 @@
+"""What differs between two bundles, question by question; memory holds one question of each, whatever their size."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.bundle.canonical import ENCODER
+from dia_runtime.bundle.manifest import PROVENANCE
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.bundle.records import question_core
+
+LISTED = 100
+SHOWN = 200
+# What of an answer decides how replies are graded.
+GRADED = ("answer", "text", "comparison", "accept")
+ASKED = ("messages", "sessions")
+# Entries of a manifest that other lines of the comparison tell.
+TOLD_ELSEWHERE = frozenset({"files", "checksum", "questions_root", "templates", "counts"})
+TABLE = "CREATE TABLE old (id TEXT PRIMARY KEY, asked BLOB, facts BLOB, graded BLOB, text TEXT) WITHOUT ROWID"
+
+
+@dataclass(slots=True)
+class Changes:
+    """Some changes of one kind: how many, and the first ones."""
+
+    count: int = 0
+    listed: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, **change: Any) -> None:
+        """Counts a change, and lists it while there are few."""
+        self.count += 1
+        if len(self.listed) < LISTED:
+            self.listed.append(change)
+
+    def as_json(self) -> dict[str, Any]:
+        """The mapping that `dia diff --json` prints."""
+        return {"count": self.count, "listed": self.listed}
+
+
+@dataclass(slots=True)
+class Difference:
+    """What differs between two bundles.
+
+    `alarming` are questions that are asked as before and have another answer, or one that is compared otherwise;
+    `answers` those of which question and answer have changed; `relabelled` those of which only category, level,
+    parameters, named mistakes and the like have.
+    """
+
+    old: Bundle
+    new: Bundle
+    alarming: Changes = field(default_factory=Changes)
+    answers: Changes = field(default_factory=Changes)
+    questions: Changes = field(default_factory=Changes)
+    relabelled: Changes = field(default_factory=Changes)
+    added: Changes = field(default_factory=Changes)
+    removed: Changes = field(default_factory=Changes)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the two are one bundle."""
+        return self.old.id == self.new.id
+
+    @property
+    def manifest(self) -> list[dict[str, Any]]:
+        """The facts of the manifests that differ."""
+        old, new = _facts(self.old), _facts(self.new)
+        return [_pair(name, old, new) for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+
+    @property
+    def templates(self) -> dict[str, list[str]]:
+        """The templates that only one of the two has."""
+        return _sides(_templates(self.old), _templates(self.new))
+
+    @property
+    def specs(self) -> dict[str, list[str]]:
+        """The files of the specs that were added, removed or changed."""
+        old, new = _specs(self.old), _specs(self.new)
+        changed = [name for name in old if name in new and old[name] != new[name]]
+        return {**_sides(list(old), list(new)), "changed": sorted(changed)}
+
+    @property
+    def versions(self) -> list[dict[str, Any]]:
+        """The libraries that computed the truth in different versions."""
+        old, new = _versions(self.old), _versions(self.new)
+        return [_pair(name, old, new) for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+
+
+def compare(old: Bundle, new: Bundle) -> Difference:
+    """Everything that differs. Raises DiaError (exit 3) where a bundle's files are not what its manifest says."""
+    found = Difference(old, new)
+    with tempfile.TemporaryDirectory(prefix="dia-diff-") as folder, closing(_opened(Path(folder))) as store:
+        store.executemany("INSERT OR REPLACE INTO old VALUES (?, ?, ?, ?, ?)", _rows(old))
+        for row in _rows(new):
+            _compare(found, store, row)
+        for (id,) in store.execute("SELECT id FROM old ORDER BY id"):
+            found.removed.add(id=id)
+    return found
+
+
+def _opened(folder: Path) -> sqlite3.Connection:
+    """An empty table on disk for the rows of the old bundle."""
+    store = sqlite3.connect(folder / "old", isolation_level=None)
+    for command in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", TABLE, "BEGIN"):
+        store.execute(command)
+    return store
+
+
+def _compare(found: Difference, store: sqlite3.Connection, row: tuple[Any, ...]) -> None:
+    id, asked, facts, graded, text = row
+    before = store.execute("SELECT asked, facts, graded, text FROM old WHERE id = ?", (id,)).fetchone()
+    if before is None:
+        found.added.add(id=id)
+        return
+    store.execute("DELETE FROM old WHERE id = ?", (id,))
+    can_tell = graded is not None and before[2] is not None  # not where one of the two has no answers
+    if can_tell and graded != before[2]:
+        changes = found.alarming if asked == before[0] else found.answers
+        changes.add(id=id, old=before[3], new=text)
+    if asked != before[0]:
+        found.questions.add(id=id)
+    elif facts != before[1]:
+        found.relabelled.add(id=id)
+
+
+def _rows(bundle: Bundle) -> Iterator[tuple[Any, ...]]:
+    """Id, digests of what is asked, of the other facts and of the answer, and the answer's text, of each question."""
+    answers = bundle.answers() if bundle.has_answers else None
+    for question in bundle.questions():
+        answer = next(answers, None) if answers else None
+        facts = [_without(question, ASKED), None if answer is None else _without(answer, GRADED)]
+        graded = None if answer is None else _digest({name: answer.get(name) for name in GRADED})
+        text = None if answer is None else str(answer["text"])[:SHOWN]
+        yield str(question["id"]), _digest(question_core(question)), _digest(facts), graded, text
+    for _ in answers or ():  # to its end, where the file is compared with the manifest
+        pass
+
+
+def _without(record: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in names}
+
+
+def _digest(record: Any) -> bytes:
+    return hashlib.sha256(ENCODER.encode(record).encode("utf-8", "surrogatepass")).digest()
+
+
+def _facts(bundle: Bundle) -> dict[str, Any]:
+    facts = {name: value for name, value in bundle.manifest.items() if name not in TOLD_ELSEWHERE}
+    return facts | {f"counts.{name}": value for name, value in bundle.manifest["counts"].items()}
+
+
+def _pair(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": name, "old": old.get(name), "new": new.get(name)}
+
+
+def _sides(old: list[str], new: list[str]) -> dict[str, list[str]]:
+    return {"added": sorted(set(new) - set(old)), "removed": sorted(set(old) - set(new))}
+
+
+def _templates(bundle: Bundle) -> list[str]:
+    return [str(record["template"]) for record in bundle.templates()]
+
+
+def _specs(bundle: Bundle) -> dict[str, str]:
+    files = bundle.manifest["files"]
+    return {name: entry["sha256"] for name, entry in files.items() if name.startswith("specs/")}
+
+
+def _versions(bundle: Bundle) -> dict[str, str]:
+    """The versions that the bundle names, which its digest does not cover; none where there are none to read."""
+    try:
+        held = json.loads((bundle.path / PROVENANCE).read_bytes())
+        return {"python": str(held["python"]), **{str(name): str(item) for name, item in held["libraries"].items()}}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
