@@ -2,10 +2,10 @@
 
     python benchmarks/compile_speed.py [--k 200] [--specs FOLDER] [--profile FAMILY]
 
-Expands every shipped family in this process, without workers, and counts processor time. The peer is the least that any generator of this kind
-has to do for a question: draw from a SHA-256 stream, evaluate a compiled expression, render two Jinja templates, hash
-the text and write two JSON lines; it checks, compares and grades nothing. The aim is 4,000 questions a second over the
-families whose solver and checks cost under 1 ms.
+Expands every shipped family in this process, without workers, and counts processor time. The peer is the least that
+any generator of this kind has to do for a question: draw from a SHA-256 stream, evaluate a compiled expression, render
+two Jinja templates, hash the text and write two JSON lines; it checks, compares and grades nothing. The aim is 4,000
+questions a second over the families whose solver and checks cost under 1 ms.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ class Maker:
         """The domain under the scope. Raises DiaError at the option that cannot be."""
         if self.held is not None:
             return self.held
-        domain = self.base or self._made(scope)
+        domain = self._made(scope) if self.base is None else self.base
         if self.is_constant:
             self.held = domain
         elif self.is_fixed and all(maker.is_constant for maker in self.nested):

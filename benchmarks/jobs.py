@@ -1,0 +1,59 @@
+"""How much faster two workers are than one, on work that divides.
+
+    python benchmarks/jobs.py [--k 1000] [--jobs 2]
+
+Compiles shipped families without the cache: one large one alone, which is divided into stretches, and ten together.
+The bytes are compared too. The aim is 1.7 times the speed of one worker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+from memory import FAMILIES, SPECS
+
+ALONE = "d012_ten_primality_tests"
+
+
+def chosen_specs(folder: Path, names: tuple[str, ...]) -> Path:
+    """A copy of the benchmark with some families."""
+    folder.mkdir()
+    for name in ("benchmark", *names):
+        shutil.copy(SPECS / f"{name}.yaml", folder)
+    return folder
+
+
+def compiled(specs: Path, out: Path, k: int, jobs: int) -> tuple[float, str]:
+    """The seconds of a compile, and the digest of its bundle."""
+    arguments = ["compile", str(specs), "--k", str(k), "--jobs", str(jobs), "-o", str(out), "-q", "--no-cache"]
+    start = perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "dia_compiler.cli", *arguments], check=True, capture_output=True, text=True
+    )
+    return perf_counter() - start, done.stdout.split()[-1]
+
+
+def main() -> None:
+    """Prints the seconds and the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--k", type=int, default=1_000)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="dia-jobs-") as folder:
+        work = {"one large family": (ALONE,), "ten families": FAMILIES}
+        for number, (name, names) in enumerate(work.items()):
+            specs = chosen_specs(Path(folder) / f"specs{number}", names)
+            one, first = compiled(specs, Path(folder) / f"one{number}", options.k, 1)
+            many, second = compiled(specs, Path(folder) / f"many{number}", options.k, options.jobs)
+            same = "same bytes" if first == second else "OTHER BYTES"
+            print(f"{name:<18} 1 worker {one:6.1f} s, {options.jobs} workers {many:6.1f} s: {one / many:.2f}, {same}")
+
+
+if __name__ == "__main__":
+    main()
