@@ -38,6 +38,7 @@ from dia_compiler.types import TYPES
 SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
 EXPRESSION_MARK = "= "
 UNFOLDED = 10_000
+A_TYPE = "a type such as {type: integer, min: 1, max: 6}"
 
 # Keys of an answer that are no options of its type
 SOLVED = frozenset(["value", "accept", "accept_if", "share"])
@@ -262,18 +263,26 @@ class Builder:
             return None  # read with the file
         if reads in ("data", "row") or (reads == "items" and not is_type):
             return Datum(value)
-        if reads in ("type", "items") and isinstance(value, Mapping):
-            return self.type_use(value, inside)
+        if reads in ("type", "items"):
+            return self._nested(value, inside)
         if reads == "types" and isinstance(value, Sequence):
-            uses = [self.type_use(item, inside) for item in value.items if isinstance(item, Mapping)]
+            uses = [self._nested(item, inside) for item in value.items]
             return tuple(use for use in uses if use is not None)
         if reads == "fields" and isinstance(value, Mapping):
-            return {parameter.name: parameter.type for parameter in self.parameters(value)}
+            fields = {key.text: self._nested(held, inside) for key, held in value.pairs}
+            return {name: use for name, use in fields.items() if use is not None}
         if reads == "catalog" and isinstance(value, Scalar):
             return value
-        wanted = {"type": "a type such as {type: integer, min: 1, max: 6}", "types": "a list of types",
+        wanted = {"types": "a list of types",
                   "fields": "a mapping from name to type", "catalog": "the name of a catalog"}[reads]  # fmt: skip
         self.faults.error("E203", f"this option is {wanted}", value.position)
+        return None
+
+    def _nested(self, value: Node, inside: tuple[str, ...]) -> TypeUse | None:
+        """The use of a type within another, which no schema has looked at. Tells what is no type."""
+        if isinstance(value, Mapping) and isinstance(value.get("type"), Scalar):
+            return self.type_use(value, inside)
+        self.faults.error("E203", f"this option is {A_TYPE}", value.position)
         return None
 
 
