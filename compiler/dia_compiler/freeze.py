@@ -22,11 +22,13 @@ from dia_runtime.language.functions import library
 from dia_compiler.check import CheckedBenchmark
 from dia_compiler.health import Figures
 from dia_compiler.output import Frozen, Order, refuse_foreign, replace, written
+from dia_compiler.read import Scalar
 from dia_compiler.settings import settings_of
 from dia_compiler.shards import Files, put, put_lines
-from dia_compiler.spec import Template, TypeUse
+from dia_compiler.spec import Datum, Template, TypeUse
 from dia_compiler.spool import Spool
 from dia_compiler.types import TYPES
+from dia_compiler.types.word_lists import WORD_LISTS
 from dia_compiler.work import Summary
 
 LANGUAGE = 1
@@ -150,6 +152,7 @@ def _manifest(plan: BundlePlan, ready: Sequence[Ready], root: str, files: Files)
     benchmark = plan.item.benchmark
     settings = settings_of(benchmark, None, plan.seed)
     used = sorted({name for held in ready for name in held.summary.functions})
+    uses = _used_types(ready)
     known = library()
     questions, items = sum(held.figures.rows for held in ready), sum(held.figures.items for held in ready)
     return with_checksum(
@@ -168,7 +171,8 @@ def _manifest(plan: BundlePlan, ready: Sequence[Ready], root: str, files: Files)
             "questions_root": root,
             "files": files,
             "functions": {name: known[name].revision for name in used if name in known},
-            "types": {name: TYPES[name].revision for name in sorted(_used_types(ready))},
+            "types": {use: TYPES[use].revision for use in sorted({use.kind for use in uses})},
+            "word_lists": {name: WORD_LISTS[name].revision for name in sorted(_used_lists(uses))},
             "templates": [held.template.name for held in ready],
             "selection": plan.is_selection,
             "left_out": [{"template": item.template, "why": item.why} for item in plan.item.left_out],
@@ -177,20 +181,31 @@ def _manifest(plan: BundlePlan, ready: Sequence[Ready], root: str, files: Files)
     )
 
 
-def _used_types(ready: Sequence[Ready]) -> set[str]:
-    found: set[str] = set()
+def _used_types(ready: Sequence[Ready]) -> list[TypeUse]:
+    found: list[TypeUse] = []
     for held in ready:
         stack: list[Any] = [parameter.type for parameter in held.template.parameters]
+        stack += [p.type for v in held.template.variants for p in v.parameters]
         stack += [p.type for c in held.template.shared.catalogs for e in c.entries for p in e.parameters]
         while stack:
             part = stack.pop()
             if isinstance(part, TypeUse):
-                found.add(part.kind)
+                found.append(part)
                 stack += part.options.values()
             elif isinstance(part, tuple):
                 stack += part
             elif isinstance(part, dict):
                 stack += part.values()
+    return found
+
+
+def _used_lists(uses: Sequence[TypeUse]) -> set[str]:
+    """The shipped word lists that the types may draw from."""
+    found: set[str] = set()
+    for use in uses:
+        source = use.options.get("from") if use.kind == "words" else None
+        named = source.node.text if isinstance(source, Datum) and isinstance(source.node, Scalar) else None
+        found |= {named} if named in WORD_LISTS else TYPES[use.kind].word_lists
     return found
 
 

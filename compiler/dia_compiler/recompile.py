@@ -18,6 +18,7 @@ from dia_runtime.language.functions import library
 from dia_compiler.compile import compile
 from dia_compiler.freeze import provenance
 from dia_compiler.types import TYPES
+from dia_compiler.types.word_lists import WORD_LISTS
 
 
 def recompile(bundle: Path, jobs: int | None = None) -> dict[str, Any]:
@@ -53,11 +54,17 @@ def _paths(bundle: Path, manifest: dict[str, Any]) -> list[Path]:
 
 
 def _revisions(manifest: dict[str, Any]) -> list[str]:
-    """Functions and types of which this version has another revision."""
+    """Functions, types and word lists of which this version has another revision."""
     known = {name: item.revision for name, item in library().items()}
     types = {name: item.revision for name, item in TYPES.items()}
+    lists = {name: item.revision for name, item in WORD_LISTS.items()}
+    tables = (
+        ("function", manifest["functions"], known),
+        ("type", manifest["types"], types),
+        ("word list", manifest.get("word_lists", {}), lists),
+    )
     found = []
-    for kind, used, here in (("function", manifest["functions"], known), ("type", manifest["types"], types)):
+    for kind, used, here in tables:
         for name, revision in used.items():
             if here.get(name) != revision:
                 has = f"revision {here[name]}" if name in here else "none"

@@ -108,6 +108,7 @@ class ParameterType(ABC):
     summary: ClassVar[str]
     options: ClassVar[Mapping[str, OptionKind]]
     revision: ClassVar[int] = 1
+    word_lists: ClassVar[frozenset[str]] = frozenset()  # shipped lists that it may draw from
 
     @abstractmethod
     def domain(self, options: Mapping[str, Any]) -> Domain:

@@ -112,6 +112,8 @@ def host_names(options: Mapping[str, Any]) -> HostNames:
     return HostNames(suffixes, *amount_option(options, "labels", (1, 1), 1, MOST_LABELS))
 
 
+# Of what names of hosts and paths are made
+HOST_LISTS = frozenset({"adjectives", "animals", "things", "top_level_domains"})
 SUFFIX = option(
     "data",
     "what follows the drawn labels, such as com or [co.uk, org]; any: a top-level domain "
@@ -125,6 +127,7 @@ class DomainType(ParameterType):
 
     name = "domain"
     summary = "a domain name, such as quiet-otter.example.org"
+    word_lists = HOST_LISTS
     options = {"suffix": SUFFIX, "labels": LABELS}
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -221,6 +224,7 @@ class UrlType(ParameterType):
 
     name = "url"
     summary = "an address of the web, such as https://lantern.example.org/kite/canoe?page=7"
+    word_lists = HOST_LISTS
     options = {
         "scheme": option("data", "https, http, ftp, ws or wss, or a list of them (default https)"),
         "suffix": SUFFIX,

@@ -81,6 +81,7 @@ class NameType(ParameterType):
 
     name = "name"
     summary = "a person's first name, or a record of name and pronouns"
+    word_lists = frozenset({"first_names_female", "first_names_male", "first_names_neutral", "last_names"})
     options = {
         "gender": option("data", "female, male or neutral, or a list of them (default all three)"),
         "full": option("data", "true: first and family name"),
@@ -164,6 +165,7 @@ class UsernameType(ParameterType):
 
     name = "username"
     summary = "the name of an account, such as quiet_otter42 or ada.smith07"
+    word_lists = frozenset(name for _, *parts in STYLES.values() for lists in parts for name in lists)
     options = {
         "style": option("data", "handle (quiet_otter42), person (ada.smith07) or any (default any)"),
         "digits": option("data", "number of digits behind the words, 0 to 12 (default 2)"),
@@ -205,6 +207,7 @@ class EmailType(ParameterType):
 
     name = "email"
     summary = "an address of mail, such as ada.smith07@example.org"
+    word_lists = UsernameType.word_lists
     options = {
         "domain": option("data", f"the domain, or a list of domains (default {', '.join(RESERVED)})"),
         "style": option("data", "what stands before the @: person (ada.smith07), handle or any (default person)"),

@@ -203,6 +203,7 @@ class SentenceType(ParameterType):
 
     name = "sentence"
     summary = "an English sentence"
+    word_lists = frozenset(name for lists in LISTS.values() for name in lists)
     options = {"words": option("data", "number of words, 3 to 40, or {min, max} (default 6 to 14)")}
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -241,6 +242,7 @@ class ParagraphType(ParameterType):
 
     name = "paragraph"
     summary = "several English sentences, with single spaces between them"
+    word_lists = SentenceType.word_lists
     options = {
         "sentences": option("data", "number of sentences, or {min, max} (default 3 to 6)"),
         "words": option("data", "number of words of a sentence, 3 to 40, or {min, max} (default 6 to 14)"),

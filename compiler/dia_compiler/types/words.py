@@ -74,6 +74,7 @@ class WordsType(ParameterType):
 
     name = "words"
     summary = "words of a list, with single spaces between them"
+    word_lists = frozenset(WORD_LISTS)  # narrowed to what `from` names, where it names one
     options = {
         "from": option("data", "a shipped word list by its name (default nouns), or a list: [...] or {from: list}"),
         "count": option("data", "number of words, or {min, max} (default 1)"),
