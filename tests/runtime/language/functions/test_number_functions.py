@@ -152,3 +152,10 @@ def test_primes_are_counted_and_numbered() -> None:
     assert [call("nth_prime", n) for n in (1, 2, 25, 10_000)] == [2, 3, 97, 104_729]
     assert code("nth_prime", 0) == "E501"
     assert code("nth_prime", 100_001) == code("prime_count", 10**9) == "E502"
+
+
+@given(st.integers(-5, 10**7), st.integers(-3, 500))
+def test_primes_between_are_those_of_sympy(low: int, span: int) -> None:
+    from sympy import primerange
+
+    assert call("primes_between", low, low + span) == list(primerange(max(low, 2), low + span + 1))
