@@ -170,9 +170,20 @@ class _Expansion:
         """g with n g[n] divisor = the sum of (a k + b n) inner[k] g[n - k] over k = 1 to n, the factors being a, b."""
         (a, b), found = factors, [start]
         for n in range(1, self.order + 1):
-            weighted = ((a * k + b * n) * term for k, term in enumerate(inner[1 : n + 1], 1))
-            found.append(self.inner(weighted, found[: -len(inner) : -1]) / (n * divisor))
+            weights = (a * k + b * n for k in range(1, n + 1))
+            found.append(self.weighted(weights, inner[1 : n + 1], found[: -len(inner) : -1]) / (n * divisor))
         return found
+
+    def weighted(self, weights: Iterable[int], a: Iterable[Any], b: Iterable[Any]) -> Any:
+        """The sum of the weighted products, below mpmath's objects too, which take most time for whole numbers."""
+        from mpmath.libmp import from_int, mpi_add, mpi_mul
+
+        total, precision = self.iv.mpf(0)._mpi_, self.iv.prec
+        for weight, x, y in zip(weights, a, b, strict=False):
+            whole = from_int(weight)
+            part = mpi_mul(mpi_mul(x._mpi_, y._mpi_, precision), (whole, whole), precision)
+            total = mpi_add(total, part, precision)
+        return self.iv.make_mpf(total)
 
     def exponential(self, inner: Series) -> Series:
         return self.recurrence(self.iv.exp(inner[0]), (1, 0), inner, 1)
