@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from dia_runtime.language.answers.base import Comparison, Mode, Types, Unreadable, unfit, within
-from dia_runtime.language.answers.grammar import parse_formula
+from dia_runtime.language.answers.grammar import LENGTH, parse_formula
 from dia_runtime.language.answers.texts import WordAnswer
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.radix import integer_of
@@ -100,7 +100,7 @@ class ArithmeticAnswer(WordAnswer):
             return False
 
     def write(self, value: Value) -> str:
-        return within(self._text(value))
+        return within(self._text(value), LENGTH)
 
     def read(self, text: str, mode: Mode) -> Value:
         if mode == "lenient":

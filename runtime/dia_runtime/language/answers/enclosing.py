@@ -8,7 +8,7 @@ from typing import Any
 
 from dia_runtime.language.answers.formulas import MINUS, Node, added, multiplied
 
-ALGEBRAIC_BITS = 40_000
+ALGEBRAIC_BITS = 20_000
 POINTS = tuple(
     Fraction(*pair)
     for pair in ((7, 10), (13, 10), (-4, 5), (29, 10), (-23, 10), (1, 7), (47, 5), (-1, 9), (5, 3), (-61, 7))

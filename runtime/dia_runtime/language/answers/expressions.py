@@ -7,8 +7,17 @@ from fractions import Fraction
 
 from dia_runtime.language.answers.base import Comparison, Mode, Types, Undecided, Unreadable, unfit, within
 from dia_runtime.language.answers.enclosing import differs, is_defined, is_zero_algebraic
-from dia_runtime.language.answers.formulas import MINUS, Node, NodeBuilder, added, multiplied, node_of, sympy_of
-from dia_runtime.language.answers.grammar import parse_formula
+from dia_runtime.language.answers.formulas import (
+    MINUS,
+    Node,
+    NodeBuilder,
+    added,
+    multiplied,
+    node_of,
+    ordered,
+    sympy_of,
+)
+from dia_runtime.language.answers.grammar import LENGTH, parse_formula
 from dia_runtime.language.answers.normal_form import is_zero
 from dia_runtime.language.answers.options import variable_faults, variables_of
 from dia_runtime.language.answers.texts import WordAnswer
@@ -49,7 +58,7 @@ class ExpressionAnswer(WordAnswer):
             if not is_defined(self.node(value), list(self.variables)):
                 message = "the answer has no real value that can be enclosed at any of the points that are tried"
                 raise LanguageError(message, "declare another `type`")
-            is_readable = self.equal(plain(value), value)
+            is_readable = bool(self.node(plain(value))) and self.equal(plain(value), value)
         except Unreadable as error:
             mend = "declare its `variables`, or another `type`"
             raise LanguageError(f"the answer's type is expression, but its value holds {error}", mend) from None
@@ -72,14 +81,17 @@ class ExpressionAnswer(WordAnswer):
             return False
 
     def write(self, value: Value) -> str:
-        return within(plain(value))
+        return within(plain(value), LENGTH)
 
     def read(self, text: str, mode: Mode) -> Value:
         return normal(sympy_of(parse_formula(text, NodeBuilder(self.variables), mode)))
 
     def equal(self, reply: Value, truth: Value) -> bool:
-        left, right = self.node(reply), self.node(truth)
-        return left == right or are_equal(left, right, sorted(self.variables))
+        try:
+            left, right = ordered(self.node(reply)), ordered(self.node(truth))
+            return left == right or are_equal(left, right, sorted(self.variables))
+        except Unreadable as error:
+            raise Undecided(f"two expressions cannot be compared: {error}") from None
 
     def key(self, value: Value) -> Hashable | None:
         return None

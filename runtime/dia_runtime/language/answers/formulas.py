@@ -74,6 +74,25 @@ def divided(left: Node, right: Node) -> Node:
     return multiplied(left, raised(right, MINUS))
 
 
+def ordered(node: Node) -> Node:
+    """The tree with the parts of its sums and products in one order, and their numbers as one."""
+    if node[0] in ("number", "symbol", "pi"):
+        return node
+    if node[0] == "call":
+        return ("call", node[1], ordered(node[2]))
+    parts = [ordered(part) for part in node[1:]]
+    if node[0] == "**":
+        return ("**", *parts)
+    neutral = number(int(node[0] == "*"))
+    total, rest = neutral, [part for part in parts if part[0] != "number"]
+    for part in parts:
+        if part[0] == "number":
+            total = (added if node[0] == "+" else multiplied)(total, part)
+    rest.sort(key=repr)
+    held = rest if total == neutral and rest else [total, *rest]
+    return held[0] if len(held) == 1 else (node[0], *held)
+
+
 def _call(name: str) -> Callable[[Node], Node]:
     return lambda node: ("call", name, node)
 

@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from dia_runtime.language.answers.base import Mode, Unreadable
 
-LENGTH: Final = 10_000
-TOKENS: Final = 4_000
+LENGTH: Final = 100_000
+TOKENS: Final = 20_000
 DEPTH: Final = 60
 TOKEN = re.compile(
     r"\s*(?:([0-9]+(?:\.[0-9]*)?|\.[0-9]+)|([A-Za-z][A-Za-z0-9_]*)|(\*\*|[-+*/^()\[\],{}])|\\([A-Za-z]+))"

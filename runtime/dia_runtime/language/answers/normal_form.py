@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from dia_runtime.language.answers.formulas import Node
 
-WORK, TERMS, FINEST, RESTARTS, PRIMES, BITS = 300_000, 1_500, 48, 8, 1_000, 40_000
+WORK, TERMS, FINEST, RESTARTS, PRIMES, BITS = 200_000, 1_500, 48, 8, 1_000, 20_000
 ONE = Fraction(1)
 
 Monomial: TypeAlias = tuple[tuple[int, int], ...]  # atoms and their exponents, in ascending order of atoms
@@ -414,9 +414,14 @@ class _Form:
                 return Ratio({((place, 1),): -ONE}, UNIT)
         return Ratio({((self.atom(kind, value), 1),): ONE}, UNIT)
 
+    def is_number_of_roots(self, value: Ratio) -> bool:
+        """Whether nothing but rationals and roots of numbers is in the quotient."""
+        places = {place for terms in value for one in terms for place, _ in one}
+        return all(self.atoms[place].kind == "root" and _number(self.atoms[place].of) for place in places)
+
     def inverse(self, kind: str, value: Ratio) -> Ratio:
         """asin or atan: a rational multiple of pi where it is one of the well-known, else an atom."""
-        for twelfths in range(-6, 7):
+        for twelfths in range(-6, 7) if self.is_number_of_roots(value) else ():
             if kind == "atan" and abs(twelfths) == 6:
                 continue
             cosine, sine = self.twelfth(twelfths)

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from dia_runtime.language.answers.base import Comparison, Mode, Types, Unreadable, unfit, within
-from dia_runtime.language.answers.grammar import parse_formula
+from dia_runtime.language.answers.base import Comparison, Mode, Types, Undecided, Unreadable, unfit, within
+from dia_runtime.language.answers.grammar import LENGTH, parse_formula
 from dia_runtime.language.answers.options import variable_faults, variables_of
 from dia_runtime.language.answers.texts import WordAnswer
 from dia_runtime.language.diagnostics import LanguageError
@@ -16,6 +16,7 @@ from dia_runtime.language.values import Value, is_symbolic, normal
 
 DEGREE, TERMS, WORK, BITS = 1_000, 2_000, 400_000, 20_000
 
+ZERO = Fraction(0)
 # Exponents of the variables, in the order of their declaration -> coefficient, never 0
 Terms: TypeAlias = dict[tuple[int, ...], Fraction]
 
@@ -59,7 +60,7 @@ class TermsBuilder:
             return self._product(left, right)
         if set(right) - {self.constant}:
             raise Unreadable("a division, or a power, by a polynomial")
-        number = right.get(self.constant, Fraction(0))
+        number = right.get(self.constant, ZERO)
         if operator == "**":
             return self._power(left, number)
         if not number:
@@ -67,13 +68,17 @@ class TermsBuilder:
         return self._product(left, {self.constant: 1 / number})
 
     def _sum(self, left: Terms, right: Terms) -> Terms:
-        self.work += len(left) + len(right)
-        found = dict(left)
-        for powers, factor in right.items():
-            total = found.pop(powers, Fraction(0)) + factor
+        """The sum, made in the larger of the two, which nobody else holds."""
+        found, rest = (left, right) if len(left) >= len(right) else (right, left)
+        self.work += len(rest)
+        for powers, factor in rest.items():
+            total = found.pop(powers, ZERO) + factor
             if total:
                 found[powers] = total
-        return self._bounded(found)
+            self._check(powers, total)
+        if len(found) > TERMS or self.work > WORK:
+            raise Unreadable("a polynomial of too many terms")
+        return found
 
     def _product(self, left: Terms, right: Terms) -> Terms:
         self.work += len(left) * len(right)
@@ -83,7 +88,7 @@ class TermsBuilder:
         for powers, factor in left.items():
             for others, other in right.items():
                 both = tuple(map(sum, zip(powers, others, strict=True)))
-                found[both] = found.get(both, Fraction(0)) + factor * other
+                found[both] = found.get(both, ZERO) + factor * other
         return self._bounded({powers: factor for powers, factor in found.items() if factor})
 
     def _power(self, base: Terms, exponent: Fraction) -> Terms:
@@ -98,12 +103,16 @@ class TermsBuilder:
         return found
 
     def _bounded(self, terms: Terms) -> Terms:
-        is_large = len(terms) > TERMS or self.work > WORK
-        if is_large or any(sum(powers) > DEGREE for powers in terms):
-            raise Unreadable("a polynomial of too many terms or too high a degree")
-        if any(max(f.numerator.bit_length(), f.denominator.bit_length()) > BITS for f in terms.values()):
-            raise Unreadable("coefficients of too many digits")
+        if len(terms) > TERMS:
+            raise Unreadable("a polynomial of too many terms")
+        for powers, factor in terms.items():
+            self._check(powers, factor)
         return terms
+
+    @staticmethod
+    def _check(powers: tuple[int, ...], factor: Fraction) -> None:
+        if sum(powers) > DEGREE or max(factor.numerator.bit_length(), factor.denominator.bit_length()) > BITS:
+            raise Unreadable("a polynomial of too high a degree, or of coefficients with too many digits")
 
 
 class PolynomialAnswer(WordAnswer):
@@ -161,7 +170,7 @@ class PolynomialAnswer(WordAnswer):
     def write(self, value: Value) -> str:
         terms = sorted(self.terms(value).items(), key=lambda term: (sum(term[0]), term[0]), reverse=True)
         parts = [self._term(powers, factor, not at) for at, (powers, factor) in enumerate(terms)]
-        return within("".join(parts) or "0")
+        return within("".join(parts) or "0", LENGTH)
 
     def _term(self, powers: Sequence[int], factor: Fraction, is_first: bool) -> str:
         sign = ("-" if is_first else " - ") if factor < 0 else "" if is_first else " + "
@@ -179,7 +188,10 @@ class PolynomialAnswer(WordAnswer):
         return self._value(parse_formula(text, TermsBuilder(self.variables), mode))
 
     def equal(self, reply: Value, truth: Value) -> bool:
-        return self.terms(reply) == self.terms(truth)
+        try:
+            return self.terms(reply) == self.terms(truth)
+        except Unreadable as error:
+            raise Undecided(f"two polynomials cannot be compared: {error}") from None
 
     def key(self, value: Value) -> Hashable | None:
         return frozenset(self.terms(value).items())

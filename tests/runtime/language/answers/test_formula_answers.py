@@ -302,6 +302,22 @@ def test_polynomials_are_read_and_written() -> None:
         settle(read("sqrt(2)*x", XY), plain)
 
 
+def test_long_polynomials_are_compared() -> None:
+    plain = {"type": "polynomial"}
+    start = time.perf_counter()
+    truth = read("(x + 1)^300", plain)
+    text = write(truth, plain)
+    assert equal(read(text, plain), decode(encode(truth)), plain)
+    assert not equal(read(f"{text} + 1", plain), truth, plain)
+    assert time.perf_counter() - start < 5
+
+
+def test_what_cannot_be_compared_is_undecided() -> None:
+    huge = "(" + "*".join(["7" * 999] * 6) + ")"
+    assert same(f"{huge}*x*{huge}", f"{huge}*y*{huge}*x/y + x") is None
+    assert same(f"x*{huge}", f"{huge}*x") is True
+
+
 def test_hostile_expressions_are_decided_soon() -> None:
     for left, right in (
         ("+".join(f"sqrt({n})" for n in range(2, 50)), "1"),
