@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from dia_runtime.language.diagnostics import Diagnostic, Faults
-from dia_runtime.language.workers import SECONDS, Outcome, Task, run_tasks
+from dia_runtime.language.workers import SECONDS, Crew, Outcome, Task
 
 from dia_compiler.spec import Template
 from dia_compiler.spool import Batch, Spool
 from dia_compiler.work import Stretch, Summary, Work, expand_rest, expand_stretch, expand_template
 
 Progress = Callable[[str, int, int], None]
-Key = tuple[int, int]
+ENDED = "E502"  # the code of what is ended because it takes too long or too much
 
 
 @dataclass(slots=True)
@@ -74,19 +74,29 @@ class _Job:
 class Gathering:
     """Hands out the work of many templates and gathers what comes back."""
 
-    def __init__(self, works: list[Work], faults: Faults, folder: Path | None, on_progress: Progress | None) -> None:
+    def __init__(
+        self,
+        works: list[Work],
+        faults: Faults,
+        folder: Path | None,
+        on_progress: Progress | None,
+        explain: Callable[[Work], list[Diagnostic]],
+    ) -> None:
+        """`explain` tells the faults of a template that can be told without a worker, with all that is known here."""
         spools = [Spool(folder, str(number)) for number in range(len(works))]
         self.jobs = [
             _Job(number, work, Expanded(work.template, spool), folder)
             for number, (work, spool) in enumerate(zip(works, spools, strict=True))
         ]
-        self.faults, self.on_progress = faults, on_progress
+        self.faults, self.on_progress, self.explain = faults, on_progress, explain
         self.waiting: deque[Task] = deque()
 
-    def run(self, jobs: int) -> list[Expanded]:
-        """The rows of every template; what goes wrong is added to the faults."""
+    def run(self, crew: Crew) -> list[Expanded]:
+        """The rows of every template, made by the crew; what goes wrong is added to the faults."""
         self.waiting.extend(job.task(expand_template, 0) for job in self.jobs)
-        with closing(run_tasks(self.waiting, jobs)) as outcomes:
+        for job in self.jobs:
+            self.tell(job)
+        with closing(crew.run(self.waiting)) as outcomes:
             for outcome in outcomes:
                 number, first = outcome.key
                 self.take(self.jobs[number], first, outcome)
@@ -133,6 +143,9 @@ class Gathering:
 
     def fail(self, job: _Job, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Tells the faults of the template, the first that there are in the order of its instances."""
+        if job.summary is None and not any(entry.code == ENDED for entry in diagnostics):
+            found = self.explain(job.work)
+            diagnostics = tuple(found) if any(entry.severity == "error" for entry in found) else diagnostics
         for entry in diagnostics:
             place = entry.position or job.work.template.position
             self.faults.entries.append(Diagnostic(entry.code, entry.message, place, entry.help, entry.severity))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -231,3 +232,30 @@ def test_the_shell_completes(here: Path, words: str, expected: str) -> None:
     command = [sys.executable, "-m", "dia_compiler"]
     done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True, check=True)
     assert expected in done.stdout.splitlines()
+
+
+# progress
+
+
+@pytest.mark.parametrize("arguments", [["check", "my_bench"], ["compile", "my_bench", "--k", "700"]])
+def test_a_terminal_sees_a_bar_and_a_pipe_none(bench: Path, arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "dia_compiler", *arguments]
+    terminal, child = pty.openpty()
+    with subprocess.Popen(command, cwd=bench, stdout=subprocess.PIPE, stderr=child, text=True) as running:
+        os.close(child)
+        shown = b""
+        while part := read(terminal):
+            shown += part
+        assert running.wait(timeout=60) == 0, shown
+    os.close(terminal)
+    assert b"first_template" in shown and b"\x1b[" in shown and b"E900" not in shown
+    piped = subprocess.run([*command, "-q"], cwd=bench, capture_output=True, text=True, check=True)
+    assert piped.stderr == ""
+
+
+def read(terminal: int) -> bytes:
+    """What the terminal got; nothing at its end, which Linux tells by an error."""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""

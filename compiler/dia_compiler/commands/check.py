@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import click
 
-from dia_compiler.commands.telling import diagnostics_json, github_lines, print_diagnostics
+from dia_compiler.commands.telling import diagnostics_json, github_lines, is_quiet, print_diagnostics, progress
 
 PAUSE = 0.3  # seconds between two looks at the files
 
@@ -43,7 +43,8 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None) -> 
     """Checks the specs, prints what was found, and gives the exit code."""
     from dia_compiler.compile import check_specs
 
-    checked = check_specs(list(paths), jobs)
+    with progress(is_quiet(click.get_current_context()), has_lines=False) as report:
+        checked = check_specs(list(paths), jobs, on_progress=report)
     found = checked.faults.ordered(checked.sources)
     errors = [entry for entry in found if entry.severity == "error"]
     if form == "json":

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dia_compiler.commands.telling import is_quiet, is_verbose, print_diagnostics
+from dia_compiler.commands.telling import is_quiet, is_verbose, print_diagnostics, progress
 
 if TYPE_CHECKING:
     from dia_compiler.output import Frozen
-
-Progress = Callable[[str, int, int], None]
 
 
 @click.command("compile")
@@ -64,7 +59,7 @@ def command(
         import secrets
 
         seed = secrets.token_hex(32)
-    with _progress(is_quiet(ctx)) as report:
+    with progress(is_quiet(ctx)) as report:
         made = compile(list(paths), k, seed, out, jobs or os.cpu_count(), strict, force, limit, report, not no_cache)
     print_diagnostics(made.warnings, made.sources)
     if as_json:
@@ -93,34 +88,3 @@ def _print_templates(bundle: Path) -> None:
         count = f" {freedom['count']}" if freedom["count"] else ""
         spread = f"{answers['distinct']} distinct answers, the commonest in {answers['commonest_share']}"
         click.echo(f"  {row['template']}: d(t) {freedom['kind'].replace('_', ' ')}{count}, {spread}", err=True)
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Progress | None]:
-    """What to call as rows come in: a bar on a terminal, a line a template elsewhere, nothing with --quiet."""
-    if quiet:
-        yield None
-        return
-    if not sys.stderr.isatty():
-        told: set[str] = set()
-        yield lambda name, done, total: _line(name, done, total, told)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.speed:.0f}/s"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, object] = {}
-
-        def report(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(name, total=total)
-            bars.update(tasks[name], completed=done, total=total)  # type: ignore[arg-type]
-
-        yield report
-
-
-def _line(name: str, done: int, total: int, told: set[str]) -> None:
-    if done == total and done and name not in told:
-        told.add(name)
-        click.echo(f"{name}: {done} instances", err=True)

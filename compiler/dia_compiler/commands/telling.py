@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 from dia_runtime.language.diagnostics import Diagnostic, told
+
+Progress = Callable[[str, int, int], None]
 
 
 def is_quiet(ctx: click.Context) -> bool:
@@ -46,3 +50,44 @@ def _escaped(text: str) -> str:
 
 def _property(text: str) -> str:
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+@contextmanager
+def progress(quiet: bool, has_lines: bool = True) -> Iterator[Progress | None]:
+    """What to call as rows come in: a bar on a terminal, elsewhere a line a template if it `has_lines`, or nothing."""
+    if quiet or not (has_lines or sys.stderr.isatty()):
+        yield None
+    elif sys.stderr.isatty():
+        with _bar() as report:
+            yield report
+    else:
+        told: set[str] = set()
+        yield lambda name, done, total: _line(name, done, total, told)
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
+    """One bar for all templates, which grows as they come."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    name = TextColumn("{task.description}", markup=False)
+    columns = (name, BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        task, rows = bars.add_task("", total=None, rate=""), dict[str, tuple[int, int]]()
+
+        def report(name: str, done: int, total: int) -> None:
+            rows[name] = (done, total)
+            made, wanted = (sum(parts) for parts in zip(*rows.values(), strict=True))
+            speed = bars.tasks[task].speed
+            rate = f"{speed:.0f} a second" if speed else ""
+            bars.update(task, description=name, completed=made, total=wanted, rate=rate)
+
+        yield report
+
+
+def _line(name: str, done: int, total: int, told: set[str]) -> None:
+    if done == total and done and name not in told:
+        told.add(name)
+        click.echo(f"{name}: {done} instances", err=True)
