@@ -86,8 +86,9 @@ class Drawing:
         options = self.prepared.options
         assert options is not None
         distractors = options.distractors(scope)
-        if not isinstance(distractors, list) or not 1 <= len(distractors) < MOST_OPTIONS:
-            message = f"`distractors` must be a list of 1 to {MOST_OPTIONS - 1} values"
+        most = MOST_OPTIONS - 1 - (options.choices.skip is not None)  # one letter each, A to Z
+        if not isinstance(distractors, list) or not 1 <= len(distractors) <= most:
+            message = f"`distractors` must be a list of 1 to {most} values"
             raise DiaError(Diagnostic("E203", message, options.choices.distractors.position))
         rest_of = list(range(len(distractors) + 1))
         if not options.choices.is_shuffled:

@@ -91,8 +91,13 @@ def test_other_formats_carry_letters_too(tmp_path: Path) -> None:
         ("[town for town in towns if town != answer][:3]", "towns", "two options read"),
         ("[town for town in towns if town != answer][:3]", "['Oslo', ' oslo']", "two options read `oslo`"),
         ("[town for town in towns if town != answer][:3]", "['']", "an option is empty"),
-        ("[town for town in towns if town != answer][:3]", "[]", "must be a list of 1 to 25 values"),
-        ("[town for town in towns if town != answer][:3]", "'Oslo'", "must be a list of 1 to 25 values"),
+        ("[town for town in towns if town != answer][:3]", "[]", "must be a list of 1 to 24 values"),
+        (
+            "[town for town in towns if town != answer][:3]",
+            "[f'{n}' for n in range(25)]",
+            "must be a list of 1 to 24 values",
+        ),
+        ("[town for town in towns if town != answer][:3]", "'Oslo'", "must be a list of 1 to 24 values"),
         ("skip: I don't know", "skip: Rome", "two options read `Rome`"),
     ],
 )
