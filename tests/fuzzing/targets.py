@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from types import FrameType
 
 from dia_compiler.check import check
@@ -15,26 +17,47 @@ from dia_compiler.eaten import compiled
 from dia_compiler.expand import Expansion
 from dia_compiler.prepare import prepare
 from dia_compiler.read import Scalar, data, parse
+from dia_compiler.records import RoundTrip, answer_record
 from dia_compiler.render import compile_template, parse_template
+from dia_compiler.rows import READERS, Columns, read_rows
 from dia_compiler.settings import settings_of
 from dia_compiler.spec import Snippet
+from dia_runtime.grade import VERDICTS, Grader
 from dia_runtime.language import watch
-from dia_runtime.language.diagnostics import DiaError, Faults, LanguageError, Position
+from dia_runtime.language.answers import Undecided, Unreadable, answer_type, read
+from dia_runtime.language.diagnostics import DiaError, LanguageError, Position
 from dia_runtime.language.namespace import Namespace
 from dia_runtime.language.values import Record, plain
+from replies import ANSWERS, FORMATS
 
-EXPECTED = (DiaError, LanguageError)
+EXPECTED = (DiaError, LanguageError, MemoryError, RecursionError)
+"""What is told in one line; a worker makes one of the last two, and only there they may come up."""
+TOLD = (DiaError, LanguageError)
 SECONDS = 5
+PATIENCE = 8
 STEPS = 100_000
 SCOPE = {
     "n": 12, "x": -3, "words": ["one", "two", "three"], "text": "Hello, world", "item": Record({"a": 1, "b": [1, 2]}),
     "flag": True,
 }  # fmt: skip
-BENCHMARK = "language: 1\nbenchmark: fuzzed\nversion: 1.0.0\n"
+HERE = Position("fuzzed.yaml", 1, 1)
+BESIDE = {
+    "benchmark.yaml": b"language: 1\nbenchmark: fuzzed\nversion: 1.0.0\n",
+    "data.csv": b'id,question,count\nq1,How many?,3\nq2,"Why, then?",12\nq3,When?,7\nq4,Who?,1\n',
+    "data.jsonl": b'{"id": "a", "q": "One?", "wrong": ["x", "y"]}\n{"id": "b", "q": "Two?", "wrong": ["z", "w"]}\n',
+    "words.txt": b"alpha\nbeta\ngamma\ndelta\n",
+}
+"""The files that lie beside a fuzzed template."""
+MARK = re.compile(rb"^#--- (benchmark\.yaml|data\.csv|data\.jsonl|words\.txt|catalog\.yaml)\n", re.MULTILINE)
+"""The line with which an input goes on with another file."""
 
 
 class OutOfTime(BaseException):
     """The evaluation ran longer than a worker is let run; the parent would have killed it."""
+
+
+class TooSlow(AssertionError):
+    """What no limit of a worker ends took too long."""
 
 
 @contextmanager
@@ -55,21 +78,31 @@ def in_time() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+@contextmanager
+def quick() -> Iterator[None]:
+    """Fails where what runs in the parent, which nobody ends, takes long."""
+    start = monotonic()
+    yield
+    if monotonic() - start > PATIENCE:
+        raise TooSlow(f"{monotonic() - start:.1f} s in the parent")
+
+
 def reader(content: bytes) -> None:
     """Reads YAML."""
-    with suppress(*EXPECTED):
+    with suppress(*TOLD), quick():
         data(parse(content.decode("utf-8", "replace"), "fuzzed.yaml"))
 
 
-def _snippet(content: bytes) -> Snippet:
+def snippet(content: bytes) -> Snippet:
+    """The bytes as a piece of text of a spec."""
     text = content.decode("utf-8", "replace")
-    return Snippet(text, Scalar(text, text, '"', Position("fuzzed.yaml", 1, 1), 1, ""))
+    return Snippet(text, Scalar(text, text, '"', HERE, 1, ""))
 
 
 def expression(content: bytes) -> None:
     """Compiles an expression and evaluates it."""
     with suppress(*EXPECTED), in_time():
-        code = compiled(_snippet(content), Namespace(), frozenset(SCOPE))
+        code = compiled(snippet(content), Namespace(), frozenset(SCOPE))
         watch.allow(STEPS)
         plain(code(dict(SCOPE)))
 
@@ -77,23 +110,74 @@ def expression(content: bytes) -> None:
 def template(content: bytes) -> None:
     """Compiles a template and renders it."""
     with suppress(*EXPECTED), in_time():
-        made = compile_template(parse_template(_snippet(content)), Namespace(), frozenset(SCOPE))
+        made = compile_template(parse_template(snippet(content)), Namespace(), frozenset(SCOPE))
         watch.allow(STEPS)
         made(dict(SCOPE))
 
 
+def files_of(content: bytes) -> dict[str, bytes]:
+    """The template and the files beside it that an input stands for."""
+    first, *rest = MARK.split(content)
+    changed = {name.decode(): held for name, held in zip(rest[::2], rest[1::2], strict=True)}
+    return {**BESIDE, **changed, "fuzzed.yaml": first}
+
+
 def spec(content: bytes) -> None:
-    """Checks a whole spec and makes two of its instances."""
-    with tempfile.TemporaryDirectory() as name, suppress(*EXPECTED), in_time():
-        folder = Path(name)
-        (folder / "benchmark.yaml").write_text(BENCHMARK)
-        (folder / "fuzzed.yaml").write_bytes(content)
-        checked = check(discover([folder]))
+    """Checks a whole spec, makes three of its instances, stores them and grades replies to them."""
+    with tempfile.TemporaryDirectory() as name, suppress(*TOLD):
+        for file, held in files_of(content).items():
+            (Path(name) / file).write_bytes(held)
+        with quick():
+            checked = check(discover([Path(name)]))
         for found in checked.benchmarks:
             for item in found.clean:
-                prepared = prepare(item, found.benchmark, Faults(), found.lists_of(item))
-                watch.allow(STEPS)
-                list(Expansion(prepared, settings_of(found.benchmark, item, "0")).questions(2, is_trial=True))
+                with suppress(*EXPECTED), in_time():
+                    watch.allow(STEPS)
+                    prepared = prepare(item, found.benchmark, checked.faults, found.lists_of(item))
+                    expansion = Expansion(prepared, settings_of(found.benchmark, item, "0"))
+                    trip = RoundTrip(expansion)
+                    for instance in expansion.questions(3, is_trial=True):
+                        trip.check(instance)
+                        answer_record(instance, expansion, "fuzzed/0", None)
+
+
+def replies(content: bytes) -> None:
+    """Grades a reply: the first byte picks the type of the answer, the second the format, the rest is the reply."""
+    if len(content) < 2:
+        return
+    comparison, truth, text = ANSWERS[content[0] % len(ANSWERS)]
+    form = FORMATS[content[1] % len(FORMATS)]
+    reply = content[2:].decode("utf-8", "replace")
+    with quick():
+        for chain in ("strict", "lenient", "compat"):
+            with suppress(*TOLD):
+                found = Grader(comparison, form, chain).grade(truth, [], text, reply)
+                assert found.verdict in VERDICTS
+        kind = answer_type(comparison)
+        for mode in ("strict", "lenient"):
+            with suppress(*TOLD, Unreadable, Undecided):
+                value = read(reply, comparison, mode)
+                assert kind.holds(value), "a reading gives what the type does not hold"
+                kind.equal(value, truth)
+                kind.write(value)
+
+
+COLUMNS: tuple[Columns, ...] = (None, ("a",), ("a", "b"), {"a": "integer"}, {"a": "decimal", "b": "boolean"})
+
+
+def tables(content: bytes) -> None:
+    """Reads a data file: the first byte picks its kind, the second the columns, the rest is its content."""
+    if len(content) < 2:
+        return
+    suffix = (".csv", ".jsonl")[content[0] % 2]
+    assert suffix in READERS
+    with tempfile.TemporaryDirectory() as name, suppress(*TOLD), quick():
+        path = Path(name) / f"data{suffix}"
+        path.write_bytes(content[2:])
+        table, _ = read_rows(path, path.name, HERE, COLUMNS[content[1] % len(COLUMNS)])
+        rows = [table.at(number) for number in range(table.count)]
+        assert [table.find(row) for row in rows] == list(range(table.count)), "a row is not found again"
+        assert all(list(table.column(column)) == [row[column] for row in rows] for column in table.columns)
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
@@ -101,4 +185,6 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "expression": expression,
     "template": template,
     "spec": spec,
+    "replies": replies,
+    "tables": tables,
 }

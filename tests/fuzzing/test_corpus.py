@@ -6,14 +6,27 @@ import sys
 from pathlib import Path
 
 import pytest
+from dia_compiler.check import check
+from dia_compiler.discover import discover
+from dia_compiler.eaten import compiled
+from dia_compiler.types import TYPES
+from dia_runtime.formats import FORMATS
+from dia_runtime.language import watch
+from dia_runtime.language.answers import ANSWER_TYPES
+from dia_runtime.language.diagnostics import DiaError
+from dia_runtime.language.functions import library
+from dia_runtime.language.namespace import Namespace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
-from targets import TARGETS
+import replies
+import seeds
+from targets import SCOPE, STEPS, TARGETS, files_of, snippet
 
 CORPUS = Path(__file__).parent / "corpus"
 KEPT = sorted(path for path in CORPUS.rglob("*") if path.is_file())
+SPECS = [path for path in KEPT if path.parent.name == "spec" and not path.name.startswith("found")]
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parent.name}-{path.name}")
@@ -24,6 +37,41 @@ def test_kept_inputs_raise_nothing_unexpected(path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(TARGETS))
 def test_there_is_a_corpus_for_each_target(name: str) -> None:
     assert len([path for path in KEPT if path.parent.name == name]) >= 10
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.name)
+def test_specs_that_fuzzing_starts_from_have_no_fault(path: Path, tmp_path: Path) -> None:
+    for name, content in files_of(path.read_bytes()).items():
+        (tmp_path / name).write_bytes(content)
+    assert [fault.message for fault in check(discover([tmp_path])).faults.errors] == []
+
+
+def test_specs_that_fuzzing_starts_from_use_every_key_type_and_format() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in SPECS)
+    own = {"rows", "row"}
+    assert [name for name in TYPES.own if f"type: {name}" not in text and name not in own] == []
+    assert [name for name in ANSWER_TYPES if f"type: {name}" not in text] == []
+    assert [name for name in FORMATS.own if f"kind: {name}" not in text] == []
+    planned = {"sessions", "figures", "assets", "deliver", "decisions", "ranking", "grade"}
+    assert [key for key in seeds.template_keys() if f"{key}:" not in text and key not in planned] == []
+
+
+def test_replies_are_of_every_type_and_format() -> None:
+    assert {comparison["type"] for comparison, _, _ in replies.ANSWERS} == set(ANSWER_TYPES)
+    assert {form["kind"] for form in replies.FORMATS} == set(FORMATS.own)
+
+
+def test_every_function_is_evaluated_by_a_seed() -> None:
+    evaluated: set[str] = set()
+    for _, text in seeds.expressions():
+        try:
+            code = compiled(snippet(text.encode()), Namespace(), frozenset(SCOPE))
+            watch.allow(STEPS)
+            code(dict(SCOPE))
+        except DiaError:
+            continue
+        evaluated |= {use.name for use in code.parsed.calls + code.parsed.function_names}
+    assert set(library()) - evaluated == {"name_of"}  # entries stand in specs alone
 
 
 MARKS = ["{", "}", "[", "]", "(", ")", ":", ",", '"', "'", "#", "|", ">", "= ", "{{", "}}", "{%", "%}", "\n", "  ", "0",
