@@ -20,6 +20,7 @@ from dia_runtime.formats import FORMATS
 from dia_runtime.language.functions import library
 
 from dia_compiler.check import CheckedBenchmark
+from dia_compiler.freedom import Freedom
 from dia_compiler.health import Figures
 from dia_compiler.output import Frozen, Order, refuse_foreign, replace, written
 from dia_compiler.read import Scalar
@@ -139,13 +140,21 @@ def _template_record(held: Ready, plan: BundlePlan) -> dict[str, Any]:
         "domain": str(facts.get("domain", facts.get("category", "uncategorised"))),
         "level": str(facts.get("level", "")),
         "adversarial": str(facts.get("adversarial", "none")),
-        "degree_of_freedom": held.summary.freedom.as_json(),
+        "degree_of_freedom": _freedom(held).as_json(),
         "items": figures.items,
         "positions": None if figures.positions is None else list(figures.positions),
         "source": plan.item.relative(template.file),
         "sha256": plan.item.digest_of(template),
         "answers": {"distinct": figures.distinct, "commonest_share": str(figures.commonest_share)},
     }
+
+
+def _freedom(held: Ready) -> Freedom:
+    """The degree of freedom; where only a lower bound is known, what was made is one too."""
+    freedom, figures = held.summary.freedom, held.figures
+    if freedom.kind != "at_least" or figures.items != 1:
+        return freedom
+    return Freedom("at_least", max(freedom.count or 0, figures.instances))
 
 
 def _manifest(plan: BundlePlan, ready: Sequence[Ready], root: str, files: Files) -> dict[str, Any]:
