@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -17,7 +18,8 @@ import click
 from dia_compiler.check import HEALTH_WARNINGS
 from dia_compiler.cli import COMMANDS, EPILOG, dia
 from dia_compiler.types import TYPES
-from dia_runtime.formats import FORMATS
+from dia_compiler.types.word_lists import WORD_LISTS, word_list
+from dia_runtime.formats import FORMATS, Format
 from dia_runtime.language.answers import ANSWER_TYPES
 from dia_runtime.language.error_codes import CODES, GROUPS
 from dia_runtime.language.functions import FUNCTIONS, KINDS, Function, library
@@ -71,17 +73,76 @@ def types() -> str:
         rows = [(f"`{key}`", "yes" if held.required else "", held.words) for key, held in item.options.items()]
         options = table(("option", "required", "meaning"), rows) if rows else "It has no options of its own."
         parts += [f"### {item.name}", f"{sentence(item.summary)} Revision {item.revision}.", options]
-    parts += ["## Answer types", ANSWERS_HEAD]
+    parts += ["## Word lists", WORDS_HEAD, _word_lists()]
+    parts += ["## Answer types", ANSWERS_HEAD, "### Options of answers", OPTIONS_HEAD, _answer_options()]
     for name, kind in ANSWER_TYPES.items():
         own = ", ".join(f"`{option}`" for option in sorted(kind.options)) or "none"
         parts += [f"### {name} answers", literal(inspect.cleandoc(kind.__doc__ or "")), f"Options: {own}."]
     parts += ["## Answer formats", FORMATS_HEAD]
     for name, form in FORMATS.own.items():
-        parts += [f"### {name}", literal(inspect.getdoc(sys.modules[type(form).__module__]) or "")]
-        parts.append("Chains: " + ", ".join(f"`{chain}`" for chain in form.chains) + ".")
+        parts += [f"### {name}", *_format(name, form)]
     return page(parts)
 
 
+def _word_lists() -> str:
+    rows = [(f"`{name}`", sentence(held.holds), f"{len(word_list(name)):,}", str(held.revision))
+            for name, held in WORD_LISTS.items()]  # fmt: skip
+    return table(("name", "holds", "words", "revision"), rows)
+
+
+def _answer_options() -> str:
+    """Every option of an answer that its type must have, with the types that have it."""
+    known = json.loads((SCHEMAS / "template.schema.json").read_text(encoding="utf-8"))["properties"]["answer"]
+    rows = []
+    for option, held in known["properties"].items():
+        takers = [name for name, kind in ANSWER_TYPES.items() if option in kind.options]
+        if takers:
+            rows.append((f"`{option}`", literal(sentence(_said(held))), _values(held), ", ".join(takers)))
+    return table(("option", "meaning", "values", "types"), rows)
+
+
+def _values(held: Any) -> str:
+    """The values that an option may have, where the schema lists them."""
+    if "enum" in held:
+        return ", ".join(f"`{value}`" if value.strip() else f"`{json.dumps(value)}`" for value in held["enum"])
+    inner = held.get("properties", {}).items()
+    return "; ".join(f"`{key}`" + (f": {_values(value)}" if "enum" in value else "") for key, value in inner)
+
+
+def _format(name: str, form: Format) -> Iterator[str]:
+    """What a format does, its options in specs, its chains, and the rules of the evaluator that one of them repeats."""
+    text = literal(inspect.getdoc(sys.modules[type(form).__module__]) or "")
+    yield text.replace(f"see {name}_compat.py", f"see [below](#the-chain-compat-of-{name})")
+    rows = [(f"`{key}`", literal(sentence(words))) for key, words in _format_options(name)]
+    yield table(("option in specs", "meaning"), rows) if rows else ""
+    yield f"In a spec: `format: {FORMAT_EXAMPLES[name]}`."
+    yield "Chains: " + ", ".join(f"`{chain}`" for chain in form.chains) + "."
+    compat = sys.modules.get(f"{type(form).__module__}_compat")
+    if compat is not None:
+        yield f"#### The chain compat of {name}"
+        yield literal(inspect.getdoc(compat) or "")
+
+
+def _format_options(name: str) -> Iterator[tuple[str, str]]:
+    """The options of a format, from schema texts such as `Of label: the labels; of letter: the letters.`"""
+    known = json.loads((SCHEMAS / "template.schema.json").read_text(encoding="utf-8"))["$defs"]["format"]["properties"]
+    for key, held in known.items():
+        for kind, words in re.findall(r"(?:^|; )[Oo]f (\w+): (.*?)(?=; of \w+: |\.?$)", _said(held)):
+            if kind == name:
+                yield key, words
+
+
+FORMAT_EXAMPLES = {
+    "boxed": "{kind: boxed}",
+    "json": "{kind: json, key: result}",
+    "label": "{kind: label, of: [AGREE, DISAGREE]}",
+    "last_line": "{kind: last_line}",
+    "letter": "{kind: letter, of: [A, B, C, D]}",
+    "regex": "{kind: regex, pattern: '(?m)^RESULT=(.*)$', reply: 'RESULT={answer}'}",
+    "tagged": "{kind: tagged, tag: result}",
+    "whole": "{kind: whole}",
+    "xml": "{kind: xml}",
+}
 PARAMETERS_HEAD = (
     "What stands under `params`. Every type also takes `where`: a condition, or a list of them, on the value, which "
     "is called by the parameter's name, or `it` inside `of:`. `dia types NAME` shows an entry in the terminal."
@@ -90,9 +151,18 @@ ANSWERS_HEAD = (
     "What stands as `answer: {type: ...}`: how a truth is written and a reply is read and compared. `accept` and "
     "`accept_if` go with every type."
 )
+WORDS_HEAD = (
+    "The lists that `words: {from: NAME}` takes, and of which sentences, names and addresses are made. They ship with "
+    "the project. A revision grows with every change, because a change of a list changes bundles."
+)
+OPTIONS_HEAD = (
+    "Options that a list, set, tuple, matrix or record shares with its elements stand beside `type` or in `of`; an "
+    "element's own wins. `decimals: n` is short for a `tolerance` of half a unit in that decimal place."
+)
 FORMATS_HEAD = (
     "What stands as `format: {kind: ...}`: how a model is told to mark its final answer, and how the answer is found "
-    "in its reply. A chain is an ordered way of finding it; `dia score --chain` chooses one."
+    "in its reply. A chain is an ordered way of finding it; `dia score --chain` chooses one. Beside `choices` the "
+    "format letter knows the letters of each instance and needs no `of`."
 )
 
 
@@ -112,7 +182,9 @@ def commands() -> str:
 
 COMMANDS_HEAD = (
     "Results go to standard output; progress, warnings and faults go to standard error. `--json` prints the facts of "
-    "a result in the form that one of the [schemas](schemas.md) describes. `NO_COLOR` is respected."
+    "a result in the form that one of the [schemas](schemas.md) describes. `NO_COLOR` is respected. `python -m "
+    "dia_compiler` is the same as `dia`. Defaults of options come from `dia.toml`, and a shell completes commands and "
+    "options: see [write with help](../howto/write-with-help.md)."
 )
 EXIT_CODES = (
     ("0", "done"),

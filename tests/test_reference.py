@@ -10,18 +10,23 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 from dia_compiler import check as check_stage
-from dia_compiler import discover, prepare, read, render
+from dia_compiler import discover, items, pieces, read, render, rows
 from dia_compiler.cli import run
 from dia_compiler.fuzz import Stream, Walker, derived, feistel, shuffled
 from dia_compiler.planned import PLANNED_ANSWER_KEYS, PLANNED_ANSWERS, PLANNED_FORMATS, PLANNED_KEYS, PLANNED_TYPES
+from dia_compiler.types import TYPES
+from dia_runtime.formats import FORMATS, base
 from dia_runtime.language import budgets, limits, syntax, workers
+from dia_runtime.language.answers import ANSWER_TYPES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 LANGUAGE = DOCS / "reference" / "language.md"
 SNIPPETS = re.findall(r"^```yaml\n(.*?)^```$", LANGUAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 FRAGMENTS = [text for text in SNIPPETS if "\nparams:" in f"\n{text}"]
+CAPITALS = "country,capital,people\nChile,Santiago,20\nFrance,Paris,68\nGhana,Accra,34\nJapan,Tokyo,124\nPeru,Lima,34\n"
 Check = Callable[[str], int]
 
 
@@ -31,6 +36,8 @@ def check(tmp_path: Path) -> Check:
 
     def code(template: str) -> int:
         (tmp_path / "benchmark.yaml").write_text("language: 1\nbenchmark: docs\n", encoding="utf-8")
+        (tmp_path / "data").mkdir(exist_ok=True)
+        (tmp_path / "data" / "capitals.csv").write_text(CAPITALS, encoding="utf-8")
         (tmp_path / "fragment.yaml").write_text(f"template: fragment\ntitle: A fragment\n{template}", encoding="utf-8")
         return run(["check", str(tmp_path)])
 
@@ -42,6 +49,9 @@ def test_a_fragment_of_the_language_page_compiles(fragment: str, check: Check) -
     names = [line.strip().partition(":")[0] for line in fragment.partition("params:\n")[2].splitlines()]
     drawn = [name for name in names if re.search(rf"^  {name}: (?!.*entry)", fragment, re.MULTILINE)]
     spec = fragment
+    if "\nprompt:" in spec:
+        assert check(spec) == 0
+        return
     if "\nanswer:" not in spec:
         spec += "answer: {value: length(values), type: integer}\n"
     shows = [f"{{{{ {name} }}}}" for name in drawn]
@@ -50,7 +60,7 @@ def test_a_fragment_of_the_language_page_compiles(fragment: str, check: Check) -
 
 
 def test_the_example_of_the_language_page_comes_out(check: Check) -> None:
-    assert len(FRAGMENTS) == 2
+    assert len(FRAGMENTS) == 5
     (examples,) = (text for text in SNIPPETS if text.startswith("examples:"))
     spec = """
 params: {n: {type: integer, min: 100, max: 999}}
@@ -63,10 +73,28 @@ prompt: "{{ n }}"
 
 def test_the_language_page_names_what_is_refused() -> None:
     refused = LANGUAGE.read_text(encoding="utf-8").partition("## Not in this version")[2]
-    named = [set(re.findall(r"`([a-z_]+)`", part)) for part in re.split(r"\n\n|;", refused.strip())]
-    keys, types, answers, answer_keys, formats = named
-    assert (keys, types, answers) == (PLANNED_KEYS, PLANNED_TYPES, PLANNED_ANSWERS)
-    assert (answer_keys, formats - {"xml"}) == (PLANNED_ANSWER_KEYS, PLANNED_FORMATS)
+    assert set(re.findall(r"`([a-z_]+)`", refused)) == PLANNED_KEYS
+    assert not PLANNED_TYPES | PLANNED_ANSWERS | PLANNED_ANSWER_KEYS | PLANNED_FORMATS
+
+
+def test_the_language_page_names_every_type_answer_and_format() -> None:
+    page = LANGUAGE.read_text(encoding="utf-8")
+    told = [page.partition(f"## {head}\n")[2].partition("\n## ")[0] for head in ("Parameters", "Answers", "Formats")]
+    words = [{word for row in re.findall(r"^\|[^|]*\| (.*?) \|$", part, re.MULTILINE) for word in row.split(", ")}
+             for part in told]  # fmt: skip
+    assert TYPES.own.keys() == words[0] - {"types"}
+    assert ANSWER_TYPES.keys() <= words[1]
+    assert set(re.findall(r"^\| `(\w+)` \|", told[2], re.MULTILINE)) == FORMATS.own.keys()
+
+
+def test_the_language_page_names_every_key_of_an_answer() -> None:
+    schema = json.loads((ROOT / "schemas" / "template.schema.json").read_text(encoding="utf-8"))["properties"]
+    page = LANGUAGE.read_text(encoding="utf-8")
+    for head, keys in (("Answers", schema["answer"]), ("Multiple choice", schema["choices"]),
+                       ("Variants and slots", schema["variants"]["additionalProperties"])):  # fmt: skip
+        told = page.partition(f"## {head}\n")[2].partition("\n## ")[0]
+        rows = "".join(re.findall(r"^\| (`[^|]*) \|", told, re.MULTILINE))
+        assert set(re.findall(r"`(\w+)`", rows)) == set(keys["properties"]), head
 
 
 def test_the_language_page_names_every_key() -> None:
@@ -83,7 +111,7 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     held = dict(re.findall(r"^\| (.*?) \| (.*?) \|$", page.partition("## Limits")[2], re.MULTILINE))
     assert held["a spec file"] == f"{read.FILE_BYTES >> 20} MiB, {read.DEPTH} levels, {read.NODES:,} nodes"
     assert held["entries of one key, such as `let` or `checks`"] == f"{check_stage.DECLARED:,}"
-    assert held["expressions and templates that one template uses"] == f"{prepare.CHARACTERS:,} characters"
+    assert held["expressions and templates that one template uses"] == f"{pieces.CHARACTERS:,} characters"
     assert held["a benchmark"] == f"{discover.FILES:,} spec files"
     assert held["an expression"] == f"{syntax.TEXT_LIMIT:,} characters"
     assert held["a template's source"] == f"{render.SOURCE_LIMIT:,} characters"
@@ -94,6 +122,10 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     assert held["seconds of one evaluation"].startswith(f"{workers.SECONDS:g} (")
     assert held["memory of a worker process"].startswith(f"{workers.MEMORY_BYTES >> 20} MiB ")
     assert limits.TEXT_LENGTH == limits.LIST_LENGTH
+    sizes = f"{rows.MOST_ROWS:,} rows, {rows.MOST_VALUES:,} values, {rows.MOST_COLUMNS:,} columns"
+    assert held["a data file"] == f"{rows.FILE_BYTES // 1_000_000} MB, {sizes}"
+    assert held["items of one template"] == f"{items.MOST:,}"
+    assert held["a reply that is searched for an answer"] == f"{base.CHARACTERS:,} characters"
 
 
 def generator() -> ModuleType:
@@ -118,6 +150,23 @@ def test_a_stale_page_is_told(
     capsys.readouterr()
     assert made.main(["--check"]) == 1
     assert "docs/reference/types.md" in capsys.readouterr().err
+
+
+def test_the_examples_of_formats_are_formats() -> None:
+    for name, text in generator().FORMAT_EXAMPLES.items():
+        record = {**yaml.safe_load(text), "skip": "I-DO-NOT-KNOW"}
+        assert record["kind"] == name and FORMATS[name].faults(record) == []
+    assert list(generator().FORMAT_EXAMPLES) == list(FORMATS.own)
+
+
+def test_every_option_of_answers_and_formats_is_told() -> None:
+    page = (DOCS / "reference" / "types.md").read_text(encoding="utf-8")
+    options = page.partition("### Options of answers")[2].partition("\n###")[0]
+    wanted = {option for kind in ANSWER_TYPES.values() for option in kind.options}
+    assert set(re.findall(r"^\| `([a-z]+)` \| ", options, re.MULTILINE)) == wanted
+    for name, form in FORMATS.own.items():
+        told = {option for option, _ in generator()._format_options(name)}
+        assert told == form.options - {"options"}, name  # `options` comes from `choices`
 
 
 def test_the_functions_are_called_by_the_names_of_the_language() -> None:
