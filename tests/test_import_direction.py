@@ -42,7 +42,7 @@ STAGES: tuple[frozenset[str], ...] = (
     frozenset({"wordings"}),
     frozenset({"prepare"}),
     frozenset({"expand"}),
-    frozenset({"records"}),
+    frozenset({"records", "entry_examples"}),
     frozenset({"check", "examples"}),
     frozenset({"work"}),
     frozenset({"gather", "health"}),

@@ -38,6 +38,7 @@ from dia_compiler.types import TYPES
 SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
 EXPRESSION_MARK = "= "
 UNFOLDED = 10_000
+HOLDING = ("holds", "fails")  # examples of an entry: texts of which its face `holds` is true, or false
 A_TYPE = "a type such as {type: integer, min: 1, max: 6}"
 
 # Keys of an answer that are no options of its type
@@ -178,7 +179,9 @@ class Builder:
         broken = frozenset(named - {parameter.name for parameter in parameters})
         group = node.get("group")
         named_group = group.text if isinstance(group, Scalar) else None
-        return CatalogEntry(key.text, parameters, bodies, key.position, broken, named_group)
+        examples = node.get("examples")
+        listed = [_data_items(examples.get(name) if isinstance(examples, Mapping) else None) for name in HOLDING]
+        return CatalogEntry(key.text, parameters, bodies, key.position, broken, named_group, *listed)
 
     def parameters(self, node: Node | None) -> tuple[Parameter, ...]:
         """The parameters of a mapping from name to type."""

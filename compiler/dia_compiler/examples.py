@@ -12,6 +12,7 @@ from dia_runtime.language.values import Entry, Record, Value, plain
 from dia_runtime.language.watch import found, seek
 
 from dia_compiler.domains import Maker, Scope, compile_datum
+from dia_compiler.entry_examples import check_entry_examples
 from dia_compiler.expand import Expansion, Instance
 from dia_compiler.fuzz import Choose, Rejected, Stream, derived
 from dia_compiler.items import Item
@@ -27,6 +28,7 @@ def check_examples(expansion: Expansion, faults: Faults) -> None:
             _check_example(expansion, example, number, faults)
         except DiaError as error:
             faults.entries.extend(error.diagnostics)
+    check_entry_examples(expansion, faults)
 
 
 def _check_example(expansion: Expansion, example: Example, number: int, faults: Faults) -> None:

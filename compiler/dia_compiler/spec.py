@@ -107,6 +107,8 @@ class CatalogEntry:
     position: Position
     broken: frozenset[str] = frozenset()
     group: str | None = None
+    holds: tuple[Datum, ...] = ()
+    fails: tuple[Datum, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
