@@ -1,0 +1,311 @@
+"""The truths of the security families, derived a second time from the words of their prompts alone.
+
+Nothing of the project computes here: plain Python, its standard library and the package cryptography do.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import zlib
+from collections.abc import Callable
+from itertools import pairwise, product
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, padding
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+Challenges = dict[str, dict[str, str]]
+Answers = dict[str, dict[str, Any]]
+
+LOWER = "abcdefghijklmnopqrstuvwxyz"
+TOKEN = r"[A-Za-z0-9]+"
+
+
+def found(pattern: str, challenge: str) -> tuple[str, ...]:
+    """The groups of a pattern that must describe the whole task."""
+    match = re.fullmatch(pattern, challenge, re.DOTALL)
+    assert match, f"reads otherwise: {challenge[:300]}"
+    return match.groups()
+
+
+def moved_back(text: str, shift: int) -> str:
+    """The text with each letter so many places back in its alphabet."""
+    back = LOWER[-shift:] + LOWER[:-shift]
+    return text.translate(str.maketrans(LOWER + LOWER.upper(), back + back.upper()))
+
+
+def filtered_sum(challenge: str) -> str:
+    (line,) = found(r"What does this line of Python print\?\n\nprint\((sum\([x\d ,()%=!<a-z]+\))\)", challenge)
+    assert set(re.findall(r"[a-z]+", line)) <= {"sum", "x", "for", "in", "range", "if", "and", "or"}
+    return str(eval(line, {"__builtins__": {"sum": sum, "range": range}}))
+
+
+def rsa_oaep(challenge: str) -> str:
+    ciphertext, pem = found(
+        r"A token of 16 letters and digits was encrypted with RSA-OAEP \(SHA-1 as its hash function and in its mask, no "
+        r"label\)\. This is the ciphertext in Base64:\n\n(\S+)\n\nAnd this is the private key .+\n\n"
+        r"(-----BEGIN PRIVATE KEY-----\n.+\n-----END PRIVATE KEY-----)",
+        challenge,
+    )
+    key: Any = serialization.load_pem_private_key(pem.encode(), None, unsafe_skip_rsa_key_validation=True)
+    assert key.key_size == 2048
+    oaep = padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None)
+    return str(key.decrypt(base64.b64decode(ciphertext), oaep).decode())
+
+
+def sha3_despite_a_claim(challenge: str) -> str:
+    length, first, last, text = found(
+        r"Compute the SHA3-256 digest of the text that stands on the line between .+ has (\d+) ASCII characters, from "
+        r"(.) to (.); .+\n\n==========\n([^\n]+)\n==========",
+        challenge,
+    )
+    assert len(text) == int(length) and (text[0], text[-1]) == (first, last)
+    (claim,) = re.findall(r"[0-9a-f]{64}", text)
+    digest = hashlib.sha3_256(text.encode("ascii")).hexdigest()
+    assert digest != claim
+    return digest
+
+
+def caesar(challenge: str) -> str:
+    shift, cipher = found(
+        r".+ every letter was replaced by the letter that stands (\d+) places? further on .+\n\n([A-Za-z]+)", challenge
+    )
+    return moved_back(cipher, int(shift))
+
+
+def rot_n(challenge: str) -> str:
+    shift, sample, cipher = found(
+        r"This text was made with ROT(\d+), which turns abc into ([a-z]{3}), .+\n\n([A-Za-z0-9]+)", challenge
+    )
+    assert moved_back(sample, int(shift)) == "abc"
+    return moved_back(cipher, int(shift))
+
+
+def curve_addition(challenge: str) -> str:
+    groups = found(
+        r"The curve y\^2 = x\^3 \+ (\d+) x \+ (\d+) is taken over the field of p = (\d+) elements, .+ Add its two points "
+        r"\((\d+), (\d+)\) and \((\d+), (\d+)\)\. .+",
+        challenge,
+    )
+    a, b, p, x1, y1, x2, y2 = map(int, groups)
+    assert all((y * y - x**3 - a * x - b) % p == 0 for x, y in ((x1, y1), (x2, y2)))
+    slope = (y2 - y1) * pow(x2 - x1, p - 2, p) % p
+    x = (slope**2 - x1 - x2) % p
+    return f"({x}, {(slope * (x1 - x) - y1) % p})"
+
+
+def robots_txt(challenge: str) -> str:
+    target, robots = found(r".+ forbid the page /([a-z]+)/index\.html\? .+ file\.\n\n(.+)", challenge)
+    agents, current = [], ""
+    for line in robots.split("\n"):
+        name, _, value = line.partition(": ")
+        assert name in ("User-agent", "Disallow", "")
+        current = value if name == "User-agent" else current
+        if name == "Disallow" and f"/{target}/index.html".startswith(value):
+            agents.append(current)
+    assert len(agents) == 1
+    return agents[0]
+
+
+def pin_in_text(challenge: str) -> str:
+    (text,) = found(
+        r"A PIN of five to eight digits stands somewhere in this text\. Give its digits\.\n\n(.+)", challenge
+    )
+    (pin,) = [number for number in re.findall(r"\d+", text) if 5 <= len(number) <= 8]
+    return str(pin)
+
+
+def http_headers(challenge: str) -> str:
+    _, response = challenge.split("\n\n")
+    first, *headers = response.split("\n")
+    assert first == "HTTP/1.1 200 OK" and len(headers) == 10
+    (flag,) = [line.split(": ")[1] for line in headers if re.fullmatch(r"[A-Za-z-]+: [A-Za-z]{10}", line)]
+    return str(flag)
+
+
+def blockchain_transaction(challenge: str) -> str:
+    data = dict(line.split(": ") for line in challenge.split("\n\n")[1].split("\n"))["input"]
+    assert data.startswith("0x")
+    return bytes.fromhex(data[2:]).decode("ascii")
+
+
+def lcg_increment(challenge: str) -> str:
+    modulus, listed = found(r".+ by the rule \(m s \+ c\) mod n\. .+ n = (\d+), .+\n\n(.+)", challenge)
+    n, s = int(modulus), [int(line.split(". ")[1]) for line in listed.split("\n")]
+    assert len(s) == 6
+    m = (s[2] - s[1]) * pow(s[1] - s[0], -1, n) % n
+    c = (s[1] - m * s[0]) % n
+    assert all(later == (m * before + c) % n for before, later in pairwise(s))
+    return str(c)
+
+
+def unknown_encodings(challenge: str) -> str:
+    """Every way to undo the layers that ends in a sentence: there must be one."""
+    times, packed = found(r"A sentence was encoded (\d+) times in a row, .+ Which sentence is it\?\n\n(\S+)", challenge)
+    decoders: list[Callable[[bytes], bytes]] = [
+        base64.b16decode, base64.b32decode, lambda data: base64.b64decode(data, validate=True), base64.b85decode,
+    ]  # fmt: skip
+    texts = {packed.encode("ascii")}
+    for _ in range(int(times)):
+        texts = {inner for text, decode in product(texts, decoders) for inner in decoded(decode, text)}
+    (sentence,) = [text for text in texts if re.fullmatch(rb"[A-Z][a-z, -]+\.", text)]
+    return sentence.decode("ascii")
+
+
+def decoded(decode: Callable[[bytes], bytes], text: bytes) -> list[bytes]:
+    try:
+        inner = decode(text)
+    except ValueError:
+        return []
+    return [inner] if inner and inner.isascii() else []
+
+
+def crc_32(challenge: str) -> str:
+    token, digits = found(
+        rf"Compute the CRC-32 .+ characters ({TOKEN}) and give it as (\d) hexadecimal digits, .+", challenge
+    )
+    return f"{zlib.crc32(token.encode('ascii')):0{digits}X}"
+
+
+def binary_substitution(challenge: str) -> str:
+    cipher = challenge.split("\n\n")[1]
+    zero, one = cipher[0], next(letter for letter in cipher if letter != cipher[0])
+    assert set(cipher) == {zero, one} and len(cipher) == 160
+    bits = cipher.replace(zero, "0").replace(one, "1") if zero != "1" else ""
+    return "".join(chr(int(bits[at : at + 8], 2)) for at in range(0, 160, 8))
+
+
+def aes_ecb(challenge: str) -> str:
+    key, cipher = found(r".+ The key is ([0-9a-f]{32}) and the ciphertext ([0-9a-f]{32}), both .+", challenge)
+    reader = Cipher(algorithms.AES(bytes.fromhex(key)), modes.ECB()).decryptor()
+    return (reader.update(bytes.fromhex(cipher)) + reader.finalize()).decode("ascii")
+
+
+def single_letter_xor(challenge: str) -> str:
+    key, case, cipher = found(r".+ of the letter ([A-Za-z]), a (capital|small letter)\. .+\n\n([0-9a-f ]+)", challenge)
+    assert key.isupper() == (case == "capital")
+    return "".join(chr(int(byte, 16) ^ ord(key)) for byte in cipher.split(" "))
+
+
+def strong_password(challenge: str) -> str:
+    """The one in which no four characters in a row are letters that make part of a word, or digits."""
+    count, listed = found(r"Of these (\d+) passwords, one is far harder to guess .+ Which one\?\n\n(.+)", challenge)
+    passwords = listed.split("\n")
+    assert len(set(passwords)) == int(count)
+    (strong,) = [word for word in passwords if len(word) >= 16 and classes(word) == 4 and runs(word) >= 9]
+    assert all(runs(word) <= 8 for word in passwords if word != strong)
+    return strong
+
+
+def classes(text: str) -> int:
+    kinds = [r"[a-z]", r"[A-Z]", r"[0-9]", r"[^A-Za-z0-9]"]
+    return sum(1 for kind in kinds if re.search(kind, text))
+
+
+def runs(text: str) -> int:
+    """How many runs of one kind of characters a text is made of."""
+    return len(re.findall(r"[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+", text))
+
+
+def p256_public_key(challenge: str) -> str:
+    (key,) = found(r"A private key on the elliptic curve P-256 \(.+\) is the number (\d+)\. .+", challenge)
+    told = ec.derive_private_key(int(key), ec.SECP256R1()).public_key().public_numbers()
+    return f"({told.x}, {told.y})"
+
+
+def salted_hash_list(challenge: str) -> str:
+    salt, digest, listed = found(
+        rf"The SHA-256 digest of the salt ({TOKEN}), directly followed by a password, .+ is ([0-9a-f]{{64}})\. .+\n\n(.+)",
+        challenge,
+    )
+    (word,) = [w for w in listed.split("\n") if hashlib.sha256(f"{salt}{w}".encode()).hexdigest() == digest]
+    return word
+
+
+SOLVERS: list[Callable[[str], str]] = [
+    filtered_sum, rsa_oaep, sha3_despite_a_claim, caesar, rot_n, curve_addition, robots_txt, pin_in_text, http_headers,
+    blockchain_transaction, lcg_increment, unknown_encodings, crc_32, binary_substitution, aes_ecb, single_letter_xor,
+    strong_password, p256_public_key, salted_hash_list,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.__name__)
+def test_every_truth_is_what_its_prompt_asks_for(
+    solver: Callable[[str], str], challenges: Challenges, answers: Answers
+) -> None:
+    asked = challenges[solver.__name__]
+    assert len(asked) == 200
+    derived = {id: solver(challenge) for id, challenge in asked.items()}
+    assert derived == {id: answers[id]["text"] for id in asked}
+
+
+# What takes long to find is quick to check: these read the digest or the numbers that the truth has to fit.
+
+
+def crack_md5(challenge: str) -> str:
+    (digest,) = found(r"The MD5 digest of a token is ([0-9a-f]{32})\. The token has five characters, .+", challenge)
+    return digest
+
+
+def crack_pin(challenge: str) -> str:
+    (digest,) = found(r"The SHA-256 digest of a PIN is ([0-9a-f]{64})\. The PIN has six decimal digits, .+", challenge)
+    return digest
+
+
+def salted_leak(challenge: str) -> str:
+    digest, known = found(
+        r"A web site stores .+ SHA-256 .+\n\nalice ([0-9a-f]{64})\nbob [0-9a-f]{64}\n\nThe password of alice is known to "
+        r"be ([A-Za-z0-9]{4})\. .+",
+        challenge,
+    )
+    return f"{digest} {known}"
+
+
+def diffie_hellman(challenge: str) -> str:
+    return " ".join(
+        found(
+            r".+ prime p = (\d+) with the primitive root g = (\d+)\. .+ A = .+ = (\d+) and B = .+ = (\d+)\. .+",
+            challenge,
+        )
+    )
+
+
+def test_md5_of_the_tokens_is_the_one_told(challenges: Challenges, answers: Answers) -> None:
+    for id, challenge in challenges["crack_md5"].items():
+        token = answers[id]["text"]
+        assert re.fullmatch(r"[A-Za-z0-9]{5}", token)
+        assert hashlib.md5(token.encode("ascii"), usedforsecurity=False).hexdigest() == crack_md5(challenge)
+
+
+def test_each_pin_is_the_only_one_with_its_digest(challenges: Challenges, answers: Answers) -> None:
+    wanted = {bytes.fromhex(crack_pin(challenge)): id for id, challenge in challenges["crack_pin"].items()}
+    pins = [
+        (wanted[digest], f"{pin:06d}")
+        for pin in range(10**6)
+        if (digest := hashlib.sha256(b"%06d" % pin).digest()) in wanted
+    ]
+    assert len(pins) == 200
+    assert dict(pins) == {id: answers[id]["text"] for id in challenges["crack_pin"]}
+
+
+def test_salts_and_passwords_have_the_digests_told(challenges: Challenges, answers: Answers) -> None:
+    for id, challenge in challenges["salted_leak"].items():
+        digest, known = salted_leak(challenge).split()
+        salt, secret = answers[id]["parameters"]["salt"], answers[id]["text"]
+        assert re.fullmatch(r"[A-Za-z0-9]{4} [A-Za-z0-9]{4}", f"{salt} {secret}")
+        assert hashlib.sha256(f"{salt}{known}".encode()).hexdigest() == digest
+        assert f"bob {hashlib.sha256(f'{salt}{secret}'.encode()).hexdigest()}\n" in challenge
+
+
+def test_secrets_are_powers_of_the_values_told(challenges: Challenges, answers: Answers) -> None:
+    for id, challenge in challenges["diffie_hellman"].items():
+        p, g, first, second = map(int, diffie_hellman(challenge).split())
+        drawn = answers[id]["parameters"]
+        x, y = (int(drawn[name]["integer"]) if isinstance(drawn[name], dict) else drawn[name] for name in "xy")
+        assert (pow(g, x, p), pow(g, y, p)) == (first, second)
+        assert str(pow(second, x, p)) == str(pow(first, y, p)) == answers[id]["text"]
+        assert pow(g, (p - 1) // 2, p) == p - 1 and p.bit_length() == 56
