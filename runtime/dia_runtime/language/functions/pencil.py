@@ -228,15 +228,15 @@ def _zigzag(name: str, length: int, rails: int) -> list[int]:
     if rails < 1:
         raise LanguageError(f"`{name}` needs at least 1 rail")
     charge(length)
-    turn = max(2 * (rails - 1), 1)
-    return sorted(range(length), key=lambda place: (min(place % turn, turn - place % turn), place))
+    turn = max(2 * (min(rails, length) - 1), 1)
+    return sorted(range(length), key=lambda place: min(place % turn, turn - place % turn))
 
 
 def _columns(name: str, length: int, key: str) -> list[int]:
     if not key:
         raise LanguageError(f"`{name}` needs a key of at least one character")
     charge(length + len(key))
-    order = sorted(range(len(key)), key=lambda column: (key[column], column))
+    order = sorted(range(len(key)), key=key.__getitem__)
     return [place for column in order for place in range(column, length, len(key))]
 
 

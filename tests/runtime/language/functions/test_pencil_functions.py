@@ -108,6 +108,7 @@ def test_malformed_texts_are_refused(name: str, texts: list[str]) -> None:
 def test_keys_that_cannot_be_are_refused() -> None:
     assert code("vigenere_encrypt", "a", "") == code("vigenere_decrypt", "a", "k3y") == "E501"
     assert code("affine_encrypt", "a", 2, 1) == code("affine_decrypt", "a", 13, 1) == "E504"
+    assert call("rail_fence_encrypt", "abc" * 1000, 2**900_000) == "abc" * 1000
     assert code("rail_fence_encrypt", "a", 0) == code("columnar_encrypt", "a", "") == "E501"
     assert code("rail_fence_decrypt", "a", -1) == code("columnar_decrypt", "a", "") == "E501"
     assert code("to_bacon", "a" * 100_000) == code("to_ook", "+" * 200_000) == "E502"
