@@ -10,39 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import gcd, lcm
-from typing import NamedTuple, TypeAlias
 
 from dia_runtime.language.answers.formulas import Node
+from dia_runtime.language.answers.ratios import (
+    ONE,
+    UNIT,
+    Field,
+    Finer,
+    Ratio,
+    Terms,
+    TooMuch,
+    constant,
+    content_of,
+    negated,
+    number_of,
+)
 
-WORK, TERMS, FINEST, RESTARTS, PRIMES, BITS = 200_000, 1_500, 48, 8, 1_000, 20_000
-ONE = Fraction(1)
-
-Monomial: TypeAlias = tuple[tuple[int, int], ...]  # atoms and their exponents, in ascending order of atoms
-Terms: TypeAlias = dict[Monomial, Fraction]
-
-
-class TooMuch(Exception):
-    """An expression whose normal form would take too long, or that has none."""
-
-
-class _Finer(Exception):
-    """A fraction of an angle turned out to be needed: the work begins again with it."""
-
-
-class Ratio(NamedTuple):
-    """A quotient of polynomials in atoms."""
-
-    top: Terms
-    bottom: Terms
-
-
-class Atom(NamedTuple):
-    """A kind, what it is of, and by how much its exponents are divided."""
-
-    kind: str
-    of: Ratio
-    parts: int
+RESTARTS, PRIMES = 8, 1_000
 
 
 def is_zero(node: Node) -> bool | None:
@@ -51,164 +35,21 @@ def is_zero(node: Node) -> bool | None:
     for _ in range(RESTARTS):
         try:
             return not _Form(finest).ratio(node).top
-        except _Finer:
+        except Finer:
             continue
         except (TooMuch, RecursionError):
             return None
     return None
 
 
-UNIT: Terms = {(): ONE}
-
-
-class _Form:
-    """One attempt at a normal form; `finest` has, by the number of its atom, into how many parts each is divided."""
-
-    def __init__(self, finest: dict[int, int]) -> None:
-        self.finest, self.work = finest, 0
-        self.atoms: list[Atom] = []
-        self.names: dict[str, int] = {}
-
-    # polynomials
-
-    def times(self, left: Terms, right: Terms) -> Terms:
-        """The product of two polynomials; atoms beyond their relation are reduced later."""
-        self.work += len(left) * len(right)
-        found: Terms = {}
-        for one, factor in left.items():
-            for other, by in right.items():
-                both = _joined(one, other)
-                found[both] = found.get(both, Fraction(0)) + factor * by
-        return self.bounded({one: factor for one, factor in found.items() if factor})
-
-    def plus(self, left: Terms, right: Terms) -> Terms:
-        """The sum of two polynomials."""
-        found = dict(left)
-        for one, factor in right.items():
-            total = found.pop(one, Fraction(0)) + factor
-            if total:
-                found[one] = total
-        return self.bounded(found)
-
-    def bounded(self, terms: Terms) -> Terms:
-        """The polynomial itself. Raises TooMuch where it, or the work so far, is too large."""
-        if self.work > WORK or len(terms) > TERMS:
-            raise TooMuch
-        if any(max(held.numerator.bit_length(), held.denominator.bit_length()) > BITS for held in terms.values()):
-            raise TooMuch
-        return terms
-
-    # quotients
-
-    def made(self, top: Terms, bottom: Terms) -> Ratio:
-        """The quotient with every relation used."""
-        top, below = self.reduced(top)
-        bottom, above = self.reduced(bottom)
-        if not bottom:
-            raise TooMuch
-        top = top if above == UNIT else self.reduced(self.times(top, above))[0]
-        bottom = bottom if below == UNIT else self.reduced(self.times(bottom, below))[0]
-        if len(bottom) == 1 and (only := bottom.get(())) is not None:
-            return Ratio({one: factor / only for one, factor in top.items()}, UNIT)
-        return Ratio(top, bottom)
-
-    def reduced(self, terms: Terms) -> tuple[Terms, Terms]:
-        """The polynomial with every relation used, and what it has been multiplied by for that."""
-        by: Terms = UNIT
-        for place in range(len(self.atoms) - 1, -1, -1):
-            while (relation := self.relation(place)) is not None:
-                order, value = relation
-                if not any(_exponent(one, place) >= order for one in terms):
-                    break
-                parts: dict[int, Terms] = {}
-                for one, factor in terms.items():
-                    whole, rest = divmod(_exponent(one, place), order)
-                    parts.setdefault(whole, {})[_replaced(one, place, rest)] = factor
-                most = max(parts)
-                terms = {}
-                for whole, part in parts.items():
-                    held = self.times(part, self.power(value.top, whole))
-                    terms = self.plus(terms, self.times(held, self.power(value.bottom, most - whole)))
-                by = self.times(by, self.power(value.bottom, most))
-        return terms, by
-
-    def relation(self, place: int) -> tuple[int, Ratio] | None:
-        """The power of the atom that is something else, and what."""
-        atom = self.atoms[place]
-        if atom.kind == "root":
-            return atom.parts, atom.of
-        if atom.kind == "sin":  # its cosine is the atom before it
-            return 2, Ratio({(): ONE, ((place - 1, 2),): -ONE}, UNIT)
-        return None
-
-    def power(self, terms: Terms, exponent: int) -> Terms:
-        """A whole power of a polynomial."""
-        if exponent > 200:
-            raise TooMuch
-        found = UNIT
-        for _ in range(exponent):
-            found = self.times(found, terms)
-        return found
-
-    def add(self, left: Ratio, right: Ratio) -> Ratio:
-        """The sum of two quotients."""
-        if left.bottom == right.bottom:
-            return self.made(self.plus(left.top, right.top), left.bottom)
-        top = self.plus(self.times(left.top, right.bottom), self.times(right.top, left.bottom))
-        return self.made(top, self.times(left.bottom, right.bottom))
-
-    def multiply(self, left: Ratio, right: Ratio) -> Ratio:
-        """The product of two quotients."""
-        return self.made(self.times(left.top, right.top), self.times(left.bottom, right.bottom))
-
-    def raise_(self, base: Ratio, exponent: int) -> Ratio:
-        """A whole power of a quotient."""
-        if exponent < 0:
-            if not base.top:
-                raise TooMuch
-            base, exponent = Ratio(base.bottom, base.top), -exponent
-        return self.made(self.power(base.top, exponent), self.power(base.bottom, exponent))
-
-    # atoms
-
-    def atom(self, kind: str, of: Ratio, parts: int = 1) -> int:
-        """The number of the atom of this kind of the same quotient, which is made where there is none."""
-        for place, held in enumerate(self.atoms):
-            if held.kind == kind and self.are_equal(held.of, of):
-                return self.divided(place, parts)
-        place = len(self.atoms)
-        self.atoms.append(Atom(kind, of, self.finest.setdefault(place, parts)))
-        return self.divided(place, parts)
-
-    def divided(self, place: int, parts: int) -> int:
-        """The atom, divided into so many parts at least. Raises _Finer where it is not."""
-        if self.finest.setdefault(place, 1) % parts:
-            self.finest[place] = lcm(self.finest[place], parts)
-            if self.finest[place] > FINEST:
-                raise TooMuch
-            raise _Finer
-        return place
-
-    def are_equal(self, left: Ratio, right: Ratio) -> bool:
-        """Whether the two are the same quotient."""
-        difference = self.plus(self.times(left.top, right.bottom), _negated(self.times(right.top, left.bottom)))
-        return not self.reduced(difference)[0]
-
-    def symbol(self, name: str) -> Ratio:
-        """A variable, or pi."""
-        if name not in self.names:
-            self.names[name] = len(self.atoms)
-            self.finest.setdefault(len(self.atoms), 1)
-            self.atoms.append(Atom("symbol", _constant(Fraction(len(self.names))), 1))
-        return Ratio({((self.names[name], 1),): ONE}, UNIT)
-
-    # expressions
+class _Form(Field):
+    """One attempt at the normal form of an expression."""
 
     def ratio(self, node: Node) -> Ratio:
         """The normal form of an expression."""
         kind = node[0]
         if kind == "number":
-            return _constant(node[1])
+            return constant(node[1])
         if kind in ("symbol", "pi"):
             return self.symbol(node[1] if kind == "symbol" else " pi")
         if kind == "call":
@@ -223,7 +64,7 @@ class _Form:
 
     def general_power(self, base: Ratio, exponent: Ratio) -> Ratio:
         """A power: whole, rational, or by the exponential function."""
-        number = _number(exponent)
+        number = number_of(exponent)
         if number is None:
             return self.exponential(self.multiply(exponent, self.logarithm(base)))
         if number.denominator == 1:
@@ -234,10 +75,10 @@ class _Form:
         """A rational power: of primes, of what is positive for certain, and of the rest as one atom."""
         if not base.top:
             return base
-        content, rest = _content(base)
+        content, rest = content_of(base)
         found = self.root_of_number(content, exponent)
-        if rest != _constant(ONE):
-            number = _number(rest)
+        if rest != constant(ONE):
+            number = number_of(rest)
             if number is not None and number < 0:
                 raise TooMuch
             found = self.multiply(found, self.root_of_roots(rest, exponent) or self.root_atom(rest, exponent))
@@ -250,22 +91,22 @@ class _Form:
         is_product = not more and not others and value.top[above] == value.bottom[below] == ONE
         if not is_product or not all(self.atoms[place].kind in ("root", "exp") for place, _ in held):
             return None
-        found = _constant(ONE)
+        found = constant(ONE)
         for place, power in held:
             atom, times = self.atoms[place], exponent * power / self.finest[place]
             if atom.kind == "root":
                 part = self.root_atom(atom.of, times)
             else:
-                part = self.exponential(self.multiply(_constant(times), atom.of))
+                part = self.exponential(self.multiply(constant(times), atom.of))
             found = self.multiply(found, part)
         return found
 
     def root_of_number(self, number: Fraction, exponent: Fraction) -> Ratio:
         """A rational power of a positive rational number."""
-        found = _constant(ONE)
+        found = constant(ONE)
         for whole, sign in ((number.numerator, 1), (number.denominator, -1)):
             for prime, times in _factors(whole):
-                found = self.multiply(found, self.root_atom(_constant(Fraction(prime)), exponent * times * sign))
+                found = self.multiply(found, self.root_atom(constant(Fraction(prime)), exponent * times * sign))
         return found
 
     def root_atom(self, base: Ratio, exponent: Fraction) -> Ratio:
@@ -278,11 +119,11 @@ class _Form:
 
     def exponential(self, value: Ratio) -> Ratio:
         """exp of a sum, as a product."""
-        found = _constant(ONE)
+        found = constant(ONE)
         for factor, unit in self.units(value):
             held = self.logarithm_in(unit)
             if held is not None:
-                found = self.multiply(found, self.general_power(held, _constant(factor)))
+                found = self.multiply(found, self.general_power(held, constant(factor)))
                 continue
             place = self.atom("exp", unit, factor.denominator)
             found = self.multiply(found, self.monomial(place, int(factor * self.finest[place])))
@@ -292,9 +133,9 @@ class _Form:
         """The terms of a sum as rational multiples of something else; the whole where it is no sum."""
         if value.bottom == UNIT:
             return [(factor, Ratio({one: ONE}, UNIT)) for one, factor in value.top.items()]
-        content, rest = _content(value)
+        content, rest = content_of(value)
         for place, atom in enumerate(self.atoms):
-            if atom.kind in ("exp", "cos") and self.are_equal(atom.of, Ratio(_negated(rest.top), rest.bottom)):
+            if atom.kind in ("exp", "cos") and self.are_equal(atom.of, Ratio(negated(rest.top), rest.bottom)):
                 return [(-content, self.atoms[place].of)]
         return [(content, rest)]
 
@@ -316,24 +157,24 @@ class _Form:
         """log of a product of what is positive for certain, and of the rest as one atom."""
         if not value.top:
             raise TooMuch
-        content, rest = _content(value)
-        found = _constant(Fraction(0))
+        content, rest = content_of(value)
+        found = constant(Fraction(0))
         for whole, sign in ((content.numerator, 1), (content.denominator, -1)):
             for prime, times in _factors(whole):
-                found = self.add(found, self.multiply(_constant(Fraction(times * sign)), self.log_atom(prime)))
-        if _number(rest) == 1:
+                found = self.add(found, self.multiply(constant(Fraction(times * sign)), self.log_atom(prime)))
+        if number_of(rest) == 1:
             return found
         if len(rest.top) == 1 and set(rest.top.values()) == {ONE} and (inner := self.positive(rest)) is not None:
             return self.add(found, inner)
         if rest.top == UNIT:
             flipped = self.logarithm(Ratio(rest.bottom, UNIT))
-            return self.add(found, self.multiply(_constant(-ONE), flipped))
+            return self.add(found, self.multiply(constant(-ONE), flipped))
         place = self.atom("log", rest)
         return self.add(found, Ratio({((place, 1),): ONE}, UNIT))
 
     def log_atom(self, prime: int) -> Ratio:
         """The logarithm of a prime."""
-        return Ratio({((self.atom("log", _constant(Fraction(prime))), 1),): ONE}, UNIT)
+        return Ratio({((self.atom("log", constant(Fraction(prime))), 1),): ONE}, UNIT)
 
     def positive(self, value: Ratio) -> Ratio | None:
         """The logarithm of a product of exponentials and roots of numbers; None for others."""
@@ -341,23 +182,23 @@ class _Form:
         if len(below) != 1 or set(below.values()) != {ONE}:
             return None
         (under,) = below
-        found = _constant(Fraction(0))
+        found = constant(Fraction(0))
         for place, exponent in (*above, *((place, -exponent) for place, exponent in under)):
             atom = self.atoms[place]
-            number = _number(atom.of)
+            number = number_of(atom.of)
             if atom.kind == "exp":
                 inner = atom.of
             elif atom.kind == "root" and number is not None and number > 0:
                 inner = self.log_atom(int(number))
             else:
                 return None
-            part = self.multiply(_constant(Fraction(exponent, self.finest[place])), inner)
+            part = self.multiply(constant(Fraction(exponent, self.finest[place])), inner)
             found = self.add(found, part)
         return found
 
     def turn(self, value: Ratio) -> tuple[Ratio, Ratio]:
         """Cosine and sine of a sum of angles."""
-        found = _constant(ONE), _constant(Fraction(0))
+        found = constant(ONE), constant(Fraction(0))
         for factor, unit in self.units(value):
             held = self.special(factor) if self.is_pi(unit) else None
             found = self.turned(found, held or self.angle(factor, unit))
@@ -379,7 +220,7 @@ class _Form:
     def pair(self, held: tuple[tuple[Fraction, int], tuple[Fraction, int]]) -> tuple[Ratio, Ratio]:
         """Two numbers, each a rational times a square root."""
         first, second = (
-            self.multiply(_constant(factor), self.root_of_number(Fraction(under), Fraction(1, 2)))
+            self.multiply(constant(factor), self.root_of_number(Fraction(under), Fraction(1, 2)))
             for factor, under in held
         )
         return first, second
@@ -394,14 +235,14 @@ class _Form:
         if abs(count) > 64:
             raise TooMuch
         once = Ratio({((place, 1),): ONE}, UNIT), Ratio({((sine, 1),): Fraction(1 if count >= 0 else -1)}, UNIT)
-        found = _constant(ONE), _constant(Fraction(0))
+        found = constant(ONE), constant(Fraction(0))
         for _ in range(abs(count)):
             found = self.turned(found, once)
         return found
 
     def turned(self, left: tuple[Ratio, Ratio], right: tuple[Ratio, Ratio]) -> tuple[Ratio, Ratio]:
         """Cosine and sine of the sum of two angles."""
-        minus = _constant(-ONE)
+        minus = constant(-ONE)
         cosine = self.add(self.multiply(left[0], right[0]), self.multiply(minus, self.multiply(left[1], right[1])))
         return cosine, self.add(self.multiply(left[0], right[1]), self.multiply(left[1], right[0]))
 
@@ -410,14 +251,14 @@ class _Form:
         if not value.top:
             return value
         for place, atom in enumerate(self.atoms):
-            if atom.kind == kind and self.are_equal(atom.of, Ratio(_negated(value.top), value.bottom)):
+            if atom.kind == kind and self.are_equal(atom.of, Ratio(negated(value.top), value.bottom)):
                 return Ratio({((place, 1),): -ONE}, UNIT)
         return Ratio({((self.atom(kind, value), 1),): ONE}, UNIT)
 
     def is_number_of_roots(self, value: Ratio) -> bool:
         """Whether nothing but rationals and roots of numbers is in the quotient."""
         places = {place for terms in value for one in terms for place, _ in one}
-        return all(self.atoms[place].kind == "root" and _number(self.atoms[place].of) for place in places)
+        return all(self.atoms[place].kind == "root" and number_of(self.atoms[place].of) for place in places)
 
     def inverse(self, kind: str, value: Ratio) -> Ratio:
         """asin or atan: a rational multiple of pi where it is one of the well-known, else an atom."""
@@ -427,7 +268,7 @@ class _Form:
             cosine, sine = self.twelfth(twelfths)
             held = sine if kind == "asin" else self.multiply(sine, self.raise_(cosine, -1))
             if self.are_equal(held, value):
-                return self.multiply(_constant(Fraction(twelfths, 12)), self.symbol(" pi"))
+                return self.multiply(constant(Fraction(twelfths, 12)), self.symbol(" pi"))
         return self.odd(kind, value)
 
 
@@ -450,59 +291,10 @@ CALLS: dict[str, Callable[[_Form, Ratio], Ratio]] = {
     "asin": lambda form, value: form.inverse("asin", value),
     "atan": lambda form, value: form.inverse("atan", value),
     "acos": lambda form, value: form.add(
-        form.multiply(_constant(HALF), form.symbol(" pi")),
-        form.multiply(_constant(-ONE), form.inverse("asin", value)),
+        form.multiply(constant(HALF), form.symbol(" pi")),
+        form.multiply(constant(-ONE), form.inverse("asin", value)),
     ),
 }
-
-
-def _constant(value: Fraction) -> Ratio:
-    return Ratio({(): value} if value else {}, UNIT)
-
-
-def _number(value: Ratio) -> Fraction | None:
-    """The rational number that the quotient is, if it is one."""
-    if value.bottom != UNIT or set(value.top) - {()}:
-        return None
-    return value.top.get((), Fraction(0))
-
-
-def _negated(terms: Terms) -> Terms:
-    return {one: -factor for one, factor in terms.items()}
-
-
-def _content(value: Ratio) -> tuple[Fraction, Ratio]:
-    """The positive rational factor of the quotient, and the rest."""
-    top, bottom = _factor(value.top), _factor(value.bottom)
-    rest = Ratio(_over(value.top, top), _over(value.bottom, bottom))
-    return top / bottom, rest
-
-
-def _factor(terms: Terms) -> Fraction:
-    above = gcd(*(held.numerator for held in terms.values()))
-    return Fraction(above, lcm(*(held.denominator for held in terms.values())))
-
-
-def _over(terms: Terms, factor: Fraction) -> Terms:
-    return {one: held / factor for one, held in terms.items()}
-
-
-def _joined(left: Monomial, right: Monomial) -> Monomial:
-    if not left or not right:
-        return left or right
-    found = dict(left)
-    for place, exponent in right:
-        found[place] = found.get(place, 0) + exponent
-    return tuple(sorted(found.items()))
-
-
-def _exponent(one: Monomial, place: int) -> int:
-    return next((exponent for held, exponent in one if held == place), 0)
-
-
-def _replaced(one: Monomial, place: int, exponent: int) -> Monomial:
-    rest = ((held, exponent if held == place else power) for held, power in one)
-    return tuple((held, power) for held, power in rest if power)
 
 
 def _factors(number: int) -> list[tuple[int, int]]:

@@ -1,0 +1,237 @@
+"""Quotients of polynomials in atoms, each of which may obey one relation: the arithmetic of normal_form.py."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import gcd, lcm
+from typing import NamedTuple, TypeAlias
+
+WORK, TERMS, FINEST, BITS = 200_000, 1_500, 48, 20_000
+ONE = Fraction(1)
+
+Monomial: TypeAlias = tuple[tuple[int, int], ...]  # atoms and their exponents, in ascending order of atoms
+Terms: TypeAlias = dict[Monomial, Fraction]
+
+
+class TooMuch(Exception):
+    """An expression whose normal form would take too long, or that has none."""
+
+
+class Finer(Exception):
+    """A fraction of an angle turned out to be needed: the work begins again with it."""
+
+
+class Ratio(NamedTuple):
+    """A quotient of polynomials in atoms."""
+
+    top: Terms
+    bottom: Terms
+
+
+class Atom(NamedTuple):
+    """A kind, what it is of, and by how much its exponents are divided."""
+
+    kind: str
+    of: Ratio
+    parts: int
+
+
+UNIT: Terms = {(): ONE}
+
+
+class Field:
+    """The atoms of one attempt at a normal form.
+
+    `finest` has, by the number of its atom, into how many parts each is divided.
+    """
+
+    def __init__(self, finest: dict[int, int]) -> None:
+        self.finest, self.work = finest, 0
+        self.atoms: list[Atom] = []
+        self.names: dict[str, int] = {}
+
+    # polynomials
+
+    def times(self, left: Terms, right: Terms) -> Terms:
+        """The product of two polynomials; atoms beyond their relation are reduced later."""
+        self.work += len(left) * len(right)
+        if self.work > WORK:
+            raise TooMuch
+        found: Terms = {}
+        for one, factor in left.items():
+            for other, by in right.items():
+                both = _joined(one, other)
+                found[both] = found.get(both, Fraction(0)) + factor * by
+        return self.bounded({one: factor for one, factor in found.items() if factor})
+
+    def plus(self, left: Terms, right: Terms) -> Terms:
+        """The sum of two polynomials."""
+        found = dict(left)
+        for one, factor in right.items():
+            total = found.pop(one, Fraction(0)) + factor
+            if total:
+                found[one] = total
+        return self.bounded(found)
+
+    def bounded(self, terms: Terms) -> Terms:
+        """The polynomial itself. Raises TooMuch where it, or the work so far, is too large."""
+        if self.work > WORK or len(terms) > TERMS:
+            raise TooMuch
+        if any(max(held.numerator.bit_length(), held.denominator.bit_length()) > BITS for held in terms.values()):
+            raise TooMuch
+        return terms
+
+    # quotients
+
+    def made(self, top: Terms, bottom: Terms) -> Ratio:
+        """The quotient with every relation used."""
+        top, below = self.reduced(top)
+        bottom, above = self.reduced(bottom)
+        if not bottom:
+            raise TooMuch
+        top = top if above == UNIT else self.reduced(self.times(top, above))[0]
+        bottom = bottom if below == UNIT else self.reduced(self.times(bottom, below))[0]
+        if len(bottom) == 1 and (only := bottom.get(())) is not None:
+            return Ratio({one: factor / only for one, factor in top.items()}, UNIT)
+        return Ratio(top, bottom)
+
+    def reduced(self, terms: Terms) -> tuple[Terms, Terms]:
+        """The polynomial with every relation used, and what it has been multiplied by for that."""
+        by: Terms = UNIT
+        for place in range(len(self.atoms) - 1, -1, -1):
+            while (relation := self.relation(place)) is not None:
+                order, value = relation
+                if not any(_exponent(one, place) >= order for one in terms):
+                    break
+                parts: dict[int, Terms] = {}
+                for one, factor in terms.items():
+                    whole, rest = divmod(_exponent(one, place), order)
+                    parts.setdefault(whole, {})[_replaced(one, place, rest)] = factor
+                most = max(parts)
+                terms = {}
+                for whole, part in parts.items():
+                    held = self.times(part, self.power(value.top, whole))
+                    terms = self.plus(terms, self.times(held, self.power(value.bottom, most - whole)))
+                by = self.times(by, self.power(value.bottom, most))
+        return terms, by
+
+    def relation(self, place: int) -> tuple[int, Ratio] | None:
+        """The power of the atom that is something else, and what."""
+        atom = self.atoms[place]
+        if atom.kind == "root":
+            return atom.parts, atom.of
+        if atom.kind == "sin":  # its cosine is the atom before it
+            return 2, Ratio({(): ONE, ((place - 1, 2),): -ONE}, UNIT)
+        return None
+
+    def power(self, terms: Terms, exponent: int) -> Terms:
+        """A whole power of a polynomial."""
+        if exponent > 200:
+            raise TooMuch
+        found = UNIT
+        for _ in range(exponent):
+            found = self.times(found, terms)
+        return found
+
+    def add(self, left: Ratio, right: Ratio) -> Ratio:
+        """The sum of two quotients."""
+        if left.bottom == right.bottom:
+            return self.made(self.plus(left.top, right.top), left.bottom)
+        top = self.plus(self.times(left.top, right.bottom), self.times(right.top, left.bottom))
+        return self.made(top, self.times(left.bottom, right.bottom))
+
+    def multiply(self, left: Ratio, right: Ratio) -> Ratio:
+        """The product of two quotients."""
+        return self.made(self.times(left.top, right.top), self.times(left.bottom, right.bottom))
+
+    def raise_(self, base: Ratio, exponent: int) -> Ratio:
+        """A whole power of a quotient."""
+        if exponent < 0:
+            if not base.top:
+                raise TooMuch
+            base, exponent = Ratio(base.bottom, base.top), -exponent
+        return self.made(self.power(base.top, exponent), self.power(base.bottom, exponent))
+
+    # atoms
+
+    def atom(self, kind: str, of: Ratio, parts: int = 1) -> int:
+        """The number of the atom of this kind of the same quotient, which is made where there is none."""
+        for place, held in enumerate(self.atoms):
+            if held.kind == kind and self.are_equal(held.of, of):
+                return self.divided(place, parts)
+        place = len(self.atoms)
+        self.atoms.append(Atom(kind, of, self.finest.setdefault(place, parts)))
+        return self.divided(place, parts)
+
+    def divided(self, place: int, parts: int) -> int:
+        """The atom, divided into so many parts at least. Raises Finer where it is not."""
+        if self.finest.setdefault(place, 1) % parts:
+            self.finest[place] = lcm(self.finest[place], parts)
+            if self.finest[place] > FINEST:
+                raise TooMuch
+            raise Finer
+        return place
+
+    def are_equal(self, left: Ratio, right: Ratio) -> bool:
+        """Whether the two are the same quotient."""
+        difference = self.plus(self.times(left.top, right.bottom), negated(self.times(right.top, left.bottom)))
+        return not self.reduced(difference)[0]
+
+    def symbol(self, name: str) -> Ratio:
+        """A variable, or pi."""
+        if name not in self.names:
+            self.names[name] = len(self.atoms)
+            self.finest.setdefault(len(self.atoms), 1)
+            self.atoms.append(Atom("symbol", constant(Fraction(len(self.names))), 1))
+        return Ratio({((self.names[name], 1),): ONE}, UNIT)
+
+
+def constant(value: Fraction) -> Ratio:
+    """The quotient that is a rational number."""
+    return Ratio({(): value} if value else {}, UNIT)
+
+
+def number_of(value: Ratio) -> Fraction | None:
+    """The rational number that the quotient is, if it is one."""
+    if value.bottom != UNIT or set(value.top) - {()}:
+        return None
+    return value.top.get((), Fraction(0))
+
+
+def negated(terms: Terms) -> Terms:
+    """The polynomial with the other sign."""
+    return {one: -factor for one, factor in terms.items()}
+
+
+def content_of(value: Ratio) -> tuple[Fraction, Ratio]:
+    """The positive rational factor of the quotient, and the rest."""
+    top, bottom = _factor(value.top), _factor(value.bottom)
+    rest = Ratio(_over(value.top, top), _over(value.bottom, bottom))
+    return top / bottom, rest
+
+
+def _factor(terms: Terms) -> Fraction:
+    above = gcd(*(held.numerator for held in terms.values()))
+    return Fraction(above, lcm(*(held.denominator for held in terms.values())))
+
+
+def _over(terms: Terms, factor: Fraction) -> Terms:
+    return {one: held / factor for one, held in terms.items()}
+
+
+def _joined(left: Monomial, right: Monomial) -> Monomial:
+    if not left or not right:
+        return left or right
+    found = dict(left)
+    for place, exponent in right:
+        found[place] = found.get(place, 0) + exponent
+    return tuple(sorted(found.items()))
+
+
+def _exponent(one: Monomial, place: int) -> int:
+    return next((exponent for held, exponent in one if held == place), 0)
+
+
+def _replaced(one: Monomial, place: int, exponent: int) -> Monomial:
+    rest = ((held, exponent if held == place else power) for held, power in one)
+    return tuple((held, power) for held, power in rest if power)
