@@ -15,6 +15,7 @@ from typing import Any
 
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.expressions import Compiled, compile_expression
+from dia_runtime.language.functions.calculus import exp, symbol
 from dia_runtime.language.guards import truth
 from dia_runtime.language.lowering import EXACT_ANSWER
 from dia_runtime.language.namespace import Namespace, face
@@ -36,9 +37,17 @@ def share(stored: Mapping[str, Any]) -> Callable[[Value], Fraction]:
 
 
 def _function(stored: Mapping[str, Any]) -> Callable[[Value], Value]:
-    scope = {name: decode(value) for name, value in stored.get("names", {}).items()}
+    scope = {name: decode(value, _symbolic) for name, value in stored.get("names", {}).items()}
     compiled = _compiled(stored["expression"], _key(stored, "functions"), _key(stored, "faces"), frozenset(scope))
     return lambda reply: compiled({**scope, "reply": reply})
+
+
+def _symbolic(text: str) -> Value:
+    """The symbolic value that is stored as the text, which the language itself evaluates within its bounds."""
+    parsed = parse(Loose(text))
+    names = frozenset(use.name for use in parsed.names) - {"pi"}
+    known: dict[str, Value] = {name: exp(1) if name == "E" else symbol(name) for name in names}
+    return compile_expression(parsed, Namespace(), values=names)(known)
 
 
 def _share(value: Value) -> Fraction:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -212,27 +212,35 @@ def encode(value: Value) -> Any:
     raise LanguageError(f"a {kind_of(value)} cannot be stored")
 
 
-def decode(stored: Any) -> Value:
-    """The value that `encode` stored; a symbolic expression comes back as its text.
+def decode(stored: Any, symbolic: Callable[[str], Value] = str) -> Value:
+    """The value that `encode` stored; a symbolic expression comes back as its text, or what `symbolic` makes of that.
 
     Raises ValueError for JSON that `encode` does not write.
     """
     if stored is None or isinstance(stored, (bool, int, str)):
         return stored
     if isinstance(stored, list):
-        return [decode(item) for item in stored]
+        return [decode(item, symbolic) for item in stored]
     if isinstance(stored, Mapping) and len(stored) == 1:
         (kind, held), *_ = stored.items()
         if kind in DECODERS:
             try:
-                return DECODERS[kind](held)
+                return DECODERS[kind](held, symbolic) if kind in NESTED else DECODERS[kind](held)
             except (ArithmeticError, AttributeError, LookupError, TypeError):
                 raise ValueError("not a stored value") from None
     raise ValueError("not a stored value")
 
 
-def _decode_record(held: Mapping[str, Any]) -> Record:
-    return Record((name, decode(item)) for name, item in held.items())
+def _decode_record(held: Mapping[str, Any], symbolic: Callable[[str], Value]) -> Record:
+    return Record((name, decode(item, symbolic)) for name, item in held.items())
+
+
+def _decode_entry(held: Mapping[str, Any], symbolic: Callable[[str], Value]) -> Entry:
+    return Entry(held["catalog"], held["name"], _decode_record(held["values"], symbolic))
+
+
+def _decode_expression(held: str, symbolic: Callable[[str], Value]) -> Value:
+    return symbolic(held)
 
 
 def _decode_rational(held: str) -> Fraction:
@@ -251,6 +259,7 @@ DECODERS: dict[str, Any] = {
     "decimal": _decode_decimal,
     "bytes": bytes.fromhex,
     "record": _decode_record,
-    "entry": lambda held: Entry(held["catalog"], held["name"], _decode_record(held["values"])),
-    "expression": str,
+    "entry": _decode_entry,
+    "expression": _decode_expression,
 }
+NESTED = frozenset({"record", "entry", "expression"})

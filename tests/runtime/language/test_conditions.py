@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from dia_runtime.language.conditions import condition, guarded_condition
 from dia_runtime.language.diagnostics import DiaError, LanguageError
+from dia_runtime.language.functions.arithmetic import sqrt
+from dia_runtime.language.functions.calculus import exp, log, sin, symbol
 from dia_runtime.language.values import Entry, Record, encode
 from dia_runtime.language.workers import Servant
 
@@ -75,3 +77,26 @@ def test_a_condition_that_fails_on_a_reply_says_why(servant: Servant) -> None:
 def test_what_is_not_of_the_language_does_not_compile(expression: str) -> None:
     with pytest.raises(DiaError):
         condition({"expression": expression})
+
+
+def test_symbolic_values_come_back_as_what_they_were() -> None:
+    x = symbol("x")
+    values = [x, x**2 + x / 3, sqrt(2) * x, exp(1) + pi_(), exp(2 * x) * sin(x), [Record({"f": log(x + 1)})]]
+    for value in values:
+        stored = {"expression": "reply == value", "names": {"value": encode(value)}}
+        assert condition(stored)(value) and not condition(stored)([value])
+    stored = {"expression": "substitute(f, x, 3) == reply", "names": {"f": encode(x**2), "x": encode(x)}}
+    assert condition(stored)(9) and not condition(stored)(6)
+
+
+def test_a_stored_expression_is_bounded_like_any_other() -> None:
+    started = perf_counter()
+    with pytest.raises((LanguageError, DiaError)):
+        condition({"expression": "true", "names": {"f": {"expression": "2**10**9"}}})
+    assert perf_counter() - started < 5
+
+
+def pi_() -> Any:
+    import sympy
+
+    return sympy.pi
