@@ -89,6 +89,10 @@ class Field:
         bottom, above = self.reduced(bottom)
         if not bottom:
             raise TooMuch
+        if not top:
+            return Ratio({}, UNIT)
+        if top == bottom:
+            return Ratio(UNIT, UNIT)
         top = top if above == UNIT else self.reduced(self.times(top, above))[0]
         bottom = bottom if below == UNIT else self.reduced(self.times(bottom, below))[0]
         if len(bottom) == 1 and (only := bottom.get(())) is not None:

@@ -79,6 +79,12 @@ EQUAL = [
     ("x^(1/6)*x^(1/3)", "sqrt(x)"),
     ("sqrt(x^2)", "abs(x)"),
     ("sqrt(x^2+2*x+1)", "abs(x+1)"),
+    ("exp(0/(x+1)) + cos(0/(y+1))", "2"),
+    ("log((x+1)/(x+1)) + atan(0/(x+1))", "0"),
+    ("exp(x/(y+1))*exp(-x/(y+1))", "1"),
+    ("sin(x/(y+1))", "-sin(-x/(y+1))"),
+    ("abs(-3)", "3"),
+    ("x/0.5", "2*x"),
     ("x*sin(x)+y*exp(x)*cos(2*y)", "exp(x)*y*(2*cos(y)^2-1)+sin(x)*x"),
 ]
 DIFFERENT = [
@@ -148,12 +154,14 @@ def test_an_undecided_reply_is_wrong_and_flagged() -> None:
     assert (clear.verdict, clear.flags) == (WRONG, frozenset())
 
 
-atoms = st.sampled_from(["x", "y", "2", "3", "1/2", "pi", "sqrt(2)", "sqrt(x)"])
+atoms = st.sampled_from(["x", "y", "0", "2", "3", "1/2", "pi", "sqrt(2)", "sqrt(x)", "(x-x)", "1/(x+1)"])
 formulas = st.recursive(
     atoms,
     lambda inner: st.one_of(
         st.tuples(inner, st.sampled_from([" + ", " - ", " * ", " / "]), inner).map(lambda held: f"({''.join(held)})"),
-        st.tuples(st.sampled_from(["sin", "cos", "exp", "sqrt"]), inner).map(lambda held: f"{held[0]}({held[1]})"),
+        st.tuples(st.sampled_from(["sin", "cos", "exp", "sqrt", "log", "atan", "asin", "abs"]), inner).map(
+            lambda held: f"{held[0]}({held[1]})"
+        ),
         inner.map(lambda held: f"({held})^2"),
     ),
     max_leaves=5,
