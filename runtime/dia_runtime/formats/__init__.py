@@ -18,6 +18,7 @@ from dia_runtime.language.plugins import Registry
 
 __all__ = ["FORMATS", "Extraction", "Format"]
 
+
 def plugin_fault(held: Any) -> str | None:
     """What keeps a thing of another package from being an answer format, or None."""
     return None if isinstance(held, Format) else "it is no instance of dia_runtime.formats.Format"

@@ -7,7 +7,8 @@
 | compat | as the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text behind `"key":` (`fence`, `braces`, `any`, `pair`) |
 
 A text is the answer as it is; a number keeps its digits; a list or an object is the answer as JSON. An object with
-a key twice, one nested deeper than 100, and NaN are no JSON. A million characters are searched, for lenient the last ones. A question's record is
+a key twice, one nested deeper than 100, and NaN are no JSON. A million characters are
+searched, by the last step of lenient the last 300,000. A question's record is
 `{"kind": "json", "key": "answer", "skip": "I-DO-NOT-KNOW"}`.
 """  # noqa: E501 - a table
 
@@ -23,7 +24,8 @@ from typing import Any
 from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
 from dia_runtime.formats.tagged import fenced_body
 
-RESTARTS, TRIES, DEPTH = 4, 100, 100
+RESTARTS, TRIES, DEPTH = 3, 100, 100
+SEARCHED = 300_000
 MARKS = re.compile(r'\\.|[{}"]', re.DOTALL)
 FENCED = re.compile(r"```json")
 FLAT = re.compile(r"\{[^{}]*\}")
@@ -48,7 +50,7 @@ def fence(reply: str, format: FormatRecord) -> str | None:
 
 def last(reply: str, format: FormatRecord) -> str | None:
     """The value in the last object of the reply that has the key."""
-    for text in reversed(deque(objects(reply[-CHARACTERS:]), TRIES)):
+    for text in reversed(deque(objects(reply[-SEARCHED:]), TRIES)):
         found = value_in(text, _key(format), True)
         if found is not None:
             return found

@@ -249,9 +249,9 @@ def test_hostile_replies_take_no_time(reply: str) -> None:
     for format in (*FREE, LABEL, LETTER):
         form = FORMATS[format["kind"]]
         for chain in form.chains:
-            start = time.perf_counter()
+            start = time.process_time()
             form.extract(reply, format, chain)
-            assert time.perf_counter() - start < 1.5, (format["kind"], chain)
+            assert time.process_time() - start < 1.5, (format["kind"], chain)
 
 
 BROKEN: list[tuple[dict[str, Any], str]] = [

@@ -566,13 +566,13 @@ def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
     folding = {**TEXT, "unicode": "fold", "case": "fold", "whitespace": "collapse", "punctuation": "ignore"}
     lists = {"type": "list", "of": {"type": "list", "of": INTEGER}}
     for comparison in (INTEGER, RATIONAL, REAL, BOOLEAN, TEXT, folding, BIG, lists):
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             value = read(text, comparison, "lenient")
             assert equal(value, value, comparison)
         except Unreadable:
             pass
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5
 
 
 NEWER = (CHOICE, DATE, BYTES, ADDRESS, DOMAIN, SET, MULTISET, RECORD, MATRIX, POLYNOMIAL, ARITHMETIC, EXPRESSION)
@@ -583,14 +583,14 @@ def test_hostile_texts_of_newer_types_take_no_time(text: str) -> None:
     import time
 
     for comparison in NEWER:
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             value = read(text, comparison, "lenient")
             other = read("x+1", comparison) if comparison is EXPRESSION else value
             equal(value, other, comparison)
         except (Unreadable, Undecided):
             pass
-        assert time.perf_counter() - start < 2, comparison
+        assert time.process_time() - start < 2, comparison
 
 
 def test_replies_have_limits() -> None:

@@ -312,12 +312,12 @@ def test_polynomials_are_read_and_written() -> None:
 
 def test_long_polynomials_are_compared() -> None:
     plain = {"type": "polynomial"}
-    start = time.perf_counter()
+    start = time.process_time()
     truth = read("(x + 1)^300", plain)
     text = write(truth, plain)
     assert equal(read(text, plain), decode(encode(truth)), plain)
     assert not equal(read(f"{text} + 1", plain), truth, plain)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_what_cannot_be_compared_is_undecided() -> None:
@@ -339,6 +339,6 @@ def test_hostile_expressions_are_decided_soon() -> None:
         ("acos(x)" + "+asin(x/2)" * 40, "1"),
         ("cbrt(2)+cbrt(3)+cbrt(5)+cbrt(7)+cbrt(11)", "cbrt(2)+cbrt(3)+cbrt(5)+cbrt(7)+cbrt(11)+0/x"),
     ):
-        start = time.perf_counter()
+        start = time.process_time()
         same(left, right)
-        assert time.perf_counter() - start < 5, left
+        assert time.process_time() - start < 5, left
