@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
-from dia_runtime.language.diagnostics import DiaError, Faults, Position, closest, did_you_mean
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults, Position, closest, did_you_mean
 
 from dia_compiler.answer_options import check_answer, check_format
 from dia_compiler.build import Builder, build_template, snippet
@@ -66,22 +66,34 @@ class Checked:
     sources: dict[str, str]
 
 
-def check(folders: list[Folder], is_strict: bool = False) -> Checked:
-    """The benchmarks of the folders, and every fault of every file that can be told without evaluating."""
+def check(folders: list[Folder], is_strict: bool = False, defers: bool = False) -> Checked:
+    """The benchmarks of the folders, and every fault of every file that can be told without evaluating.
+
+    With `defers` the expressions of templates that are clean so far are left to the workers, which compile them anyway;
+    `faults_of` then tells what is wrong with those of one template.
+    """
     checked = Checked([], Faults(), {})
     for folder in folders:
-        found = _Checker(folder, checked, is_strict).run()
+        found = _Checker(folder, checked, is_strict, defers).run()
         if found is not None:
             checked.benchmarks.append(found)
     return checked
 
 
+def faults_of(item: CheckedBenchmark, template: Template) -> list[Diagnostic]:
+    """What is wrong with the names, expressions and templates of a template."""
+    faults = Faults()
+    prepare(template, item.benchmark, faults, item.lists_of(template))
+    tell_split_values(template.node, faults, 0)
+    return faults.entries
+
+
 class _Checker:
     """The check of one benchmark's folder."""
 
-    def __init__(self, folder: Folder, checked: Checked, is_strict: bool) -> None:
+    def __init__(self, folder: Folder, checked: Checked, is_strict: bool, defers: bool) -> None:
         self.folder, self.checked, self.faults = folder, checked, checked.faults
-        self.is_strict = is_strict
+        self.is_strict, self.defers = is_strict, defers
         self.files: dict[str, bytes] = {}
         self.data_files = DataFiles(folder, self.files)
 
@@ -216,7 +228,8 @@ class _Checker:
         self.faults.entries += told_of_files
         self.check_whole(template, told)
         check_format(template, benchmark, told, self.faults)
-        prepare(template, benchmark, self.faults, {**result.lists, **lists})
+        if not (self.defers and is_clean and len(self.faults.errors) == before):
+            prepare(template, benchmark, self.faults, {**result.lists, **lists})
         tell_split_values(node, self.faults, since)
         if is_clean and len(self.faults.errors) == before:
             result.clean.append(template)

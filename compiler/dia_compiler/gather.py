@@ -17,7 +17,7 @@ from dia_runtime.language.workers import SECONDS, Crew, Outcome, Task
 
 from dia_compiler.spec import Template
 from dia_compiler.spool import Batch, Spool
-from dia_compiler.work import Stretch, Summary, Work, expand_rest, expand_stretch, expand_template
+from dia_compiler.work import Ready, Stretch, Summary, Work, expand_rest, expand_stretch, expand_template
 
 Progress = Callable[[str, int, int], None]
 ENDED = "E502"  # the code of what is ended because it takes too long or too much
@@ -59,6 +59,7 @@ class _Job:
     stretches: dict[int, _Stretch] = field(default_factory=dict)
     begins: deque[int] = field(default_factory=deque)
     made: int = 0
+    is_ready: bool = False
     is_over: bool = False
 
     def task(self, function: Callable[..., Any], first: int, *arguments: int) -> Task:
@@ -114,6 +115,9 @@ class Gathering:
             stretch.spool.add(outcome.item)
             job.made += outcome.item.rows
             self.tell(job)
+        elif isinstance(outcome.item, Ready):
+            self.faults.entries += outcome.item.warnings if not job.is_ready else ()
+            job.is_ready = True
         elif isinstance(outcome.item, Summary):
             job.summary = outcome.item
         else:
@@ -143,7 +147,7 @@ class Gathering:
 
     def fail(self, job: _Job, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Tells the faults of the template, the first that there are in the order of its instances."""
-        if job.summary is None and not any(entry.code == ENDED for entry in diagnostics):
+        if not job.is_ready and not any(entry.code == ENDED for entry in diagnostics):
             found = self.explain(job.work)
             diagnostics = tuple(found) if any(entry.severity == "error" for entry in found) else diagnostics
         for entry in diagnostics:

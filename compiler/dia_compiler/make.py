@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults
+from dia_runtime.language.workers import Crew
 
 from dia_compiler.cache import Cache, bound
-from dia_compiler.check import Checked, CheckedBenchmark, check
+from dia_compiler.check import Checked, CheckedBenchmark, check, faults_of
 from dia_compiler.discover import Folder
 from dia_compiler.fingerprint import digest_of, machinery
 from dia_compiler.freedom import Freedom
@@ -46,13 +47,13 @@ def make(
     Raises DiaError with every fault of every spec; nothing is written then.
     """
     folders = [folder for folder, _ in to_make]
-    checked = check(folders, order.is_strict)
-    plans = [_plan(item, order) for item in checked.benchmarks]
-    with private_folder(order.folder) as private, written(order.folder):
+    with _crew(folders, order.jobs) as crew, private_folder(order.folder) as private, written(order.folder):
+        checked = check(folders, order.is_strict, defers=True)
+        plans = [_plan(item, order) for item in checked.benchmarks]
         inputs = {folder.path: held for folder, held in to_make}  # a folder that cannot be read has no plan
         given = [inputs[plan.item.folder.path] for plan in plans]
         rows = _Rows(plans, given, private, checked.faults, on_progress)
-        ready = rows.made(order)
+        ready = rows.made(crew, order)
         _refuse(checked, order.is_strict)
         bundles = [freeze(plan, held, private / f"bundle-{place}") for place, (plan, held) in enumerate(ready)]
         warnings = _shared_out(checked, folders)
@@ -64,15 +65,29 @@ def make(
 
 def try_out(folders: list[Folder], jobs: int, is_strict: bool, on_progress: Progress | None) -> Checked:
     """Every fault of every spec, those included that the first few instances show; nothing is written."""
-    checked = check(folders, is_strict)
-    order = Order(k=TRIAL, jobs=jobs)
-    plans = [_plan(item, order) for item in checked.benchmarks]
-    works = [work_of(plan, template, is_trial=True) for plan in plans for template in plan.item.clean]
-    for work, held in zip(works, Gathering(works, checked.faults, None, on_progress).run(jobs), strict=True):
+    with _crew(folders, jobs) as crew:
+        checked = check(folders, is_strict, defers=True)
+        plans = [_plan(item, Order(k=TRIAL)) for item in checked.benchmarks]
+        works = [work_of(plan, template, is_trial=True) for plan in plans for template in plan.item.clean]
+        gathering = Gathering(works, checked.faults, None, on_progress, _explaining(plans))
+        expanded = gathering.run(crew)
+    for work, held in zip(works, expanded, strict=True):
         if held.summary is not None:
             figures = figures_of(held.spool)
             check_health(work.template, held.spool, held.summary, figures, TRIAL, checked.faults, is_trial=True)
     return checked
+
+
+def _crew(folders: list[Folder], jobs: int) -> Crew:
+    """Workers that get ready while the specs are read: as many as there can be use for."""
+    files = sum(len(folder.chosen or folder.files) for folder in folders)
+    return Crew(min(jobs, max(1, files)), "dia_compiler.work")
+
+
+def _explaining(plans: list[BundlePlan]) -> Callable[[Work], list[Diagnostic]]:
+    """What tells the faults of a template that the check has left to the workers."""
+    items = {plan.item.benchmark.folder: plan.item for plan in plans}
+    return lambda work: faults_of(items[work.benchmark.folder], work.template)
 
 
 def _plan(item: CheckedBenchmark, order: Order) -> BundlePlan:
@@ -140,14 +155,15 @@ class _Rows:
             for work, key in _keyed(plan, given)
         ]
 
-    def made(self, order: Order) -> list[tuple[BundlePlan, list[Ready]]]:
+    def made(self, crew: Crew, order: Order) -> list[tuple[BundlePlan, list[Ready]]]:
         """The rows of every plan; what goes wrong is added to the faults."""
         self.cache = Cache(order.folder, "templates")
         for asked in self.asked:
             self.recall(asked)
         missing = [asked for asked in self.asked if asked.ready is None]
-        gathering = Gathering([asked.work for asked in missing], self.faults, self.private, self.on_progress)
-        for asked, held in zip(missing, gathering.run(order.jobs), strict=True):
+        works = [asked.work for asked in missing]
+        gathering = Gathering(works, self.faults, self.private, self.on_progress, _explaining(self.plans))
+        for asked, held in zip(missing, gathering.run(crew), strict=True):
             self.look_at(asked, held)
         return [(plan, [a.ready for a in self.asked if a.plan is plan and a.ready]) for plan in self.plans]
 

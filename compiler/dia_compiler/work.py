@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,6 +61,13 @@ class Summary:
         """The summary with more draws."""
         kept, made = (one + other for one, other in zip(self.acceptance, acceptance, strict=True))
         return replace(self, acceptance=(kept, made))
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a worker says first of a template whose expressions are right: the warnings so far."""
+
+    warnings: tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,13 +206,28 @@ def _prepared(work: Work, faults: Faults, is_first: bool = False) -> Iterator[An
     held = None if is_first else _EXPANSIONS.pop(key, None)
     watch.allow(int(work.template.limits.get("steps", STEPS)))
     if held is None:
-        made = prepare(work.template, work.benchmark, faults, work.lists)
+        with _literals_bounded():
+            made = prepare(work.template, work.benchmark, faults, work.lists)
+        if faults.errors:
+            raise DiaError(faults.errors)
         yield Places(made.places)
+        yield Ready(tuple(faults.entries))
         held = Expansion(made, work.settings)
     while len(_EXPANSIONS) >= KEPT:
         del _EXPANSIONS[next(iter(_EXPANSIONS))]
     _EXPANSIONS[key] = held
     return held
+
+
+@contextmanager
+def _literals_bounded() -> Iterator[None]:
+    """Reads expressions as the check does, which refuses numbers of more digits than Python reads."""
+    held = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(held)
 
 
 def _check(expansion: Expansion, faults: Faults) -> None:

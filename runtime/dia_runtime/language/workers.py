@@ -7,6 +7,7 @@ that does not beat (watch.py) for the allowed seconds is killed, and the task fa
 from __future__ import annotations
 
 import contextlib
+import importlib
 import multiprocessing
 import os
 import signal
@@ -66,20 +67,61 @@ class _Worker:
     places: dict[int, Position | None] = field(default_factory=dict)
 
 
-def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the solver") -> Generator[Outcome, None, None]:
-    """The outcomes of all tasks as they come, with `jobs` workers; closing the generator kills them.
+class Crew:
+    """Workers that begin to start at once, so that what they import is there when the first task comes."""
 
-    A deque of tasks may grow while its outcomes are taken. Raises WorkerBug for what is not a DiaError.
+    def __init__(self, jobs: int, module: str | None = None) -> None:
+        """Starts so many workers, each of which imports the module while it waits."""
+        self.jobs, self.module = jobs, module
+        self.workers = [_started(module) for _ in range(jobs)]
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, tasks: Iterable[Task], label: str = "the solver") -> Generator[Outcome, None, None]:
+        """The outcomes of all tasks as they come; closing the generator kills the workers.
+
+        A deque of tasks may grow while its outcomes are taken. Raises WorkerBug for what is not a DiaError.
+        """
+        waiting = tasks if isinstance(tasks, deque) else deque(tasks)
+        try:
+            while waiting or any(worker.task for worker in self.workers):
+                self._hand_out(waiting)
+                yield from _collected(self.workers, label)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Ends all workers."""
+        while self.workers:
+            _stop(self.workers.pop())
+
+    def _hand_out(self, waiting: deque[Task]) -> None:
+        """Gives every idle worker a task; those that have died are replaced while there is work for them."""
+        for worker in [worker for worker in self.workers if worker.task is None]:
+            if not waiting:
+                return
+            if _give(worker, waiting[0]):
+                waiting.popleft()
+            else:
+                _stop(worker)
+                self.workers.remove(worker)
+        while waiting and len(self.workers) < self.jobs:
+            self.workers.append(_started(self.module))
+            if not _give(self.workers[-1], waiting.popleft()):
+                raise WorkerBug("a worker died before its first task")
+
+
+def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the solver") -> Generator[Outcome, None, None]:
+    """The outcomes of all tasks as they come, with at most `jobs` workers; closing the generator kills them.
+
+    Raises WorkerBug for what is not a DiaError.
     """
-    waiting = tasks if isinstance(tasks, deque) else deque(tasks)
-    workers: list[_Worker] = []
-    try:
-        while waiting or any(worker.task for worker in workers):
-            _hand_out(waiting, workers, jobs)
-            yield from _collected(workers, label)
-    finally:
-        for worker in workers:
-            _stop(worker)
+    waiting = deque(tasks)
+    yield from Crew(min(jobs, len(waiting))).run(waiting, label)
 
 
 class Servant:
@@ -126,25 +168,21 @@ def _result_or_error(result: Any, diagnostics: tuple[Diagnostic, ...]) -> Any:
     return result
 
 
-def _hand_out(waiting: deque[Task], workers: list[_Worker], jobs: int) -> None:
-    for worker in workers:
-        if worker.task is None and waiting:
-            _give(worker, waiting.popleft())
-    while waiting and len(workers) < jobs:
-        workers.append(_started())
-        _give(workers[-1], waiting.popleft())
-
-
-def _give(worker: _Worker, task: Task) -> None:
+def _give(worker: _Worker, task: Task) -> bool:
+    """Whether the worker lives and has been given the task."""
+    try:
+        worker.pipe.send((task.function, task.arguments))
+    except OSError:
+        return False
     worker.task, worker.since, worker.beats, worker.searches = task, monotonic(), -1, -1
-    worker.pipe.send((task.function, task.arguments))
+    return True
 
 
-def _started() -> _Worker:
+def _started(module: str | None = None) -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     cell = context.RawArray("q", 3)
-    process = context.Process(target=_serve, args=(theirs, cell), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, cell, module), daemon=True)
     process.start()
     theirs.close()
     return _Worker(process, ours, cell)
@@ -232,9 +270,11 @@ def _stop(worker: _Worker) -> None:
     worker.process.join()
 
 
-def _serve(pipe: Connection, cell: Any) -> None:
+def _serve(pipe: Connection, cell: Any, module: str | None) -> None:
     _confine()
     watch.attach(cell)
+    if module is not None:
+        importlib.import_module(module)
     with contextlib.suppress(EOFError, OSError, MemoryError):  # the parent has gone, or tells what has happened
         while True:
             function, arguments = pipe.recv()
