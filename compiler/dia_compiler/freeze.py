@@ -33,7 +33,7 @@ from dia_compiler.types.word_lists import WORD_LISTS
 from dia_compiler.work import Summary
 
 LANGUAGE = 1
-LIBRARIES = ("sympy", "mpmath", "jinja2", "pyyaml", "google-re2", "gmpy2")
+LIBRARIES = ("sympy", "mpmath", "jinja2", "pyyaml", "google-re2", "cryptography", "pycryptodome", "gmpy2")
 
 
 @dataclass(slots=True)
