@@ -69,6 +69,24 @@ def test_a_where_of_the_type_filters_items(tmp_path: Path) -> None:
     assert {one.item.name for one in questions(tmp_path, spec, k=2)} == {"3", "6", "9"}
 
 
+def test_entries_without_parameters_are_items_in_their_written_order(tmp_path: Path) -> None:
+    spec = """\
+template: turns
+title: Turns
+catalogs:
+  turn:
+    faces: {of(n): expression}
+    entries: {twice: {of: 2 * n}, half: {of: n / 2}}
+params: {way: {type: entry, of: turn}, n: {type: integer, min: 2, max: 99}}
+each: way
+answer: {value: "of(n, way)", type: rational}
+prompt: "{{ name_of(way) }} of {{ n }}?"
+"""
+    asked = questions(tmp_path, spec, k=2)
+    assert [one.item.name for one in asked] == ["twice", "twice", "half", "half"]
+    assert all(one.challenge.startswith(one.item.name) for one in asked)
+
+
 @pytest.mark.parametrize(("asked", "made"), [("all", 29), ("7", 7)])
 def test_instances_replace_k(tmp_path: Path, asked: str, made: int) -> None:
     asked_for = questions(tmp_path, TABLES + f"instances: {asked}\n", k=2)

@@ -9,7 +9,7 @@ from typing import Any
 
 from dia_runtime.language.values import Entry, Record, Value
 
-from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, option, weights_option
+from dia_compiler.types.base import Choose, Domain, Enumerable, OptionFault, ParameterType, option, weights_option
 
 
 class Records(Domain):
@@ -138,6 +138,18 @@ class Entries(Domain):
         return sum(prod(domain.count for domain in make().values()) for make in self.catalog.entries.values())
 
 
+class PlainEntries(Entries, Enumerable):
+    """The entries of a catalog of which none has parameters, in their written order and with their own names."""
+
+    __slots__ = ()
+
+    def at(self, index: int) -> Value:
+        return Entry(self.catalog.name, self.names[index], Record())
+
+    def name_at(self, index: int) -> str:
+        return self.names[index]
+
+
 class EntryType(ParameterType):
     """An entry of a catalog with its parameters drawn."""
 
@@ -150,4 +162,6 @@ class EntryType(ParameterType):
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         catalog: CatalogDomain = options["of"]
-        return Entries(catalog, weights_option(options, len(catalog.entries)))
+        weights = weights_option(options, len(catalog.entries))
+        is_plain = weights is None and not any(make() for make in catalog.entries.values())
+        return PlainEntries(catalog, None) if is_plain else Entries(catalog, weights)
