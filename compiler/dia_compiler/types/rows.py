@@ -31,7 +31,8 @@ MOST_SIZE = 1_000
 FROM = option("file", "a .jsonl, .csv or .parquet file in the spec folder", required=True)
 COLUMNS = option(
     "columns",
-    "the columns that are read: [name, ...]; for .csv also {name: integer, decimal, boolean or text}",
+    "[name, ...]: only these columns are read; {name: integer, decimal, boolean or text}: what those columns of a "
+    ".csv hold, of which all are read, as text unless said",
 )
 
 
@@ -75,7 +76,7 @@ def _name_of(value: Value, number: int) -> str:
         text = ""
     if not NAME.fullmatch(text):
         mend = (
-            "an id has 1 to 64 letters, digits, _, . and -; an integer or a hash such as `= sha256_hex(row.text)[:12]`"
+            "an id has 1 to 64 letters, digits, _, . and -; an integer or a hash such as `= hex(sha256(utf8(row.text)))[:12]`"
         )
         raise OptionFault("id", f"row {number} has no id that can name it", mend)
     return text
