@@ -62,3 +62,11 @@ def test_a_face_to_ask_is_needed(tmp_path: Path) -> None:
     )
     found = faults_of(tmp_path, template)
     assert {message for _, message, _ in found} == {"examples of entries need a face `holds` with one argument"}
+
+
+def test_a_face_takes_its_entry_first_or_last(tmp_path: Path) -> None:
+    spec = RULES.replace(
+        "params: {chosen:", "let: {one: 'holds(chosen, \"A b\")', other: 'holds(\"A b\", chosen)'}\nparams: {chosen:"
+    )
+    made = expansion(tmp_path, spec.replace("prompt:", "checks: [one and other]\nprompt:"))
+    assert len(list(made.questions(4))) == 4

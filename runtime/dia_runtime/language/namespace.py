@@ -74,15 +74,20 @@ def constant(name: str) -> Value:
 
 
 def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> OwnCall:
-    """The function of a face: its last argument is an entry, which decides what is done."""
+    """The function of a face: its last argument is an entry, which decides what is done; the first one may be it too.
+
+    `apply(text, step)` is what `reduce(apply, steps, text)` calls, `holds(rule, text)` is what a person writes.
+    """
 
     def call(scope: Mapping[str, Value], *arguments: Value) -> Value:
-        entry = arguments[-1]
+        *others, entry = arguments
+        if not isinstance(entry, Entry):
+            entry, *others = arguments
         if not isinstance(entry, Entry):
             raise LanguageError(f"the last argument of `{name}` is an entry of a catalog")
         chosen = entries.get((entry.catalog, entry.name))
         if chosen is None:
             raise LanguageError(f"the entries of `{entry.catalog}` have no face `{name}`")
-        return chosen(scope, entry.values, *arguments[:-1])
+        return chosen(scope, entry.values, *others)
 
     return call

@@ -13,7 +13,7 @@ Question = Mapping[str, Any]
 
 SKIP = "I-DO-NOT-KNOW"
 UNKNOWN = "unknown"
-SURELY_WRONG_SOMEWHERE = ("0", "-1", "wrong", "1", "true", "false")
+SURELY_WRONG_SOMEWHERE = ("0", "-1", "wrong", "1", "true", "false", "wrong " * 1_000)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from dia_runtime.language.functions.kinds import Function, Value
 from dia_runtime.language.functions.ordering import compare, distinct, order, same
 from dia_runtime.language.limits import LIST_LENGTH
 
+CALLS = 1_000  # of the function of a fixpoint
+
 
 def map_(function: Function, items: list[Value]) -> list[Value]:
     """List of the function's results for each item.
@@ -66,9 +68,7 @@ def iterate(function: Function, start: Value, times: int) -> list[Value]:
     [5, -6, 5, -6]
     """
     if not 0 <= times <= LIST_LENGTH:
-        raise LanguageError(
-            f"`iterate` makes 0 to {LIST_LENGTH} values", code="E501" if times < 0 else "E502"
-        )
+        raise LanguageError(f"`iterate` makes 0 to {LIST_LENGTH} values", code="E501" if times < 0 else "E502")
     charge(times)
     values = [start][:times]
     while len(values) < times:
@@ -76,22 +76,27 @@ def iterate(function: Function, start: Value, times: int) -> list[Value]:
     return values
 
 
-def fixpoint(function: Function, start: Value, limit: int = 1_000) -> Value:
+def fixpoint(function: Function, start: Value, limit: int = 0) -> Value:
     """First value of start, function(start), ... that the function leaves as it is.
 
-    An error where there is none after `limit` calls.
+    Where there is none: the value after `limit` calls if a limit is given, so that a condition can judge it; else an
+    error after 1,000 calls.
 
     >>> fixpoint(lambda text: text.replace("  ", " "), "a     b")
     'a b'
+    >>> fixpoint(lambda n: 1 - n, 0, 5)
+    1
     """
     value = start
-    for _ in range(limit):
+    for _ in range(limit if limit > 0 else CALLS):
         charge(1)
         following = function(value)
         if same(value, following):
             return value
         value = following
-    raise LanguageError(f"no value stays as it is within {limit} calls of the function", code="E504")
+    if limit > 0:
+        return value
+    raise LanguageError(f"no value stays as it is within {CALLS} calls of the function", code="E504")
 
 
 def sort_by(function: Function, items: list[Value]) -> list[Value]:

@@ -60,7 +60,8 @@ def test_the_fixpoint_is_the_first_value_that_stays() -> None:
     assert call("fixpoint", lambda n: halved[n], 99) == 0
     assert call("fixpoint", lambda n: n, 5) == 5
     assert call("fixpoint", lambda n: min(n + 1, 4), 0, 5) == 4
-    assert code("fixpoint", lambda n: min(n + 1, 4), 0, 4) == "E504"
+    assert call("fixpoint", lambda n: min(n + 1, 4), 0, 3) == 3
+    assert call("fixpoint", lambda n: 1 - n, 0, 7) == 1
     assert code("fixpoint", lambda n: n + 1, 0) == "E504"
 
 
