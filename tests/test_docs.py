@@ -149,3 +149,14 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(text):
         if not target.startswith(("https://", "#")):
             assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+def test_the_excerpts_of_the_plug_in_stand_in_it() -> None:
+    package, page = DOCS / "examples" / "dia-dice", DOCS / "howto" / "extend-with-a-package.md"
+    wholes = {"python": package / "src" / "dia_dice.py", "toml": package / "pyproject.toml",
+              "yaml": ROOT / "tests" / "test_plugin.py"}  # fmt: skip
+    found = [(language, text) for language, _, text in blocks(page) if language in wholes]
+    assert len(found) >= 7
+    for language, text in found:
+        whole = wholes[language].read_text(encoding="utf-8").replace("\\n", "\n")
+        assert text in whole, text
