@@ -1,0 +1,91 @@
+"""Items per second beside the package reasoning-gym, in ten families that both have, in one run.
+
+    pip install reasoning-gym
+    python benchmarks/reasoning_gym.py [--k 2000] [--peer PYTHON]
+
+reasoning-gym may live in an environment of its own: `--peer /path/to/its/python`. One process each, processor time
+alone. Its item is a dictionary. Ours is checked by another path than the solver's, graded by the grader that will
+grade replies, hashed and written as two lines of canonical JSON. For the second ratio its item is done nearly as much
+to: its answer is scored by its own scorer, and question and answer are written as two lines of JSON and hashed. The
+aim is half of its rate in each family and all of it in most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from compile_speed import INTEGER_DIGITS, expand, families
+
+SPECS = Path(__file__).resolve().parent / "specs"
+# Ours -> theirs
+FAMILIES = {
+    "chain_sum": "chain_sum",
+    "products": "products",
+    "gcd_of_two": "gcd",
+    "lcm_of_two": "lcm",
+    "base_conversion": "base_conversion",
+    "caesar_cipher": "caesar_cipher",
+    "letter_counting": "letter_counting",
+    "number_sorting": "number_sorting",
+    "count_primes": "count_primes",
+    "prime_factorization": "prime_factorization",
+}
+PEER = """
+import hashlib, json, sys, time
+import reasoning_gym
+names, size = json.loads(sys.argv[1]), int(sys.argv[2])
+for name in names:
+    data = reasoning_gym.create_dataset(name, seed=42, size=size)
+    data[0]
+    start = time.process_time()
+    items = [data[number] for number in range(size)]
+    made = (time.process_time() - start) / size
+    for number, item in enumerate(items):
+        assert data.score_answer(item["answer"], item) == 1.0
+        question = json.dumps({"id": number, "question": item["question"]}, sort_keys=True).encode()
+        answer = json.dumps({"id": number, "answer": item["answer"], "parameters": item["metadata"]},
+                            sort_keys=True, default=str).encode()
+        hashlib.sha256(question).digest(), hashlib.sha256(answer).digest()
+    print(json.dumps([name, made, (time.process_time() - start) / size]))
+"""
+
+
+def peer_times(python: str, size: int) -> dict[str, tuple[float, float]] | None:
+    """Seconds an item of each of the peer's families, made alone and with scoring; None where it is not installed."""
+    command = [python, "-c", PEER, json.dumps(list(FAMILIES.values())), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if "No module named 'reasoning_gym'" in done.stderr:
+        return None
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    rows = (json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+    return {name: (made, scored) for name, made, scored in rows}
+
+
+def main() -> None:
+    """Prints both rates and the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--k", type=int, default=900, help="items of each family")
+    parser.add_argument("--peer", default=sys.executable, metavar="PYTHON", help="an interpreter with reasoning-gym")
+    options = parser.parse_args()
+    sys.set_int_max_str_digits(INTEGER_DIGITS)
+    theirs = peer_times(options.peer, options.k)
+    if theirs is None:
+        print("reasoning-gym is not installed: pip install reasoning-gym, or give an interpreter with --peer")
+        return
+    print(f"{'items/s':<22}{'ours':>10}{'theirs':>10}{'ratio':>8}{'scored':>10}{'ratio':>8}")
+    for work in families([SPECS]):
+        name = work.template.name
+        expand(work, 5)
+        ours = expand(work, options.k)
+        made, scored = theirs[FAMILIES[name]]
+        rates = f"{1 / ours:>10,.0f}{1 / made:>10,.0f}{made / ours:>8.2f}{1 / scored:>10,.0f}{scored / ours:>8.2f}"
+        print(f"{name:<22}{rates}")
+
+
+if __name__ == "__main__":
+    main()
