@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
+from dia_runtime.language.workers import Servant
 
 from dia_compiler.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.read import Node, Scalar, data
-from dia_compiler.rows import KINDS, READERS, Columns, read_rows
+from dia_compiler.rows import FILE_BYTES, KINDS, READERS, Columns, read_rows
 from dia_compiler.spec import DataFile
 from dia_compiler.types.tables import Table
+
+UNPACKED = frozenset({".parquet"})  # a few bytes of them may stand for gigabytes
+SECONDS = 20.0
 
 
 class DataFiles:
@@ -18,6 +27,7 @@ class DataFiles:
         self.folder, self.files = folder, files
         self.held: dict[tuple[str, object], Table] = {}
         self.told: list[Diagnostic] = []
+        self.bytes = 0
 
     def taken(self) -> list[Diagnostic]:
         """What has been told since the last time."""
@@ -48,14 +58,53 @@ class DataFiles:
             mend = f"keep it in the folder of `{BENCHMARK_FILE}`, and write its path from there"
             message = f"the path `{source.text}` leaves the spec folder"
             raise DiaError(Diagnostic("E101", message, source.position, mend))
-        if not path.is_file() and path.parent.is_dir():
-            beside = sorted(other for other in path.parent.iterdir() if other.suffix in READERS)
-            near = did_you_mean(source.text, [other.relative_to(self.folder.path).as_posix() for other in beside])
-            raise DiaError(Diagnostic("E101", f"no file `{path.as_posix()}`", source.position, near))
+        if not path.is_file():
+            raise _no_file(path, self.folder.path, source)
+        self.bytes += path.stat().st_size
+        if self.bytes > FILE_BYTES:
+            message = f"the data file{'s are' if self.held else ' is'} larger than {FILE_BYTES // 1_000_000} MB"
+            together = " together" if self.held else ""
+            mend = "split the file, or make several benchmarks" if self.held else "split it, or leave columns out"
+            raise DiaError(Diagnostic("E103", message + together, source.position, mend))
         place = source.position if columns is None else columns.position
-        table, raw = read_rows(path, path.as_posix(), source.position, wanted, place)
+        read = _confined if path.suffix in UNPACKED else read_rows
+        table, raw = read(path, path.as_posix(), source.position, wanted, place)
         self.files[path.relative_to(self.folder.path).as_posix()] = raw
         return table
+
+
+def _no_file(path: Path, folder: Path, source: Scalar) -> DiaError:
+    """The fault of a path where no file lies, with the data file beside it that was meant."""
+    if path.exists():
+        return DiaError(Diagnostic("E101", f"`{path.as_posix()}` is not a file", source.position))
+    beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
+    names = [other.relative_to(folder).as_posix() for other in beside if other.suffix in READERS and other.is_file()]
+    message = f"no file `{path.as_posix()}`"
+    return DiaError(Diagnostic("E101", message, source.position, did_you_mean(source.text, names)))
+
+
+def _confined(
+    path: Path, shown: str, position: Position, columns: Columns, columns_position: Position
+) -> tuple[Table, bytes]:
+    """The table of a data file and its bytes, read in a process of its own whose memory is bounded. Raises DiaError."""
+    with closing(Servant(SECONDS)) as servant:
+        try:
+            found = servant.ask(_told, path, shown, position, columns, columns_position)
+        except LanguageError as error:
+            message = f"the data file cannot be read: {error.message}"
+            mend = "split the file, or write it as .jsonl"
+            raise DiaError(Diagnostic("E103", message, position, mend)) from None
+    if isinstance(found, DiaError):
+        raise found
+    return found, path.read_bytes()
+
+
+def _told(*arguments: Any) -> Iterator[Table | DiaError]:
+    """The table, or the fault that keeps it from being read: with its place, which a fault of a worker has not."""
+    try:
+        yield read_rows(*arguments)[0]
+    except DiaError as error:
+        yield error
 
 
 def _columns(node: Node | None) -> Columns:

@@ -13,7 +13,7 @@ from dia_compiler.domains import Filtered
 from dia_compiler.types.base import Domain, Enumerable
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
-MOST = 1_000_000
+MOST = 100_000
 
 
 @dataclass(frozen=True, slots=True)

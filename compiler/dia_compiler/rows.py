@@ -22,9 +22,11 @@ from dia_runtime.language.values import Record, Value, decimal
 from dia_compiler.types.plain_options import first_repeat
 from dia_compiler.types.tables import Table, line_of
 
-FILE_BYTES = 200_000_000
-MOST_ROWS = 1_000_000
-MOST_VALUES = 5_000_000
+BOM = b"\xef\xbb\xbf"
+FILE_BYTES = 100_000_000
+LINE_BYTES = 4_000_000
+MOST_ROWS = 500_000
+MOST_VALUES = 2_500_000
 MOST_COLUMNS = 10_000
 DEPTH = 32
 DIGITS = 4_000
@@ -93,22 +95,24 @@ def _stored(rows: Numbered, columns: Columns, shown: str, position: Position) ->
     found: dict[str, int] = {}
     order = {name: place for place, name in enumerate(wanted)} if wanted is not None else found
     seen: set[bytes] = set()
-    lines = bytearray()
+    lines = io.BytesIO()  # gives its bytes away without a copy
+    before: tuple[str, ...] = ()
+    names: list[str] = []
     for line, row in rows:
-        for name in row:
-            found.setdefault(name, len(found))
-        if len(found) > MOST_COLUMNS:
-            raise _fault("E111", f"more than {MOST_COLUMNS:,} columns", Position(shown, line, 1))
-        names = sorted((name for name in row if name in order), key=order.__getitem__)
+        if (given := tuple(row)) != before:
+            found.update((name, len(found)) for name in row if name not in found)
+            if len(found) > MOST_COLUMNS:
+                raise _fault("E111", f"more than {MOST_COLUMNS:,} columns", Position(shown, line, 1))
+            before, names = given, sorted((name for name in row if name in order), key=order.__getitem__)
         written = line_of({name: row[name] for name in names})
         mark = blake2b(written, digest_size=16).digest()
         if mark in seen:
             mend = "remove it, or read a column that tells the rows apart"
             raise _fault("E111", "this row is the same as an earlier one", Position(shown, line, 1), mend)
         seen.add(mark)
-        lines += written
+        lines.write(written)
     _check_columns(found, columns, bool(seen), position)
-    return (wanted if wanted is not None else tuple(found)), bytes(lines)
+    return (wanted if wanted is not None else tuple(found)), lines.getvalue()
 
 
 def _check_columns(found: Mapping[str, int], columns: Columns, has_rows: bool, position: Position) -> None:
@@ -136,13 +140,24 @@ class _Tally:
             raise _Refused(f"more than {MOST_VALUES:,} values", "split the file, or leave columns out")
 
 
-def _text(raw: bytes, shown: str) -> str:
-    try:
-        return raw.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        before = raw[: error.start]
-        place = Position(shown, before.count(b"\n") + 1, error.start - before.rfind(b"\n"))
-        raise _fault("E102", f"not UTF-8: byte {error.start} of the file", place, "save the file as UTF-8") from None
+def _lines(raw: bytes, shown: str) -> Iterator[str]:
+    """The lines of a text in UTF-8 with their ends, one at a time, so that a large file is not held twice."""
+    start = len(BOM) if raw.startswith(BOM) else 0
+    number = 1
+    while start < len(raw):
+        end = raw.find(b"\n", start) + 1 or len(raw)
+        if end - start > LINE_BYTES:
+            mend = "a row has a line of its own; cut long texts"
+            raise _fault("E111", f"a line of more than {LINE_BYTES:,} bytes", Position(shown, number, 1), mend)
+        try:
+            yield raw[start:end].decode("utf-8")
+        except UnicodeDecodeError as error:
+            place, message = (
+                Position(shown, number, error.start + 1),
+                f"not UTF-8: byte {start + error.start} of the file",
+            )
+            raise _fault("E102", message, place, "save the file as UTF-8") from None
+        start, number = end, number + 1
 
 
 # JSON Lines
@@ -151,8 +166,8 @@ def _text(raw: bytes, shown: str) -> str:
 def _json_lines(raw: bytes, shown: str, position: Position, columns: Columns) -> Numbered:
     """The objects of a file with one a line; empty lines are passed over."""
     tally = _Tally()
-    for number, line in enumerate(_text(raw, shown).split("\n"), 1):
-        if line.strip(" \t\r"):
+    for number, line in enumerate(_lines(raw, shown), 1):
+        if line.strip(" \t\r\n"):
             try:
                 row = _object(line)
                 tally.add(_counted(row))
@@ -164,7 +179,7 @@ def _json_lines(raw: bytes, shown: str, position: Position, columns: Columns) ->
 def _object(line: str) -> Record:
     try:
         row = json.loads(
-            line, parse_int=_number, parse_float=_number, parse_constant=_constant, object_pairs_hook=_record
+            line, parse_int=_integer, parse_float=_number, parse_constant=_constant, object_pairs_hook=_record
         )
     except json.JSONDecodeError as error:
         raise _Refused(f"not JSON: {error.msg[:1].lower()}{error.msg[1:]} (column {error.colno})") from None
@@ -173,6 +188,12 @@ def _object(line: str) -> Record:
     if not isinstance(row, Record):
         raise _Refused("a line is not an object", 'write {"column": value, ...} on every line')
     return row
+
+
+def _integer(text: str) -> int:
+    if len(text) > DIGITS:
+        raise _Refused(f"a number of more than {DIGITS} digits", "write it as text")
+    return int(text)
 
 
 def _number(text: str) -> Value:
@@ -224,23 +245,52 @@ def _check_text(text: str) -> None:
 
 def _csv(raw: bytes, shown: str, position: Position, columns: Columns) -> Numbered:
     """The rows of a file with a header (RFC 4180); cells are text unless `columns` gives their kind."""
-    reader = csv.reader(io.StringIO(_text(raw, shown), newline=""), strict=True)
+    before = csv.field_size_limit(TEXT_LENGTH)
+    try:
+        yield from _csv_rows(csv.reader(_without_zeros(raw, shown), strict=True), shown, columns)
+    finally:
+        csv.field_size_limit(before)
+
+
+def _without_zeros(raw: bytes, shown: str) -> Iterator[str]:
+    """The lines of the file. Raises DiaError at a zero byte, which is in no text."""
+    has_zeros = b"\0" in raw
+    for number, line in enumerate(_lines(raw, shown), 1):
+        if has_zeros and "\0" in line:
+            raise _fault("E111", "a zero byte", Position(shown, number, line.index("\0") + 1), "save the file as text")
+        yield line
+
+
+def _csv_rows(reader: Any, shown: str, columns: Columns) -> Numbered:
     kinds = columns if isinstance(columns, Mapping) else {}
     tally, line = _Tally(), 1
     try:
-        header = next(reader, [])
+        header: list[str] = next(reader, [])
         _check_header(header)
         line = reader.line_num + 1
         for cells in reader:
+            if len(cells) > 1 and sum(map(len, cells)) > LINE_BYTES:
+                raise _Refused(f"a row of more than {LINE_BYTES:,} characters", "cut long texts")
             tally.add(len(cells))
             yield line, _row(header, cells, kinds)
             line = reader.line_num + 1
     except _Refused as error:
         raise _fault("E111", error.message, Position(shown, line, 1), error.help) from None
     except csv.Error as error:
-        raise _fault("E111", f"not CSV: {error}", Position(shown, line, 1), QUOTING) from None
+        raise _fault("E111", f"not CSV: {_csv_words(str(error))}", Position(shown, line, 1), QUOTING) from None
 
 
+def _csv_words(problem: str) -> str:
+    return next((ours for words, ours in CSV_WORDS if words in problem), problem)
+
+
+# Python's words -> ours
+CSV_WORDS = (
+    ("unexpected end of data", "a quote that is not closed"),
+    ("expected after", "text behind the quote that ends a cell"),
+    ("field limit", f"a cell of more than {TEXT_LENGTH:,} characters"),
+    ("new-line character", "a carriage return within a line"),
+)
 QUOTING = 'a cell with a comma, a quote or a line break stands in quotes, and "" is a quote in it'
 
 
@@ -275,7 +325,7 @@ def _cell(name: str, text: str, kind: str) -> Value:
     pattern = {"integer": INTEGER, "decimal": DECIMAL}.get(kind)
     if pattern is None or len(text) > DIGITS or not pattern.fullmatch(text):
         raise _Refused(f"`{text[:40]}` in the column `{name}` is no {kind}")
-    return decimal(Fraction(text))
+    return int(text) if kind == "integer" else decimal(Fraction(text))
 
 
 # Parquet
@@ -312,7 +362,7 @@ def _parquet_rows(file: Any, columns: Columns) -> Numbered:
     wanted = [name for name in names if columns is None or name in columns]
     _check_size(file, len(wanted))
     tally, number = _Tally(), 0
-    for batch in file.iter_batches(batch_size=1_000, columns=wanted):
+    for batch in file.iter_batches(batch_size=100, columns=wanted):
         for held in batch.to_pylist():
             number += 1
             row = Record((name, _value(name, value)) for name, value in held.items())

@@ -13,6 +13,8 @@ from typing import Any
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.values import Record, Value, decode, encode
 
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 
 class Table:
     """Rows in the order of their file. Each is a record of all columns; what a row leaves out is none.
@@ -67,8 +69,8 @@ def _unpacked(name: str, columns: Sequence[str], packed: bytes) -> Table:
 
 def line_of(row: Mapping[str, Value]) -> bytes:
     """The row as a line of JSON without what is none. Raises LanguageError for a value that cannot be stored."""
-    held = {name: encode(value) for name, value in row.items() if value is not None}
-    return json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    held = {name: value if type(value) is str else encode(value) for name, value in row.items() if value is not None}
+    return (ENCODER.encode(held) + "\n").encode()
 
 
 def _ends(lines: bytes) -> Iterator[int]:

@@ -24,7 +24,7 @@ CODES: dict[str, tuple[str, str]] = {
     "E102": ("not UTF-8", "The file holds bytes that are no UTF-8 text. Save it as UTF-8."),
     "E103": (
         "a file that is too large",
-        "A spec or a list file is larger than 1 MiB, or a data file larger than 200 MB. Split it.",
+        "A spec or a list file is larger than 1 MiB, or a data file larger than 100 MB. Split it.",
     ),
     "E104": (
         "not YAML",
@@ -55,7 +55,7 @@ CODES: dict[str, tuple[str, str]] = {
     "E111": (
         "a data file that cannot be read as it stands",
         "A data file is no JSON Lines, CSV or Parquet, has a row that differs in shape or repeats another, lacks a "
-        "column that is asked for, or has more than 1,000,000 rows or 5,000,000 values. The message names the line.",
+        "column that is asked for, or has more than 500,000 rows or 2,500,000 values. The message names the line.",
     ),
     # The shape of a spec
     "E201": (
