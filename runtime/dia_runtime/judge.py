@@ -74,8 +74,15 @@ def judge(store: Store, respondent: int, rules: Rules, answers: Mapping[str, Rec
                 mark(verdict, _points(store, question.points) | dict(rules.points or {})),
                 frozenset(found.flags) | _ending(reply),
                 _mistakes(record, found, format, rules.chain) if verdict == "wrong" else {},
-                found.share,
+                _marks(found, verdict, share),
             )
+
+
+def _marks(found: Grade, verdict: str, share: Share | None) -> Fraction | None:
+    """The share of full marks; nothing said or nothing read has none of them, and an error leaves them open."""
+    if share is None or verdict == "error":
+        return None
+    return Fraction(0) if found.share is None else found.share
 
 
 def _held(store: Store, question: StoredQuestion) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from fractions import Fraction
 from typing import Any
 
 from dia_runtime import metrics
@@ -13,7 +14,7 @@ from dia_runtime.bundle.open import open_bundle
 from dia_runtime.intervals import standard_error
 from dia_runtime.judge import FLAGS, Judged, Rules, judge, worth
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.metrics import Figure, Mark
+from dia_runtime.metrics import Figure, Mark, Part
 from dia_runtime.store import Store, read_store, require_root
 from dia_runtime.store_schema import StoredQuestion, StoredRespondent
 
@@ -125,7 +126,18 @@ def _block(judged: Sequence[Judged]) -> dict[str, Any]:
         "counts": metrics.counts(table),
         "flags": {flag: flags[flag] for flag in FLAGS},
         **{name: figure_json(figure(table)) for name, figure in FIGURES.items()},
+        **_share(judged),
     }
+
+
+def _share(judged: Iterable[Judged]) -> dict[str, Any]:
+    """The mean share of full marks, of the questions whose answers declare one; nothing where none does."""
+    shares: dict[str, list[Fraction]] = {}
+    for entry in judged:
+        if entry.share is not None:
+            shares.setdefault(entry.question.item, []).append(entry.share)
+    parts = tuple(Part(sum(held, Fraction(0)), sum(held, Fraction(0)), len(held)) for held in shares.values())
+    return {"share": figure_json(Figure(parts))} if parts else {}
 
 
 def _table(judged: Iterable[Judged]) -> dict[str, list[Mark]]:

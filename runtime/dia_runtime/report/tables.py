@@ -22,6 +22,7 @@ FIGURES = {
     "idk_score": ("idk %", 100, 1),
     "idk_freq": ("abstained %", 100, 1),
 }
+SHARE = {"share": ("marks %", 100, 1)}  # only where an answer gives partial marks
 GROUPS = {"by_category": "category", "by_domain": "domain", "by_variant": "variant"}
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -57,16 +58,18 @@ def _title(result: Mapping[str, Any]) -> str:
 
 
 def _table(title: str, labels: tuple[str, ...], rows: Iterable[tuple[tuple[str, ...], Mapping[str, Any]]]) -> Table:
-    figures = [heading for heading, _, _ in FIGURES.values()]
+    rows = list(rows)
+    shown = FIGURES | (SHARE if any("share" in block for _, block in rows) else {})
+    figures = [heading for heading, _, _ in shown.values()]
     headings = (*labels, "n", *VERDICTS, figures[0], "SE", *figures[1:])
-    return Table(title, headings, tuple((*names, *_cells(block)) for names, block in rows), len(labels))
+    return Table(title, headings, tuple((*names, *_cells(block, shown)) for names, block in rows), len(labels))
 
 
-def _cells(block: Mapping[str, Any]) -> Iterable[str]:
+def _cells(block: Mapping[str, Any], figures: Mapping[str, tuple[str, int, int]]) -> Iterable[str]:
     yield str(block["n"])
     yield from (str(block["counts"][verdict]) for verdict in VERDICTS)
-    for key, (_, factor, places) in FIGURES.items():
-        yield _figure(block[key], factor, places)
+    for key, (_, factor, places) in figures.items():
+        yield _figure(block.get(key, {"value": None}), factor, places)
         if key == "rs":
             yield _number(block[key]["se"], factor, places)
 
