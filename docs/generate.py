@@ -27,6 +27,8 @@ from dia_runtime.language.functions import FUNCTIONS, KINDS, Function, library
 DOCS = Path(__file__).resolve().parent
 REFERENCE = DOCS / "reference"
 SCHEMAS = DOCS.parent / "schemas"
+SPECS = DOCS.parent / "specs" / "dia_bench"
+README = DOCS.parent / "README.md"
 NOTE = "<!-- Made by docs/generate.py. Change the code and run that again. -->"
 
 
@@ -328,6 +330,18 @@ def page(parts: Iterable[str]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def with_figures(text: str) -> str:
+    """The README with the sentence between its marks made anew: how many types, formats, functions and families."""
+    families = sum(1 for path in SPECS.glob("*.yaml") if path.name != "benchmark.yaml")
+    types, answers, forms, calls = len(TYPES.own), len(ANSWER_TYPES), len(FORMATS.own), len(FUNCTIONS)
+    figures = (
+        f"It has {types} parameter types, {answers} answer types, {forms} answer formats, {calls} functions, and\n"
+        f"{families} families after *Dynamic Intelligence Assessment* (Bisztray and others, 2024) in `specs/dia_bench`."
+    )
+    return FIGURES.sub(lambda found: f"{found[1]}{figures}\n{found[2]}", text)
+
+
+FIGURES = re.compile(r"(<!-- figures -->\n).*?(<!-- /figures -->)", re.DOTALL)
 PAGES: dict[str, Callable[[], str]] = {
     "functions.md": functions,
     "types.md": types,
@@ -339,8 +353,19 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def stale() -> list[str]:
-    """The pages whose files are missing or differ from what the code gives."""
-    return [name for name, made in PAGES.items() if _held(REFERENCE / name) != made()]
+    """The files that are missing or differ from what the code gives."""
+    return [_name_of(path) for path, text in _made() if _held(path) != text]
+
+
+def _made() -> Iterator[tuple[Path, str]]:
+    """Each file as the code gives it."""
+    yield from ((REFERENCE / name, made()) for name, made in PAGES.items())
+    yield README, with_figures(README.read_text(encoding="utf-8"))
+
+
+def _name_of(path: Path) -> str:
+    """The file's path as it is told."""
+    return "README.md" if path == README else f"docs/reference/{path.name}"
 
 
 def _held(path: Path) -> str | None:
@@ -353,12 +378,13 @@ def main(arguments: list[str]) -> int:
         print("usage: python docs/generate.py [--check]", file=sys.stderr)
         return 2
     found = stale()
-    for name in found:
-        if arguments:
-            print(f"stale: docs/reference/{name}; run `python docs/generate.py`", file=sys.stderr)
-        else:
-            (REFERENCE / name).write_text(PAGES[name](), encoding="utf-8")
-            print(f"docs/reference/{name}")
+    for path, text in _made():
+        name = _name_of(path)
+        if name in found and arguments:
+            print(f"stale: {name}; run `python docs/generate.py`", file=sys.stderr)
+        elif name in found:
+            path.write_text(text, encoding="utf-8")
+            print(name)
     return 1 if arguments and found else 0
 
 
