@@ -84,6 +84,11 @@ class Expansion:
         """The template's degree of freedom d(t): that of its item which has the least."""
         return self.drawing.freedom()
 
+    @cached_property
+    def points_rule(self) -> str:
+        """What the verdicts are worth, in words."""
+        return self.settings.points_rule
+
     # instances
 
     def questions(self, k: int, is_trial: bool = False) -> Iterator[Instance]:
@@ -363,7 +368,7 @@ class Expansion:
         """The challenge in the benchmark's wrapper: what the model reads."""
         wrapper = self.prepared.wrapper
         if wrapper is None:
-            return f"{challenge}\n\n{way.instruction}\n{self.settings.points_rule}"
+            return f"{challenge}\n\n{way.instruction}\n{self.points_rule}"
         values = {
             **self.lists,
             "challenge": challenge,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
-from dia_runtime.bundle.canonical import ABOVE_THE_BASIC_PLANE, ENCODER, SAFE_INTEGER, check, line
+from dia_runtime.bundle.canonical import ENCODER, SAFE_INTEGER, check, line
 from dia_runtime.bundle.merkle import leaf_hash
 from dia_runtime.bundle.records import leaf, question_id
 from dia_runtime.formats import FORMATS
@@ -17,6 +17,7 @@ from dia_runtime.grade import CORRECT, SKIPPED, WRONG, Condition
 from dia_runtime.language.conditions import condition
 from dia_runtime.language.conditions import share as stored_share
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
+from dia_runtime.language.radix import integer_text
 from dia_runtime.language.values import Record, Value, encode
 
 from dia_compiler.expand import Expansion, Instance, Way, encoded_parameters
@@ -50,9 +51,9 @@ class Writer:
         name = _json(_named(self.benchmark, item, instance))
         question, core = self.question(instance, name, item)
         answer = self.answer(instance, name)
-        if ABOVE_THE_BASIC_PLANE.search(question) or ABOVE_THE_BASIC_PLANE.search(answer):
+        if not (question.isascii() and answer.isascii()) and ASTRAL.search(question + answer):
             return self.by_the_book(instance)
-        return question, answer, self.entry(instance, leaf_hash(core))
+        return question.encode(), answer.encode(), self.entry(instance, leaf_hash(core.encode()))
 
     def settle(self, way: Way) -> None:
         """Encodes what rows of one way of comparing have in common."""
@@ -65,7 +66,7 @@ class Writer:
         self.level = f',"level":{_json(str(facts.get("level", "")))},"messages":'
         self.core = f'{{"assets":[],"format":{self.format},"id":'
 
-    def question(self, instance: Instance, name: str, item: str) -> tuple[bytes, bytes]:
+    def question(self, instance: Instance, name: str, item: str) -> tuple[str, str]:
         """The line of the question, and the part of it that its leaf is made of."""
         messages = f'[{{"content":{_quoted(instance.content)},"role":"user"}}]'
         if instance.skills != self.skills[0]:
@@ -76,22 +77,21 @@ class Writer:
             f'"variant":{_json(instance.variant)}}}\n'
         )
         core = f'{self.core}{name},"messages":{messages},"points":{self.points}}}'
-        return line.encode(), core.encode()
+        return line, core
 
-    def answer(self, instance: Instance, name: str) -> bytes:
+    def answer(self, instance: Instance, name: str) -> str:
         """The line of the answer."""
         comparison = self.comparison
         if instance.accept_if is not None or instance.share is not None:
             comparison = _json(_comparison(instance))
         parameters = ",".join(f"{_quoted(key)}:{_value(value)}" for key, value in sorted(instance.parameters.items()))
         mistakes = ",".join(f"{_quoted(key)}:{_quoted(text)}" for key, text in sorted(instance.mistakes.items()))
-        line = (
+        return (
             f'{{"accept":{_value(list(instance.accept))},"answer":{_value(instance.answer)},{self.named}'
             f'"comparison":{comparison},"explanation":{_json(instance.explanation)},"id":{name},'
             f'"mistakes":{{{mistakes}}},"parameters":{{{parameters}}},'
             f'"template":{self.name},"text":{_quoted(instance.text)}}}\n'
         )
-        return line.encode()
 
     def entry(self, instance: Instance, leaf: bytes) -> bytes:
         """The row's entry of the index."""
@@ -113,6 +113,7 @@ class Writer:
         return line(question) + b"\n", line(answer) + b"\n", self.entry(instance, leaf(question))
 
 
+ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _quoted = json.encoder.encode_basestring
 
 
@@ -131,8 +132,12 @@ def _value(value: Value) -> str:
     kind = type(value)
     if kind is str:
         return _quoted(value)
-    if kind is int and -SAFE_INTEGER < value < SAFE_INTEGER:
-        return str(value)
+    if kind is int:
+        is_safe = -SAFE_INTEGER < value < SAFE_INTEGER
+        return str(value) if is_safe else f'{{"integer":"{integer_text(value)}"}}'
+    if kind is Record:
+        fields = ",".join(f"{_quoted(name)}:{_value(held)}" for name, held in sorted(value.items()))
+        return f'{{"record":{{{fields}}}}}'
     if kind is list:
         return f"[{','.join(map(_quoted if set(map(type, value)) == TEXTS else _value, value))}]"
     return _json(encode(value))

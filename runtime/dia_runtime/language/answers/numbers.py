@@ -25,6 +25,7 @@ from dia_runtime.language.values import Value, decimal, has_finite_decimals, is_
 
 # How many times nearer to the exact number than its tolerance a truth is written, and stored
 WRITTEN, STORED = 10**3, 10**30
+SHORT = 1000  # so many digits Python reads at once
 
 
 class RoundedAnswer(AnswerType):
@@ -85,9 +86,13 @@ class IntegerAnswer(RoundedAnswer):
         return type(value) is int
 
     def write(self, value: Value) -> str:
+        if type(value) is int and not self.thousands:
+            return few_digits(integer_text(value))
         return few_digits(write_number(value, None, "strip", self.thousands))
 
     def read(self, text: str, mode: Mode) -> Value:
+        if mode == "strict" and len(text) < SHORT and text.isascii() and text.isdigit():
+            return int(text)
         return read_integer(without_unit(text.strip(), self.units, mode), self.thousands, mode)
 
     def describe(self) -> str:

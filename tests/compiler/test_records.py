@@ -1,0 +1,47 @@
+"""The lines that are put together from encoded parts are those of the records themselves."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from dia_compiler.records import _json, _value
+from dia_runtime.bundle.canonical import line
+from dia_runtime.language.values import ExactDecimal, Record, encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], max_codepoint=0xFFFF), max_size=12)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | TEXTS
+    | st.binary(max_size=5)
+    | st.fractions(max_denominator=50)
+    | st.decimals(allow_nan=False, allow_infinity=False, places=3).map(lambda number: ExactDecimal(Fraction(number)))
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(TEXTS, inner, max_size=4).map(Record),
+    max_leaves=15,
+)
+
+
+@given(VALUES)
+def test_a_value_is_encoded_as_the_canonical_form_of_what_is_stored(value: Any) -> None:
+    assert _value(value).encode() == line(encode(value))
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers(-(2**52), 2**52) | TEXTS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner)))  # fmt: skip
+def test_a_record_is_encoded_in_its_canonical_form(record: Any) -> None:
+    assert _json(record).encode() == line(record)
+    assert json.loads(_json(record)) == record
+
+
+@pytest.mark.parametrize("record", [1.5, [2**53], {"a": {1: 2}}, {"x": object()}])
+def test_what_has_no_canonical_form_is_refused(record: Any) -> None:
+    with pytest.raises(ValueError):
+        _json(record)
