@@ -28,6 +28,7 @@ SECONDS = 5.0
 SECONDS_BETWEEN = 6.0
 POLL = 0.05
 INTEGER_DIGITS = 400_000
+SAFE_PATH = "PYTHONSAFEPATH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +184,24 @@ def _started(module: str | None = None) -> _Worker:
     ours, theirs = context.Pipe()
     cell = context.RawArray("q", 3)
     process = context.Process(target=_serve, args=(theirs, cell, module), daemon=True)
-    process.start()
+    with _safe_path():
+        process.start()
     theirs.close()
     return _Worker(process, ours, cell)
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """A new interpreter begins without the current folder on its path, which may be a stranger's with a signal.py."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
 def _collected(workers: list[_Worker], label: str) -> Iterator[Outcome]:
