@@ -18,6 +18,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from time import monotonic
+from types import ModuleType
 from typing import Any
 
 from dia_runtime.language import watch
@@ -184,7 +185,7 @@ def _started(module: str | None = None) -> _Worker:
     ours, theirs = context.Pipe()
     cell = context.RawArray("q", 3)
     process = context.Process(target=_serve, args=(theirs, cell, module), daemon=True)
-    with _safe_path():
+    with _safe_path(), _main_hidden():
         process.start()
     theirs.close()
     return _Worker(process, ours, cell)
@@ -202,6 +203,17 @@ def _safe_path() -> Iterator[None]:
             del os.environ[SAFE_PATH]
         else:
             os.environ[SAFE_PATH] = before
+
+
+@contextlib.contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Keeps new processes from running the program's main script again, which they need for nothing."""
+    held = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = held
 
 
 def _collected(workers: list[_Worker], label: str) -> Iterator[Outcome]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 from dia_runtime.language import watch
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position
-from dia_runtime.language.workers import Outcome, Places, Servant, Task, WorkerBug, run_tasks
+from dia_runtime.language.workers import Crew, Outcome, Places, Servant, Task, WorkerBug, run_tasks
 
 HERE = Position("f.yaml", 3, 7)
 
@@ -126,3 +131,33 @@ def test_a_servant_outlives_failures() -> None:
         with pytest.raises(LanguageError, match="died"):
             servant.ask(die)
         assert isinstance(servant.ask(count, 3), int)
+
+
+def test_workers_do_not_run_the_script_that_starts_them(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from dia_runtime.language.workers import Crew, Task\n"
+        "print('run')\n"
+        "with Crew(2, 'json') as crew:\n"
+        "    print(sum(outcome.item or 0 for outcome in crew.run([Task(0, reversed, ([1, 2, 3],))])))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("run\n6\n", "")
+
+
+def test_tasks_may_be_added_while_outcomes_are_taken() -> None:
+    waiting = deque([Task(0, count, (1,))])
+    ended = []
+    with Crew(2) as crew:
+        for outcome in crew.run(waiting):
+            if outcome.is_end:
+                ended.append(outcome.key)
+                waiting.extend(Task(key, count, (1,)) for key in range(1, 5) if len(ended) == 1)
+    assert sorted(ended) == [0, 1, 2, 3, 4]
+
+
+def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
+    with Crew(1) as crew:
+        os.kill(crew.workers[0].process.pid, signal.SIGKILL)
+        crew.workers[0].process.join()
+        assert [outcome.item for outcome in crew.run([Task(0, count, (2,))])][:2] == [0, 1]
