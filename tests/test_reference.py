@@ -71,6 +71,18 @@ prompt: "{{ n }}"
     assert check(spec + examples.replace("answer: 131", "answer: 133")) == 2
 
 
+def test_the_answers_of_the_language_page_are_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = (text for text in SNIPPETS if text.startswith("- {value:"))
+    found = re.findall(r"^- (\{value: .*\}) +# (.*)$", block, re.MULTILINE)
+    (tmp_path / "benchmark.yaml").write_text("language: 1\nbenchmark: answers\n", encoding="utf-8")
+    for number, (answer, reply) in enumerate(found):
+        right = json.dumps(f"<xml>{reply}</xml>")
+        spec = f"template: a{number}\ntitle: A\nanswer: {answer}\nprompt: A?\nexamples: [{{params: {{}}, replies: {{correct: [{right}]}}}}]\n"
+        (tmp_path / f"a{number}.yaml").write_text(spec, encoding="utf-8")
+    assert run(["check", str(tmp_path)]) == 0, capsys.readouterr().err
+    assert {yaml.safe_load(answer)["type"] for answer, _ in found} == ANSWER_TYPES.keys()
+
+
 def test_the_language_page_names_what_is_refused() -> None:
     refused = LANGUAGE.read_text(encoding="utf-8").partition("## Not in this version")[2]
     assert set(re.findall(r"`([a-z_]+)`", refused)) == PLANNED_KEYS
