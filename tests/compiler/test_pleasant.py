@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 from dia_compiler.cli import run
 
 FIRST = "my_bench/first_template.yaml"
@@ -259,3 +262,18 @@ def read(terminal: int) -> bytes:
         return os.read(terminal, 65536)
     except OSError:
         return b""
+
+
+# pre-commit
+
+
+def test_the_hook_for_pre_commit_runs(bench: Path) -> None:
+    (hook,) = yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text())
+    (bench / "my_bench").rename(bench / "specs")
+    program, *arguments = [*shlex.split(hook["entry"]), *hook["args"]]
+    assert program == "dia" and hook["language"] == "python" and hook["pass_filenames"] is False
+    assert run(arguments) == 0
+    path = bench / "specs" / "first_template.yaml"
+    path.write_text(path.read_text().replace("value: boxes", "value: boxs"))
+    assert run(arguments) == 2
+    assert re.search(hook["files"], path.name) and not re.search(hook["files"], "README.md")
