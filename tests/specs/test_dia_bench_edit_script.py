@@ -68,7 +68,7 @@ WORDINGS: dict[str, Step] = {
     r"Turn every small letter into a capital and every capital into a small letter\.": on_each(other_case),
     r"Turn every small letter into a capital\.": on_each(lambda c: other_case(c) if "a" <= c <= "z" else c),
     r"Turn every capital into a small letter\.": on_each(lambda c: other_case(c) if "A" <= c <= "Z" else c),
-    r"Remove every ([0-9])\.": lambda t, gone: [c for c in t if c != str(gone)],
+    r"Remove every digit ([0-9])\.": lambda t, gone: [c for c in t if c != str(gone)],
     r"Replace every small ([a-z]) with a capital ([A-Z])\.": lambda t, old, new: [new if c == old else c for c in t],
     r"Move the first character to the end\.": lambda t: turned(t, -1),
     r"Move the first (\d+) characters, in their order, to the end\.": lambda t, n: turned(t, -n),

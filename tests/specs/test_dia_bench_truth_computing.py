@@ -179,8 +179,8 @@ def merge_sorted_lists(challenge: str) -> str:
 
 def missing_number(challenge: str) -> str:
     top, listed = found(
-        r"All whole numbers from 1 to (\d+) but one stand in this list, each once and in no order\. Which number is "
-        r"missing\?\n\n(\d+(?: \d+)+)",
+        r"All whole numbers from 1 to (\d+) but one stand in this list, each once and in no particular order\. Which "
+        r"number is missing\?\n\n(\d+(?: \d+)+)",
         challenge,
     )
     values = [int(value) for value in listed.split(" ")]
