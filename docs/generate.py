@@ -38,8 +38,9 @@ def functions() -> str:
     fields = {item.module: sys.modules[item.raw.__module__] for item in known}
     parts = ["# Functions", NOTE, FUNCTIONS_HEAD, ", ".join(f"[{name}](#{name})" for name in fields)]
     for field, module in fields.items():
+        held = [item for item in known if item.module == field]
         parts += [f"## {field}", literal(inspect.getdoc(module) or "").replace("\n", " ")]
-        parts += [_function(item) for item in known if item.module == field]
+        parts += [", ".join(f"[{item.name}](#{item.name})" for item in held), *map(_function, held)]
     return page(parts)
 
 
@@ -70,13 +71,16 @@ def _split_examples(doc: str) -> tuple[str, str]:
 
 def types() -> str:
     """The page of parameter types, answer types and answer formats."""
-    parts = ["# Types and formats", NOTE, "## Parameter types", PARAMETERS_HEAD]
+    contents = "[Parameter types](#parameter-types), [word lists](#word-lists), [answer types](#answer-types), "
+    parts = ["# Types and formats", NOTE, contents + "[answer formats](#answer-formats)"]
+    parts += ["## Parameter types", PARAMETERS_HEAD, ", ".join(f"[{name}](#{name})" for name in TYPES.own)]
     for item in TYPES.own.values():
         rows = [(f"`{key}`", "yes" if held.required else "", held.words) for key, held in item.options.items()]
         options = table(("option", "required", "meaning"), rows) if rows else "It has no options of its own."
         parts += [f"### {item.name}", f"{sentence(item.summary)} Revision {item.revision}.", options]
     parts += ["## Word lists", WORDS_HEAD, _word_lists()]
-    parts += ["## Answer types", ANSWERS_HEAD, "### Options of answers", OPTIONS_HEAD, _answer_options()]
+    links = ", ".join(f"[{name}](#{name}-answers)" for name in ANSWER_TYPES)
+    parts += ["## Answer types", ANSWERS_HEAD, links, "### Options of answers", OPTIONS_HEAD, _answer_options()]
     for name, kind in ANSWER_TYPES.items():
         own = ", ".join(f"`{option}`" for option in sorted(kind.options)) or "none"
         parts += [f"### {name} answers", literal(inspect.cleandoc(kind.__doc__ or "")), f"Options: {own}."]

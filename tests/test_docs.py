@@ -147,8 +147,17 @@ def test_the_examples_of_the_commands_run(shell: Shell) -> None:
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in LINK.findall(text):
-        if not target.startswith(("https://", "#")):
-            assert (page.parent / target.partition("#")[0]).exists(), target
+        if not target.startswith("https://"):
+            path, _, heading = target.partition("#")
+            there = page.parent / path if path else page
+            assert there.exists(), target
+            assert not heading or heading in anchors(there), target
+
+
+def anchors(page: Path) -> set[str]:
+    """The names by which links reach the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_the_excerpts_of_the_plug_in_stand_in_it() -> None:
