@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,22 +34,25 @@ class Freedom:
 def counted(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
     """The number of acceptable ways through the tree of choices of a draw, or None where they are too many."""
     count, known = 0, 1
-    waiting: deque[tuple[int, ...]] = deque([()])
+    waiting: deque[Iterable[tuple[int, ...]]] = deque([[()]])
     while waiting:  # widest first, so that a tree that is too large is found to be so early
-        path = waiting.popleft()
-        try:
-            draw(Probe(path))
-            count += 1
-        except Open as choice:
-            if not 0 < choice.options <= most:
-                return None
-            known += choice.options
-            if known > most:
-                return None
-            waiting += [(*path, number) for number in range(choice.options)]
-        except Rejected:
-            continue
+        for path in waiting.popleft():
+            try:
+                draw(Probe(path))
+                count += 1
+            except Open as choice:
+                known += choice.options
+                if not 0 < choice.options <= most or known > most:
+                    return None
+                waiting.append(_ways(path, choice.options))
+            except Rejected:
+                continue
     return count
+
+
+def _ways(path: tuple[int, ...], options: int) -> Iterator[tuple[int, ...]]:
+    """The paths that go on from a path."""
+    return ((*path, number) for number in range(options))
 
 
 def is_static(draw: Callable[[Any], Any]) -> bool:
