@@ -135,7 +135,7 @@ def test_the_examples_of_the_commands_run(shell: Shell) -> None:
     for name in COMMANDS:
         command = dia.get_command(context, name)
         assert command is not None
-        found = re.findall(rf"^\s+(dia {name} .*)$", (command.help or "").partition("Example")[2], re.MULTILINE)
+        found = re.findall(rf"^\s+(dia {name}\b.*)$", (command.help or "").partition("Example")[2], re.MULTILINE)
         assert found, f"`dia {name} --help` ends without an example"
         examples += found
     for example in examples:
