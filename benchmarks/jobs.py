@@ -1,6 +1,6 @@
 """How much faster two workers are than one, on work that divides.
 
-    python benchmarks/jobs.py [--k 1000] [--jobs 2]
+    python benchmarks/jobs.py [--k 2000] [--jobs 2]
 
 Compiles shipped families without the cache: one large one alone, which is divided into stretches, and ten together.
 The bytes are compared too. The aim is 1.7 times the speed of one worker.
@@ -42,7 +42,7 @@ def compiled(specs: Path, out: Path, k: int, jobs: int) -> tuple[float, str]:
 def main() -> None:
     """Prints the seconds and the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--k", type=int, default=1_000)
+    parser.add_argument("--k", type=int, default=2_000)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dia-jobs-") as folder:

@@ -17,7 +17,7 @@ NUMBER = 8
 class Group(NamedTuple):
     """Rows that share a digest: how many, and the numbers of the first two."""
 
-    count: int
+    size: int
     first: int
     second: int
 

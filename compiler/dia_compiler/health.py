@@ -55,14 +55,14 @@ def figures_of(spool: Spool) -> Figures:
         is_straight &= entry.position == entry.instance
     distinct = commonest = 0
     for group in groups(entry.text for entry in spool.entries() if entry.is_base):
-        distinct, commonest = distinct + 1, max(commonest, group.count)
+        distinct, commonest = distinct + 1, max(commonest, group.size)
     positions = None if is_straight else tuple(entry.position for entry in spool.entries() if entry.is_base)
     return Figures(spool.rows, instances, items, shown, long, distinct, commonest, positions, _twins(spool))
 
 
 def _twins(spool: Spool) -> tuple[int, int] | None:
     """The rows with one text that come first."""
-    equal = (group for group in groups(entry.content for entry in spool.entries()) if group.count > 1)
+    equal = (group for group in groups(entry.content for entry in spool.entries()) if group.size > 1)
     first = min(equal, key=lambda group: group.second, default=None)
     return None if first is None else (first.first, first.second)
 

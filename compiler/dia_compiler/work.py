@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -105,8 +105,8 @@ class _Batches:
     def rest(self) -> Iterator[Batch]:
         """What is left, as the last batch."""
         if self.index:
-            parts = (b"".join(part) for part in (self.questions, self.answers, self.index))
-            yield Batch(len(self.index), *parts, self.sample)
+            questions, answers, index = map(b"".join, (self.questions, self.answers, self.index))
+            yield Batch(len(self.index), questions, answers, index, self.sample)
             self.empty()
 
 
@@ -200,7 +200,7 @@ def _questions(
 _EXPANSIONS: dict[tuple[str, str, str], Expansion] = {}
 
 
-def _prepared(work: Work, faults: Faults, is_first: bool = False) -> Iterator[Any]:
+def _prepared(work: Work, faults: Faults, is_first: bool = False) -> Generator[Any, None, Expansion]:
     """Yields where expressions stand; gives the template ready to be expanded, which stays ready for its stretches."""
     key = (work.benchmark.folder, work.template.file, work.settings.seed)
     held = None if is_first else _EXPANSIONS.pop(key, None)

@@ -182,7 +182,7 @@ def test_lines_are_cut_where_they_should_be(tmp_path_factory: pytest.TempPathFac
 def test_digests_are_grouped_as_a_counter_does(numbers: list[int], run: int) -> None:
     rows = [sha256(b"%d" % number).digest()[:16] for number in numbers]
     found = list(groups(rows, run))
-    assert sorted(group.count for group in found) == sorted(Counter(rows).values())
+    assert sorted(group.size for group in found) == sorted(Counter(rows).values())
     for group in found:
         first = rows[group.first]
         places = [place for place, row in enumerate(rows) if row == first]
