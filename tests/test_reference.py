@@ -71,6 +71,22 @@ prompt: "{{ n }}"
     assert check(spec + examples.replace("answer: 131", "answer: 133")) == 2
 
 
+def test_the_types_of_the_language_page_draw_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = (text for text in SNIPPETS if text.startswith("- {type:"))
+    found = re.findall(r"^- (\{type: .*\})  # (.*)$", block, re.MULTILINE)
+    (tmp_path / "benchmark.yaml").write_text("language: 1\nbenchmark: types\n", encoding="utf-8")
+    rest = 'answer: {value: n, type: integer}\nallow: {unused-parameter: p is not asked for}\nprompt: "{{ n }}"\n'
+    for number, (use, _) in enumerate(found, 1):
+        parameters = f"params: {{p: {use}, n: {{type: integer, min: 1, max: 1000000}}}}\n"
+        spec = f"template: t{number:02}\ntitle: T\n{parameters}{rest}"
+        (tmp_path / f"t{number:02}.yaml").write_text(spec, encoding="utf-8")
+    assert run(["preview", str(tmp_path), "--instance", "0", "--json", "-q"]) == 0, capsys.readouterr().err
+    drawn = [held["instances"][0]["parameters"]["p"] for held in json.loads(capsys.readouterr().out)["templates"]]
+    for value, (use, told) in zip(drawn, found, strict=True):
+        assert value.startswith(told.removesuffix("...")) if told.endswith("...") else value == told, use
+    assert {yaml.safe_load(use)["type"] for use, _ in found} == TYPES.own.keys() - {"entry", "row", "rows"}
+
+
 def test_the_answers_of_the_language_page_are_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (block,) = (text for text in SNIPPETS if text.startswith("- {value:"))
     found = re.findall(r"^- (\{value: .*\}) +# (.*)$", block, re.MULTILINE)
@@ -125,6 +141,9 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     assert held["entries of one key, such as `let` or `checks`"] == f"{check_stage.DECLARED:,}"
     assert held["expressions and templates that one template uses"] == f"{pieces.CHARACTERS:,} characters"
     assert held["a benchmark"] == f"{discover.FILES:,} spec files"
+    assert held["all specs and word lists of one run"] == (
+        f"{check_stage.BYTES_TOGETHER >> 20} MiB, {check_stage.NODES_TOGETHER:,} nodes"
+    )
     assert held["an expression"] == f"{syntax.TEXT_LIMIT:,} characters"
     assert held["a template's source"] == f"{render.SOURCE_LIMIT:,} characters"
     assert held["an integer"] == f"{limits.INTEGER_BITS:,} bits"
