@@ -15,13 +15,15 @@ from dia_compiler.data_files import DataFiles
 from dia_compiler.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.eaten import tell_split_values
 from dia_compiler.prepare import prepare
-from dia_compiler.read import Mapping, Node, Scalar, Sequence, begin_with, data, parse, read_text
+from dia_compiler.read import Mapping, Node, Scalar, Sequence, begin_with, data, parse, read_text, size_of
 from dia_compiler.requires import missing_requirement
 from dia_compiler.schema import Path as KeyPath
 from dia_compiler.schema import check_planned, check_schema
 from dia_compiler.spec import Benchmark, Datum, Template
 
 DECLARED = 1_000
+BYTES_TOGETHER = 12 << 20
+NODES_TOGETHER = 500_000
 
 
 @dataclass(slots=True)
@@ -64,6 +66,23 @@ class Checked:
     benchmarks: list[CheckedBenchmark]
     faults: Faults
     sources: dict[str, str]
+    bytes: int = 0
+    nodes: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all files together are more than a computer can bear."""
+        return self.bytes > BYTES_TOGETHER or self.nodes > NODES_TOGETHER
+
+    def add(self, text: str, position: Position, root: Node | None = None) -> None:
+        """Counts a file; tells the first one that is too much."""
+        was_full = self.is_full
+        self.bytes += len(text)
+        self.nodes += 0 if root is None else size_of(root)
+        if self.is_full and not was_full:
+            held = f"{BYTES_TOGETHER >> 20} MiB or {NODES_TOGETHER:,} nodes"
+            mend = "compile benchmarks one by one, and put data rows in data files"
+            self.faults.error("E103", f"all specs and lists together are larger than {held}", position, mend)
 
 
 def check(folders: list[Folder], is_strict: bool = False, defers: bool = False) -> Checked:
@@ -142,11 +161,14 @@ class _Checker:
     def node(self, path: Path) -> Node | None:
         """The root node of a file, or None after telling why not."""
         shown = path.as_posix()
+        if self.checked.is_full:
+            return None
         try:
             text = read_text(path, shown)
             self.checked.sources[shown] = text
             self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
             root = parse(text, shown)
+            self.checked.add(text, Position(shown, 1, 1), root)
         except DiaError as error:
             self.faults.entries.extend(error.diagnostics)
             self.checked.sources.setdefault(shown, "")
@@ -277,8 +299,11 @@ class _Checker:
             mend = f"keep it in the folder of `{BENCHMARK_FILE}`, and write its path from there"
             self.faults.error("E101", f"the path `{source.text}` leaves the spec folder", source.position, mend)
             return None
+        if self.checked.is_full:
+            return None
         try:
             text = read_text(path, path.as_posix())
+            self.checked.add(text, source.position)
         except DiaError as error:
             found = error.diagnostics[0]
             texts = sorted(set(path.parent.glob("*.txt")) - {path})

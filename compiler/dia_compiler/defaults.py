@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import click
 
 OWN, PROJECT = "dia.toml", "pyproject.toml"
-LARGEST = 1_000_000
+LARGEST = 200_000
+DEEPEST = 300
 
 
 def default_map(command: click.Command, name: str, commands: Iterable[str]) -> dict[str, Any]:
@@ -57,6 +58,7 @@ def _table() -> tuple[str, Mapping[str, Any]]:
 
 
 def _read(name: str) -> Mapping[str, Any]:
+    import re
     import tomllib
 
     try:
@@ -64,6 +66,8 @@ def _read(name: str) -> Mapping[str, Any]:
             text = file.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise ValueError(f"larger than {LARGEST} bytes")
+        if any(part.count(b".") > DEEPEST for part in re.split(rb"[=\n]", text)):
+            raise ValueError(f"a key of more than {DEEPEST} parts")  # tomllib takes cubic time for it
         return tomllib.loads(text.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         why = "nested too deep" if isinstance(error, RecursionError) else str(error)

@@ -31,6 +31,7 @@ from dia_compiler.settings import Settings
 TRIED_ITEMS = 3
 REDRAWS = 1000
 ALL = "all"
+MOST_OF_ALL = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,8 @@ class Expansion:
                 count = number + 1
                 if count == wanted:
                     return
+                if wanted is None and count > MOST_OF_ALL:
+                    raise self.too_many()
                 seek()
         except Exhausted as error:
             raise self.too_few(count, k, item, str(error)) from None
@@ -149,7 +152,16 @@ class Expansion:
             raise DiaError(Diagnostic("E505", message, self.prepared.template.position))
         if is_trial:
             return min(k, freedom.bound)
-        return freedom.bound if freedom.kind == "exact" else None
+        if freedom.kind != "exact":
+            return None
+        if freedom.bound > MOST_OF_ALL:
+            raise self.too_many()
+        return freedom.bound
+
+    def too_many(self) -> DiaError:
+        """The refusal to make all instances where nobody would wait for them."""
+        message = f"`instances: all` would be more than {MOST_OF_ALL:,} instances"
+        return DiaError(Diagnostic("E505", message, self.prepared.template.position, "say how many: `instances: 1000`"))
 
     def too_few(self, count: int, k: int, item: Item, why: str | None) -> DiaError:
         """The refusal of more instances than there are, at the condition that may be too strict."""

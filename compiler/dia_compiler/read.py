@@ -149,6 +149,13 @@ def parse(text: str, shown: str) -> Node:
     return _Builder(text, shown).document()
 
 
+def size_of(node: Node) -> int:
+    """The number of nodes of a tree."""
+    if isinstance(node, Mapping):
+        return 1 + len(node.pairs) + sum(size_of(value) for _, value in node.pairs)
+    return 1 + sum(map(size_of, node.items)) if isinstance(node, Sequence) else 1
+
+
 def _fault(code: str, message: str, position: Position, help: str | None = None) -> DiaError:
     return DiaError(Diagnostic(code, message, position, help))
 

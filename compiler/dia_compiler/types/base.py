@@ -171,6 +171,8 @@ def weights_option(options: Mapping[str, Any], size: int) -> tuple[int, ...] | N
         raise OptionFault("weights", "`weights` must be a list of integers of at least 1")
     if len(value) != size:
         raise OptionFault("weights", f"{len(value)} weights for {size} items")
+    if sum(value) > VAST:
+        raise OptionFault("weights", "the weights add up to more than 2**128")
     return tuple(value)
 
 
