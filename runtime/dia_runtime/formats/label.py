@@ -66,7 +66,7 @@ class Label(Format):
     def faults(self, format: FormatRecord) -> list[str]:
         found, of = super().faults(format), format.get("of")
         if not isinstance(of, list) or not 2 <= len(of) <= MOST:
-            return [*found, "the format label needs at least two labels: `of: [AGREE, DISAGREE]`"]
+            return [*found, f"the format label needs at least two labels, and at most {MOST}: `of: [AGREE, DISAGREE]`"]
         if not all(isinstance(word, str) and is_label(word) for word in of):
             found.append(f"a label of the format label must be one line of 1 to {LONGEST} characters")
         elif len(set(of)) < len(of):
