@@ -25,7 +25,7 @@ from dia_compiler.settings import Settings
 from dia_compiler.spec import Benchmark, Template
 from dia_compiler.spool import Batch
 
-SPAN = 500
+SPAN = 200
 BATCH_ROWS = 100
 BATCH_BYTES = 1 << 18
 KEPT = 2
