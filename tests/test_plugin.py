@@ -70,6 +70,18 @@ def test_a_benchmark_uses_what_the_package_adds(tmp_path: Path, installed: Path)
     assert json.loads(scored.stdout)["models"][0]["counts"]["correct"] == 4
 
 
+def test_the_package_of_a_template_s_own_format_is_named(tmp_path: Path, installed: Path) -> None:
+    specs(tmp_path)
+    (tmp_path / "specs" / "benchmark.yaml").write_text(BENCHMARK.replace("format: {kind: arrow}\n", ""))
+    own = "template: own\ntitle: Own\nformat: {kind: arrow}\nparams: {n: {type: integer, min: 1, max: 99}}\n"
+    (tmp_path / "specs" / "throw.yaml").write_text(
+        own + 'answer: {value: n + 1, type: integer}\nprompt: "{{ n }} + 1?"\n'
+    )
+    made = dia(tmp_path, installed, "compile", "specs", "--json", "-o", "out")
+    bundle = tmp_path / json.loads(made.stdout)["bundles"][0]["path"]
+    assert json.loads((bundle / "provenance.json").read_text())["plugins"] == {"dia-dice": "1.0.0"}
+
+
 def test_the_screens_know_it(tmp_path: Path, installed: Path) -> None:
     assert "letters a, e, i, o, u" in dia(tmp_path, installed, "functions", "vowel_count").stdout
     assert "a throw of several dice" in dia(tmp_path, installed, "types", "dice").stdout

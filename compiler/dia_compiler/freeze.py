@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -120,7 +120,8 @@ def _write(plan: BundlePlan, ready: Sequence[Ready], folder: Path) -> tuple[Froz
     manifest = _manifest(plan, ready, root, files)
     encoded = manifest_bytes(manifest)
     put(folder, NAME, encoded, {})
-    put(folder, PROVENANCE, manifest_bytes(provenance(bundle_id(encoded), plugins_of(manifest))) + b"\n", {})
+    plugins = plugins_of(manifest, {_format_kind(plan, held) for held in ready})
+    put(folder, PROVENANCE, manifest_bytes(provenance(bundle_id(encoded), plugins)) + b"\n", {})
     counts = manifest["counts"]
     frozen = Frozen(
         plan.folder, plan.item.benchmark.name, bundle_id(encoded), root,
@@ -218,12 +219,17 @@ def _used_lists(uses: Sequence[TypeUse]) -> set[str]:
     return found
 
 
-def plugins_of(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """The packages whose functions, types and format a bundle uses, with their versions."""
+def _format_kind(plan: BundlePlan, held: Ready) -> str:
+    """The answer format of a template."""
+    return str(settings_of(plan.item.benchmark, held.template, plan.seed).format["kind"])
+
+
+def plugins_of(manifest: Mapping[str, Any], formats: Iterable[str]) -> dict[str, str]:
+    """The packages whose functions, types and formats a bundle uses, with their versions."""
     used = (
         (library().registry, manifest["functions"]),
         (TYPES, manifest["types"]),
-        (FORMATS, [manifest["answer_format"]["kind"]]),
+        (FORMATS, formats),
     )
     found = [registry.plugins[name] for registry, names in used for name in names if name not in registry.own]
     return {plugin.distribution: plugin.version for plugin in found}
