@@ -334,13 +334,41 @@ def page(parts: Iterable[str]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def families() -> str:
+    """The page of the families that ship with the project, one table a benchmark."""
+    parts = ["# Shipped families", NOTE, FAMILIES_HEAD]
+    for path in sorted(SPECS.parent.glob("*/benchmark.yaml")):
+        held = [one for spec in path.parent.rglob("*.yaml") if "template" in (one := _head(spec))]
+        ordered = sorted(held, key=lambda one: (int(one.get("number", 0)), one["template"]))
+        plain = ("title", "category", "level")
+        rows = [
+            (one.get("number", ""), f"`{one['template']}`", *(one.get(key, "") for key in plain), f"`{one['file']}`")
+            for one in ordered
+        ]
+        parts += [f"## {path.parent.name}", f"{_head(path).get('title', '')}: {len(rows)} templates."]
+        parts.append(table(("number", "template", "title", "category", "level", "file"), rows))
+    return page(parts)
+
+
+FAMILIES_HEAD = (
+    "The specs that come with the project. Numbers are those of the published benchmarks that a family follows. `dia "
+    "preview FILE` shows instances of one."
+)
+
+
+def _head(path: Path) -> dict[str, str]:
+    """The plain facts of a spec by their keys, and its path."""
+    found = re.findall(r"^(\w+): (\S.*?)(?: +#.*)?$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {key: value.strip("'\"") for key, value in found} | {"file": path.relative_to(SPECS.parents[1]).as_posix()}
+
+
 def with_figures(text: str) -> str:
     """The README with the sentence between its marks made anew: how many types, formats, functions and families."""
-    families = sum(1 for path in SPECS.glob("*.yaml") if path.name != "benchmark.yaml")
+    number = sum("template" in _head(path) for path in SPECS.glob("*.yaml"))
     types, answers, forms, calls = len(TYPES.own), len(ANSWER_TYPES), len(FORMATS.own), len(FUNCTIONS)
     figures = (
         f"It has {types} parameter types, {answers} answer types, {forms} answer formats, {calls} functions, and\n"
-        f"{families} families after *Dynamic Intelligence Assessment* (Bisztray and others, 2024) in `specs/dia_bench`."
+        f"{number} families after *Dynamic Intelligence Assessment* (Bisztray and others, 2024) in `specs/dia_bench`."
     )
     return FIGURES.sub(lambda found: f"{found[1]}{figures}\n{found[2]}", text)
 
@@ -353,6 +381,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "error-codes.md": error_codes,
     "schemas.md": schemas,
     "health-warnings.md": health_warnings,
+    "families.md": families,
 }
 
 
