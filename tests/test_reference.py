@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 import yaml
 from dia_compiler import check as check_stage
-from dia_compiler import discover, items, pieces, read, render, rows
+from dia_compiler import cache, discover, items, output, pieces, read, render, rows, work
 from dia_compiler.cli import run
 from dia_compiler.fuzz import Stream, Walker, derived, feistel, shuffled
 from dia_compiler.planned import PLANNED_ANSWER_KEYS, PLANNED_ANSWERS, PLANNED_FORMATS, PLANNED_KEYS, PLANNED_TYPES
@@ -157,6 +157,13 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     assert held["a data file"] == f"{rows.FILE_BYTES // 1_000_000} MB, {sizes}"
     assert held["items of one template"] == f"{items.MOST:,}"
     assert held["a reply that is searched for an answer"] == f"{base.CHARACTERS:,} characters"
+
+
+def test_the_sizes_that_the_page_of_large_compiles_tells_are_those_of_the_code() -> None:
+    page = " ".join((DOCS / "howto" / "compile-large.md").read_text(encoding="utf-8").split())
+    assert f"a template of more than {work.SPAN} instances is divided" in page
+    assert f"with {output.SHARD:,} lines each" in page
+    assert f"It keeps at most {cache.LARGEST_CACHE >> 20} MiB" in page
 
 
 def generator() -> ModuleType:
