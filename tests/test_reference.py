@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 import yaml
-from dia_compiler import check as check_stage
 from dia_compiler import cache, discover, items, output, pieces, read, render, rows, work
+from dia_compiler import check as check_stage
 from dia_compiler.cli import run
 from dia_compiler.fuzz import Stream, Walker, derived, feistel, shuffled
 from dia_compiler.planned import PLANNED_ANSWER_KEYS, PLANNED_ANSWERS, PLANNED_FORMATS, PLANNED_KEYS, PLANNED_TYPES
