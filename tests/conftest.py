@@ -79,3 +79,12 @@ def golden(tmp_path: Path, request: pytest.FixtureRequest) -> Golden:
     work = tmp_path / "work"
     work.mkdir()
     return Golden(work, request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="session")
+def tour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle of k = 3 of the tour in the docs, made without a warning."""
+    from dia_compiler import compile
+
+    specs, out = FOLDER.parents[1] / "docs" / "examples" / "tour", tmp_path_factory.mktemp("tour")
+    return compile([specs], k=3, out=out, jobs=1, is_strict=True, use_cache=False).bundles[0].path

@@ -1,0 +1,196 @@
+"""The tour of the language: each construct has a use in a spec that ships or stands in the docs, end to end."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dia_compiler import compile
+from dia_compiler.planned import PLANNED_ANSWER_KEYS, PLANNED_KEYS
+from dia_compiler.types import TYPES
+from dia_compiler.types.word_lists import WORD_LISTS
+from dia_runtime.formats import FORMATS
+from dia_runtime.language.answers import ANSWER_TYPES
+from dia_runtime.language.functions import FUNCTIONS
+from dia_runtime.language.syntax import CONSTANTS
+
+Dia = Callable[..., Any]
+
+ROOT = Path(__file__).parents[1]
+TOUR, SHIPPED = ROOT / "docs" / "examples" / "tour", ROOT / "specs" / "dia_bench"
+DIGEST = "1f606f5898c5ee0820bb91afa83e5fd6499a0a89eecab6f4881aca2b812f69a4"
+TEMPLATES = sorted(
+    path for path in TOUR.rglob("*.yaml") if path.name != "benchmark.yaml" and "catalogs" not in path.parts
+)
+
+
+@pytest.fixture(scope="module")
+def manifests(tour: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """The manifests of the tour and of the shipped benchmark."""
+    shipped = compile([SHIPPED], k=1, out=tmp_path_factory.mktemp("shipped"), jobs=2).bundles[0].path
+    return [json.loads((bundle / "manifest.json").read_bytes()) for bundle in (tour, shipped)]
+
+
+# End to end
+
+
+def test_the_tour_makes_the_pinned_bytes_once_more_with_other_workers(tour: Path, tmp_path: Path, dia: Dia) -> None:
+    again = dia(tmp_path, "verify", str(tour), "--recompile", "--jobs", "2", "--json")
+    assert again.exit == 0, again.stderr
+    assert json.loads(again.stdout)["recompiled"]["same"] is True
+    assert json.loads(again.stdout)["digest"] == DIGEST
+
+
+@pytest.mark.parametrize(("model", "verdict"), [("oracle", "correct"), ("abstain", "skipped"), ("wrong", "wrong")])
+def test_the_baselines_get_what_they_deserve(tour: Path, tmp_path: Path, dia: Dia, model: str, verdict: str) -> None:
+    assert dia(tmp_path, "run", str(tour), "--model", model, "-o", "a.run").exit == 0
+    for chain in ("strict", "lenient"):
+        found = json.loads(dia(tmp_path, "score", "a.run", "--chain", chain, "--json").stdout)["models"][0]["counts"]
+        assert found[verdict] == sum(found.values()) > 300, (chain, found)
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
+def test_a_template_is_a_model_to_copy(path: Path) -> None:
+    spec = spec_of(path)
+    assert {"title", "category", "domain", "level", "skills", "examples"} <= set(spec) and spec["template"] == path.stem
+    assert {"mistakes", "checks"} & set(spec) or "choices" in spec
+
+
+# Everything has a use
+
+
+def test_every_function_type_and_word_list_is_used(manifests: list[dict[str, Any]]) -> None:
+    for table, known in (("functions", FUNCTIONS), ("types", TYPES.own), ("word_lists", shipped_lists())):
+        assert unused(known, (name for manifest in manifests for name in manifest[table])) == [], table
+
+
+def test_every_key_is_used() -> None:
+    properties = schema("template")["properties"]
+    answers = [part for spec in templates() for part in mappings(spec.get("answer"))]
+    assert unused(set(properties) - PLANNED_KEYS, keys(templates())) == []
+    assert unused(set(properties["answer"]["properties"]) - PLANNED_ANSWER_KEYS, keys(answers)) == []
+    assert unused(schema("benchmark")["properties"], keys(spec for spec in specs() if "benchmark" in spec)) == []
+    entries = [entry for spec in specs() for catalog in catalogs(spec) for entry in catalog["entries"].values()]
+    assert unused({"params", "group", "examples"}, keys(entries)) == []
+    for key, inside in (("variants", "additionalProperties"), ("choices", None), ("limits", None)):
+        known = properties[key][inside]["properties"] if inside else properties[key]["properties"]
+        held = [part for spec in templates() for part in within(spec, key, is_named=inside is not None)]
+        assert unused(known, keys(held)) == [], key
+
+
+def test_every_key_of_an_example_is_used() -> None:
+    known = schema("template")["properties"]["examples"]["items"]["properties"]
+    examples = [example for spec in templates() for example in spec.get("examples", ())]
+    assert unused(known, keys(examples)) == []
+    assert unused(known["replies"]["properties"], keys(example.get("replies", {}) for example in examples)) == []
+
+
+def test_every_answer_type_and_every_value_of_its_options_is_used() -> None:
+    answers = [part for spec in templates() for part in mappings(spec.get("answer"))]
+    named = (held for part in answers for held in texts((part.get("type"), part.get("of"))))
+    assert unused(ANSWER_TYPES, named) == []
+    properties = schema("template")["properties"]["answer"]["properties"]
+    tables = [(properties, answers), *(
+        (properties[name]["properties"], [part[name] for part in answers if isinstance(part.get(name), dict)])
+        for name in ("round", "tolerance")
+    )]  # fmt: skip
+    for known, held in tables:
+        assert unused(known, keys(held)) == []
+        for name, values in ((name, values["enum"]) for name, values in known.items() if "enum" in values):
+            assert unused(set(values) - {""}, (part.get(name) for part in held)) == [], name
+
+
+def test_every_answer_format_with_all_its_options_is_used() -> None:
+    formats = [spec["format"] for spec in specs() if "format" in spec]
+    assert unused(FORMATS, (form["kind"] for form in formats)) == []
+    assert unused(schema("template")["$defs"]["format"]["properties"], keys(formats)) == []
+
+
+def test_every_option_of_every_parameter_type_is_used() -> None:
+    used: dict[str, set[str]] = {name: set() for name in TYPES.own}
+    for spec in specs():
+        own = {**spec_of(TOUR / "benchmark.yaml").get("types", {}), **spec.get("types", {})}
+        for part in mappings([spec.get(key) for key in ("params", "types", "catalogs", "entries", "variants")]):
+            if isinstance(kind := part.get("type"), str):
+                used.setdefault(own.get(kind, part)["type"], set()).update(part)
+    assert {name: missing for name, kind in TYPES.own.items() if (missing := unused(kind.options, used[name]))} == {}
+
+
+def test_every_constant_is_used() -> None:
+    held = "\n".join(text for spec in specs() for text in texts(spec))
+    assert [name for name in sorted(CONSTANTS) if not re.search(rf"(?:= |\+ |in |[*(]){name}\b", held)] == []
+
+
+# Reading the specs
+
+
+def unused(known: Iterable[Any], used: Iterable[Any]) -> list[Any]:
+    """What is known and not used."""
+    return sorted(set(known) - set(used))
+
+
+@cache
+def spec_of(path: Path) -> dict[str, Any]:
+    """The file's mapping; its scalars are text."""
+    found: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)
+    return found
+
+
+def specs() -> list[dict[str, Any]]:
+    """All files of both benchmarks."""
+    return [spec_of(path) for folder in (TOUR, SHIPPED) for path in sorted(folder.rglob("*.yaml"))]
+
+
+def templates() -> list[dict[str, Any]]:
+    """All templates of both benchmarks."""
+    return [spec for spec in specs() if "template" in spec]
+
+
+def catalogs(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """The catalogs that a file declares, or is."""
+    return [held for held in (spec, *spec.get("catalogs", {}).values()) if "entries" in held]
+
+
+def within(spec: dict[str, Any], key: str, is_named: bool) -> list[dict[str, Any]]:
+    """What stands under the key, or under each name under it."""
+    held = spec.get(key, {})
+    return list(held.values()) if is_named else [held]
+
+
+def mappings(node: Any) -> Iterator[dict[str, Any]]:
+    """All mappings in a part of a spec."""
+    if isinstance(node, dict):
+        yield node
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from mappings(inner)
+
+
+def texts(node: Any) -> Iterator[str]:
+    """All texts in a part of a spec."""
+    if isinstance(node, str):
+        yield node
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, (list, tuple)) else ():
+        yield from texts(inner)
+
+
+def keys(parts: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The keys of all these mappings."""
+    return {key for part in parts for key in part}
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    """A JSON Schema of the project."""
+    found: dict[str, Any] = json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return found
+
+
+def shipped_lists() -> list[str]:
+    """The word lists that have words of their own."""
+    return [name for name, held in WORD_LISTS.items() if not held.parts]
