@@ -261,7 +261,8 @@ class _Builder:
         first = seen.get(unicodedata.normalize("NFC", key.text))
         if first is not None:
             message = f"duplicate key `{key.text}`, first on line {first.position.line}"
-            raise _fault("E105", message, key.position, "keep one of them")
+            is_split = any(one.count("(") > one.count(")") for one in seen)
+            raise _fault("E105", message, key.position, SPLIT if is_split else "keep one of them")
 
     def _scalar(self, event: Any, place: Position) -> Scalar:
         style = event.style or ""
@@ -287,6 +288,7 @@ def begin_with(shown: str) -> str:
     return "begin with `language: 1`" if Path(shown).name == "benchmark.yaml" else "begin with `template: name`"
 
 
+SPLIT = "YAML splits keys at their commas: put `name(a, b)` in quotes, or on a line of its own"
 QUOTE = "put the whole value in quotes, or on lines of its own after `|`"
 
 # libyaml's words -> ours; the first that occurs in the problem decides

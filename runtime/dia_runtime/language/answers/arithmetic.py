@@ -86,7 +86,7 @@ class ArithmeticAnswer(WordAnswer):
             return self.read(value if type(value) is str else self._text(value), "strict")
         except Unreadable as error:
             mend = f"it may hold whole numbers, brackets and {' '.join(self.operators)}"
-            raise LanguageError(f"the answer's type is arithmetic, but its value is none: {error}", mend) from None
+            raise LanguageError(f"the answer's type is arithmetic, but its value does not fit: {error}", mend) from None
 
     def _text(self, value: Value) -> str:
         from dia_runtime.language.functions.notation import written

@@ -44,7 +44,7 @@ class DateAnswer(WordAnswer):
             return self.read(value, "strict")
         except Unreadable:
             mend = "dates are text such as 2026-01-31, from year 1 to 9999"
-            raise LanguageError("the answer's type is date, but its value is none", mend) from None
+            raise LanguageError("the answer's type is date, but its value is no date", mend) from None
 
     def read(self, text: str, mode: Mode) -> Value:
         text = text.strip()

@@ -35,7 +35,7 @@ class DomainAnswer(WordAnswer):
             return self.read(value, "strict")
         except Unreadable as error:
             mend = "a domain has labels of letters, digits and hyphens between full stops"
-            raise LanguageError(f"the answer's type is domain, but its value is none: {error}", mend) from None
+            raise LanguageError(f"the answer's type is domain, but its value does not fit: {error}", mend) from None
 
     def read(self, text: str, mode: Mode) -> Value:
         text = text.strip()
@@ -105,7 +105,7 @@ class IpAddressAnswer(WordAnswer):
             return self.read(value, "strict")
         except Unreadable:
             mend = "addresses are text such as 192.0.2.1 or 2001:db8::1"
-            raise LanguageError("the answer's type is ip_address, but its value is none", mend) from None
+            raise LanguageError("the answer's type is ip_address, but its value is no address", mend) from None
 
     def read(self, text: str, mode: Mode) -> Value:
         from ipaddress import ip_address

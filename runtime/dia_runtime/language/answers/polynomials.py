@@ -139,7 +139,8 @@ class PolynomialAnswer(WordAnswer):
         except Unreadable as error:
             if not is_symbolic(value) and not isinstance(value, int | Fraction):
                 raise unfit(self.name, value, "give an expression, such as `polynomial([1, 2])`") from None
-            message = f"the answer's type is polynomial, but its value is none in {', '.join(self.variables)}: {error}"
+            names = ", ".join(self.variables)
+            message = f"the answer's type is polynomial, but its value is no polynomial in {names}: {error}"
             raise LanguageError(message, "declare its `variable`, or another `type`") from None
 
     def terms(self, value: Value) -> Terms:
