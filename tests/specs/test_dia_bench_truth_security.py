@@ -192,12 +192,12 @@ def single_letter_xor(challenge: str) -> str:
 
 
 def strong_password(challenge: str) -> str:
-    """The one in which no four characters in a row are letters that make part of a word, or digits."""
+    """The one with all kinds of characters, at least 16 of them; what else is long is a few words or digits in a row."""
     count, listed = found(r"Of these (\d+) passwords, one is far harder to guess .+ Which one\?\n\n(.+)", challenge)
     passwords = listed.split("\n")
     assert len(set(passwords)) == int(count)
-    (strong,) = [word for word in passwords if len(word) >= 16 and classes(word) == 4 and runs(word) >= 9]
-    assert all(runs(word) <= 8 for word in passwords if word != strong)
+    (strong,) = [word for word in passwords if len(word) >= 16 and classes(word) == 4]
+    assert all(len(word) < 16 or runs(word) <= 4 < runs(strong) for word in passwords if word != strong)
     return strong
 
 
