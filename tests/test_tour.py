@@ -24,7 +24,7 @@ Dia = Callable[..., Any]
 
 ROOT = Path(__file__).parents[1]
 TOUR, SHIPPED = ROOT / "docs" / "examples" / "tour", ROOT / "specs" / "dia_bench"
-DIGEST = "1f606f5898c5ee0820bb91afa83e5fd6499a0a89eecab6f4881aca2b812f69a4"
+DIGEST = "2a0a7327d66ef4a8b2c2200be8cf4cf61a75edd3fed0169ab413d38c0c02c58c"
 TEMPLATES = sorted(
     path for path in TOUR.rglob("*.yaml") if path.name != "benchmark.yaml" and "catalogs" not in path.parts
 )
