@@ -120,7 +120,7 @@ def _truth(store: Store, seed: str) -> Truth:
 
 def wrap(text: str, format: Mapping[str, Any]) -> str:
     """The text put in an answer format, as a reply of the asked form."""
-    kind = format.get("kind")
+    kind = str(format.get("kind"))
     if kind not in FORMATS:
         raise DiaError(Diagnostic("E821", visible(f"no answer format is called `{kind}`")))
     return FORMATS[kind].wrap(text, format)

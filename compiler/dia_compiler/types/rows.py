@@ -76,7 +76,8 @@ def _name_of(value: Value, number: int) -> str:
         text = ""
     if not NAME.fullmatch(text):
         mend = (
-            "an id has 1 to 64 letters, digits, _, . and -; an integer or a hash such as `= hex(sha256(utf8(row.text)))[:12]`"
+            "an id has 1 to 64 letters, digits, _, . and -; an integer, or a hash such as "
+            "`= hex(sha256(utf8(row.text)))[:12]`"
         )
         raise OptionFault("id", f"row {number} has no id that can name it", mend)
     return text

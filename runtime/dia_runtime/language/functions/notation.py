@@ -128,7 +128,7 @@ class _Writer:
         return self.number(leaf)
 
     def number(self, number: Fraction | int) -> tuple[str, str]:
-        held = Fraction(abs(number))
+        held = abs(Fraction(number))
         minus = STYLES[self.style]["neg"] if number < 0 else ""
         if has_finite_decimals(held):
             text = decimal_text(held) if held.denominator > 1 else integer_text(held.numerator)

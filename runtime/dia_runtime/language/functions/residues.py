@@ -47,7 +47,7 @@ def is_primitive_root(g: int, modulus: int) -> bool:
     if math.gcd(g, modulus) != 1:
         return False
     count = math.prod((prime - 1) * prime ** (times - 1) for prime, times in factor(modulus))
-    return multiplicative_order(g, modulus) == count
+    return bool(multiplicative_order(g, modulus) == count)
 
 
 def primitive_root(modulus: int) -> int:
