@@ -23,6 +23,7 @@ FOLDER = ".cache"
 LARGEST_ENTRY = 1 << 26
 LARGEST_CACHE = 1 << 29
 FORMAT = 1
+KINDS = ("bundles", "templates")
 
 
 class Cache:
@@ -34,6 +35,8 @@ class Cache:
     def read(self, key: str) -> dict[str, Any] | None:
         """The facts of an entry whose facts and files are whole; None for any other. Marks it as used."""
         place = self.folder / key
+        if self.leaves(place):
+            return None
         try:
             facts = _unsealed((place / "facts.json").read_bytes(), key)
             if any(file_digest(place / name) != digest for name, digest in facts["files"].items()):
@@ -45,6 +48,8 @@ class Cache:
 
     def store(self, key: str, facts: Mapping[str, Any], files: Mapping[str, Path]) -> None:
         """Makes an entry of the facts and of the files, which are moved; replaces a damaged one."""
+        if self.leaves(self.folder / key):
+            return
         with contextlib.suppress(OSError):
             if sum(path.stat().st_size for path in files.values()) > LARGEST_ENTRY:
                 return
@@ -56,6 +61,10 @@ class Cache:
                 (made / "facts.json").write_bytes(_sealed({**facts, "files": digests}, key))
                 shutil.rmtree(self.folder / key, ignore_errors=True)
                 made.rename(self.folder / key)
+
+    def leaves(self, place: Path) -> bool:
+        """Whether a link leads elsewhere, where nothing may be read, written or removed."""
+        return any(path.is_symlink() for path in (self.folder.parent, self.folder, place))
 
     def path(self, key: str, name: str) -> Path:
         """Where a file of an entry lies."""
@@ -97,8 +106,9 @@ def bound(out: Path, most: int = LARGEST_CACHE) -> None:
 
 
 def _entries(folder: Path) -> Iterator[tuple[int, int, str]]:
-    """When each entry was used last, its size and its path."""
-    for kind in os.scandir(folder):
+    """When each entry was used last, its size and its path; a link is followed nowhere."""
+    kinds = () if folder.is_symlink() else [kind for kind in os.scandir(folder) if kind.name in KINDS]
+    for kind in kinds:
         for entry in os.scandir(kind.path) if kind.is_dir(follow_symlinks=False) else ():
             if entry.is_dir(follow_symlinks=False):
                 size = sum(file.stat(follow_symlinks=False).st_size for file in os.scandir(entry.path))

@@ -211,6 +211,35 @@ def test_the_cache_is_bounded(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / ".cache" / "templates").iterdir()) == ["key0", "key3", "key4"]
 
 
+@pytest.mark.parametrize("place", [".cache", ".cache/templates", ".cache/bundles"])
+def test_a_link_in_place_of_the_cache_is_not_followed(place: str, specs: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "home"
+    for name in ("templates/thesis", "bundles/thesis", "thesis/chapter"):
+        (precious / name).mkdir(parents=True)
+        (precious / name / "text").write_bytes(bytes(5000))
+    before = sorted(path.relative_to(precious) for path in precious.rglob("*"))
+    link = tmp_path / "out" / place
+    link.parent.mkdir(parents=True)
+    link.symlink_to(precious)
+    for _ in range(2):
+        assert compile([specs], out=tmp_path / "out", jobs=1).bundles[0].templates == 3
+    bound(tmp_path / "out", 100)
+    assert sorted(path.relative_to(precious) for path in precious.rglob("*")) == before and link.is_symlink()
+
+
+def test_an_entry_that_is_a_link_is_made_again(specs: Path, tmp_path: Path, made: list[str]) -> None:
+    compile([specs], out=tmp_path / "out", jobs=1)
+    first = (tmp_path / "out" / "demo-1.0.0-k5" / "manifest.json").read_bytes()
+    entries = [path for kind in ("bundles", "templates") for path in (tmp_path / "out" / ".cache" / kind).iterdir()]
+    for entry in entries:
+        entry.rename(tmp_path / entry.name)
+        entry.symlink_to(tmp_path / entry.name)
+    made.clear()
+    found = compile([specs], out=tmp_path / "out", jobs=1).bundles[0]
+    assert sorted(made) == ["t0", "t1", "t2"] and (found.path / "manifest.json").read_bytes() == first
+    assert all((tmp_path / entry.name / "facts.json").exists() for entry in entries)
+
+
 def test_output_and_other_benchmarks_below_a_folder_are_no_part_of_it(specs: Path) -> None:
     for name in ("build/x.txt", "other/benchmark.yaml", "bundle/manifest.json", ".hidden/x"):
         (specs / name).parent.mkdir()

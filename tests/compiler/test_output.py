@@ -204,9 +204,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 64 KiB."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    if shutil.which("mount") is None or subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], capture_output=True
-    ).returncode:
+    if (
+        shutil.which("mount") is None
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], capture_output=True
+        ).returncode
+    ):
         pytest.skip("this user may not mount a small disk")
     try:
         yield disk
@@ -222,6 +225,22 @@ def test_a_full_disk_is_told_in_one_line_and_keeps_the_old_bundle(small_disk: Pa
     one_line(dia(tmp_path, "compile", "specs", "-o", str(small_disk), "-q", "--force"), "No space left")
     assert names(small_disk) == ["demo-0.0.0-k5"]
     assert (small_disk / "demo-0.0.0-k5" / "manifest.json").read_bytes() == before
+
+
+def test_a_disk_without_room_for_the_cache_still_takes_the_bundle(small_disk: Path, tmp_path: Path, dia: Dia) -> None:
+    specs(tmp_path, templates=1)
+    filler = small_disk / ".cache" / "templates"
+    filler.mkdir(parents=True)
+    printed = dia(tmp_path, "compile", "specs", "-o", "plain", "-q", "--no-cache")
+    taken = sum(path.stat().st_size + 4096 for path in (tmp_path / "plain").rglob("*"))
+    (filler / "filler").write_bytes(bytes(max(0, (64 << 10) - taken - 4096) // 4096 * 4096))
+    printed = dia(tmp_path, "compile", "specs", "-o", str(small_disk), "-q")
+    assert printed.exit in (0, 2) and "Traceback" not in printed.stderr
+    if printed.exit == 0:
+        assert dia(tmp_path, "verify", str(small_disk / "demo-0.0.0-k5")).exit == 0
+    else:
+        one_line(printed, "No space left")
+    assert names(small_disk) == ["demo-0.0.0-k5"] * (printed.exit == 0)
 
 
 @pytest.mark.parametrize("held", ["bundle", "folder", "file", "link"])
