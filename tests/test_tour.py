@@ -24,7 +24,7 @@ Dia = Callable[..., Any]
 
 ROOT = Path(__file__).parents[1]
 TOUR, SHIPPED = ROOT / "docs" / "examples" / "tour", ROOT / "specs" / "dia_bench"
-DIGEST = "2a0a7327d66ef4a8b2c2200be8cf4cf61a75edd3fed0169ab413d38c0c02c58c"
+DIGEST = "ff5ae333ca4547786f452a6c361920752bad2d86d5d83622603fbfc80f7738fe"
 TEMPLATES = sorted(
     path for path in TOUR.rglob("*.yaml") if path.name != "benchmark.yaml" and "catalogs" not in path.parts
 )
@@ -60,6 +60,11 @@ def test_a_template_is_a_model_to_copy(path: Path) -> None:
     spec = spec_of(path)
     assert {"title", "category", "domain", "level", "skills", "examples"} <= set(spec) and spec["template"] == path.stem
     assert {"mistakes", "checks"} & set(spec) or "choices" in spec
+
+
+def test_the_guide_names_files_that_are_there() -> None:
+    named = re.findall(r"`([a-z_/]+\.yaml)`", (TOUR / "README.md").read_text(encoding="utf-8"))
+    assert len(named) > 40 and [name for name in named if not (TOUR / name).is_file()] == []
 
 
 # Everything has a use
