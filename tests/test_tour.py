@@ -24,7 +24,7 @@ Dia = Callable[..., Any]
 
 ROOT = Path(__file__).parents[1]
 TOUR, SHIPPED = ROOT / "docs" / "examples" / "tour", ROOT / "specs" / "dia_bench"
-DIGEST = "ff5ae333ca4547786f452a6c361920752bad2d86d5d83622603fbfc80f7738fe"
+DIGEST = "6ce6c84310a754d141b9c07d8fd7b22f7332e31ebe8bc8bd27a6530866753841"
 TEMPLATES = sorted(
     path for path in TOUR.rglob("*.yaml") if path.name != "benchmark.yaml" and "catalogs" not in path.parts
 )

@@ -158,7 +158,7 @@ TRUTHS: dict[str, Truth] = {
     "sealed_message": lambda plain, **_: plain,
     "pencil_ciphers": lambda plain, **_: plain,
     "odd_languages": lambda said, n: said + chr(ord("M") + n),
-    "colour_code": lambda code, **_: [*bytes.fromhex(code)],
+    "colour_code": lambda code, order: [bytes.fromhex(code)[("red", "green", "blue").index(part)] for part in order],
     "kinds_of_signs": lambda password: {
         "letters": sum(map(str.isalpha, password)), "digits": sum(map(str.isdigit, password)),
         "others": sum(not sign.isalnum() for sign in password)},
