@@ -166,7 +166,8 @@ def _tell_missing(found: _Departure) -> Told:
         return
     missing = next(name for name in found.wanted if f"'{name}'" in found.error.message)
     unknown = [key.text for key, _ in node.pairs if key.text not in found.error.schema.get("properties", {})]
-    is_misspelt = any(closest(key, found.error.schema["properties"]) == missing for key in unknown)
+    is_closed = found.error.schema.get("additionalProperties") is False  # then the unknown key is told, with its mend
+    is_misspelt = is_closed and any(closest(key, found.error.schema["properties"]) == missing for key in unknown)
     if node.get(missing) is None and not is_misspelt:
         at = node.pairs[0][0].position if node.pairs else found.place
         mend = f"add `{missing}: {EXAMPLES.get(missing, '...')}`"

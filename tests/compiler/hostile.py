@@ -84,12 +84,15 @@ def link(target: str) -> Callable[[Path], None]:
 
 
 class Ended(NamedTuple):
-    """How a process ended: exit code, standard error, seconds, and the memory of its largest process in MiB."""
+    """How a process ended: exit code, standard error, seconds, the memory of its largest process in MiB, and the
+    seconds of processor time of all of them, which do not depend on what else the computer does.
+    """
 
     code: int
     stderr: str
     seconds: float
     mebibytes: int
+    processor: float
 
 
 def measured(folder: Path, *arguments: str) -> Ended:
@@ -104,4 +107,6 @@ def measured(folder: Path, *arguments: str) -> Ended:
         text = errors.read()
     (folder / "stderr").unlink()
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
-    return Ended(process.returncode, text, time.monotonic() - start, usage.ru_maxrss // unit)
+    return Ended(
+        process.returncode, text, time.monotonic() - start, usage.ru_maxrss // unit, usage.ru_utime + usage.ru_stime
+    )
