@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import datetime
 import hashlib
 import hmac
@@ -26,6 +27,7 @@ import networkx
 import numpy
 import pytest
 import sympy
+from Crypto.Hash import MD4, RIPEMD160, keccak
 from cryptography.hazmat.primitives.asymmetric import ec, x25519
 from dia_runtime.language.values import decode
 
@@ -63,16 +65,19 @@ def shared(mine: bytes, theirs: bytes) -> bytes:
     return x25519.X25519PrivateKey.from_private_bytes(mine).exchange(other)
 
 
-def md(name: str, message: str) -> bytes | None:
+def md(name: str, message: str) -> bytes:
     lengths = {"shake128": 24, "shake256": 24}
     names = {"shake128": "shake_128", "shake256": "shake_256"}
-    if name in ("md4", "ripemd160", "keccak256"):
-        return None
+    older: dict[str, Any] = {"md4": MD4.new, "ripemd160": RIPEMD160.new}
+    if name == "keccak256":
+        return bytes(keccak.new(digest_bits=256, data=message.encode()).digest())
+    if name in older:
+        return bytes(older[name](message.encode()).digest())
     made: Any = hashlib.new(names.get(name, name), message.encode())
     return bytes(made.digest(lengths[name]) if name in lengths else made.digest())
 
 
-def derived(name: str, secret: str, note: str, counter: int) -> bytes | None:
+def derived(name: str, secret: str, note: str, counter: int) -> bytes:
     key, data = secret.encode(), note.encode()
     if name == "mac":
         return hmac.digest(key, data, "sha512")
@@ -86,7 +91,10 @@ def derived(name: str, secret: str, note: str, counter: int) -> bytes | None:
         made = hmac.digest(key, counter.to_bytes(8, "big"), "sha1")
         start = made[-1] & 15
         return f"{(int.from_bytes(made[start : start + 4], 'big') & 0x7FFFFFFF) % 10**6:06}".encode()
-    return None
+    if name == "ntlm":
+        return bytes(MD4.new(secret.encode("utf-16-le")).digest())
+    assert name == "checksum"
+    return binascii.crc_hqx(data, 0xFFFF).to_bytes(2, "big")
 
 
 @cache
