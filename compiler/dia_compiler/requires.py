@@ -38,6 +38,8 @@ def missing_requirement(template: Template, folder: Path, faults: Faults) -> str
         elif kind == "file" and inside(folder, name) is None:
             mend = "keep it in the folder of `benchmark.yaml`, and write its path from there"
             faults.error("E101", f"the path `{name}` leaves the spec folder", value.position, mend)
+        elif kind == "tool" and ("/" in name or "\\" in name):  # a path would tell what else lies on the host
+            faults.error("E204", f"`{name}` is a path, not the name of a tool", value.position, "write its name alone")
         elif kind not in KINDS:
             message = f"`requires` knows {', '.join(KINDS)}, not `{kind}`"
             faults.error("E201", message, key.position, did_you_mean(kind, KINDS))

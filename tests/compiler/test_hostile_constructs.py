@@ -166,6 +166,7 @@ TEMPLATES: dict[str, tuple[str, Expected]] = {
     "function of a plug-in that is not there": (template("os_system(n)"), ("E304", 6, 5, "`os_system`")),
     "function by its module": (template("dia_runtime.guards.add(n)"), ("E302", 6, 5, "method calls")),
     "infinity": (template("oo"), ("E303", 6, 5, "unknown name `oo`")),
+    "tool by its path": (template(more="requires: {tool: /root/.ssh/id_rsa}\n"), ("E204", 10, 18, "is a path")),
     "requirement that leaves": (template(more="requires: {file: ../../etc/passwd}\n"), ("E101", 10, 18, "leaves the spec folder")),
 }  # fmt: skip
 
