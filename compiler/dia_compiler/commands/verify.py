@@ -23,7 +23,7 @@ def command(bundle: Path, expect: str | None, recompile: bool, jobs: int | None,
 
     \b
     Example:
-      dia verify build/dia_bench-0.1.0-k5 --recompile
+      dia verify build/dia_bench-0.2.0-k5 --recompile
     """
     facts = verified(bundle, expect)
     if recompile and not facts["problems"]:
