@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
 import subprocess
 import sys
@@ -95,18 +95,23 @@ class Ended(NamedTuple):
     processor: float
 
 
+# A process begins with the peak of memory of the one that starts it, so a small one has to stand between.
+BETWEEN = """
+import json, os, subprocess, sys
+process = subprocess.Popen(sys.argv[2:], stdout=sys.stderr)
+_, status, usage = os.wait4(process.pid, 0)
+with open(sys.argv[1], "w") as file:
+    json.dump([os.waitstatus_to_exitcode(status), usage.ru_maxrss, usage.ru_utime + usage.ru_stime], file)
+"""
+
+
 def measured(folder: Path, *arguments: str) -> Ended:
     """Runs the command line as a process of its own, and measures it with its workers."""
-    start = time.monotonic()
-    with (folder / "stderr").open("w+") as errors:
-        command = [sys.executable, "-m", "dia_compiler.cli", *arguments]
-        process = subprocess.Popen(command, cwd=folder, stdout=errors, stderr=errors)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        errors.seek(0)
-        text = errors.read()
-    (folder / "stderr").unlink()
+    start, figures = time.monotonic(), folder / "figures"
+    command = [sys.executable, "-m", "dia_compiler.cli", *arguments]
+    between = [sys.executable, "-I", "-S", "-c", BETWEEN, str(figures), *command]
+    done = subprocess.run(between, cwd=folder, stderr=subprocess.PIPE, text=True, check=True)
+    code, most, processor = json.loads(figures.read_text())
+    figures.unlink()
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
-    return Ended(
-        process.returncode, text, time.monotonic() - start, usage.ru_maxrss // unit, usage.ru_utime + usage.ru_stime
-    )
+    return Ended(code, done.stderr, time.monotonic() - start, most // unit, processor)

@@ -24,6 +24,7 @@ from dia_compiler.settings import settings_of
 from dia_compiler.spec import Snippet
 from dia_runtime.grade import VERDICTS, Grader
 from dia_runtime.language import watch
+from dia_runtime.language.budgets import STEPS as ALLOWED
 from dia_runtime.language.answers import Undecided, Unreadable, answer_type, read
 from dia_runtime.language.diagnostics import DiaError, LanguageError, Position
 from dia_runtime.language.namespace import Namespace
@@ -76,6 +77,7 @@ def in_time() -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+        watch.allow(ALLOWED)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pytest
 from dia_compiler.compile import compile
 
 SPECS = Path(__file__).parents[2] / "specs" / "dia_bench"
-K, FEW = 200, 5
+K, FEW = 100, 5
 FRAME = re.compile(
     r"Read the task with care; every detail of it may matter\.\n\n(.+)\n\nHow your answer is judged:\n", re.DOTALL
 )
@@ -37,7 +37,7 @@ def compiled(k: int, out: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def bundles(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[int, Path]:
-    """The bundles of k = 5 and k = 200."""
+    """The bundles of k = 5 and k = 100."""
     if not hasattr(request.config, "workerinput"):
         out = tmp_path_factory.mktemp("dia_bench")
         return {k: compiled(k, out) for k in (FEW, K)}
@@ -55,13 +55,13 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def questions(bundles: dict[int, Path]) -> list[dict[str, Any]]:
-    """The questions of k = 200."""
+    """The questions of k = 100."""
     return records(bundles[K] / "questions.jsonl")
 
 
 @pytest.fixture(scope="session")
 def answers(bundles: dict[int, Path]) -> dict[str, dict[str, Any]]:
-    """The answers of k = 200, by the ids of their questions."""
+    """The answers of k = 100, by the ids of their questions."""
     return {record["id"]: record for record in records(bundles[K] / "answers.jsonl")}
 
 

@@ -65,7 +65,7 @@ def solved(challenges: Challenges) -> dict[str, tuple[str, str, Table]]:
 def test_every_truth_is_a_common_subsequence_of_the_greatest_length(
     solved: dict[str, tuple[str, str, Table]], answers: Answers
 ) -> None:
-    assert len(solved) == 200
+    assert len(solved) == 100
     for id, (s, t, table) in solved.items():
         truth = answers[id]["text"]
         assert len(truth) == table[0][0] > 0, id
@@ -88,7 +88,7 @@ def test_other_longest_common_subsequences_are_right(
         for text in (chosen(s, t, table, min), chosen(s, t, table, max)):
             others += text != record["text"]
             assert verdict(record, text) == "correct", (id, text)
-    assert others > 300
+    assert others > 150
 
 
 def wrong_texts(s: str, t: str, truth: str) -> list[str]:

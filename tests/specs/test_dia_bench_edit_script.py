@@ -114,7 +114,7 @@ def carried_out(challenge: str) -> str:
 
 def test_every_final_text_is_what_the_words_lead_to(challenges: Challenges, answers: dict[str, Any]) -> None:
     asked = challenges["edit_script"]
-    assert len(asked) == 200
+    assert len(asked) == 100
     assert {id: carried_out(text) for id, text in asked.items()} == {id: answers[id]["text"] for id in asked}
 
 

@@ -265,7 +265,7 @@ def test_every_truth_is_what_its_prompt_asks_for(
     solver: Callable[[str], str], challenges: Challenges, answers: Answers
 ) -> None:
     asked = challenges[solver.__name__.strip("_")]
-    assert len(asked) == len(set(asked.values())) == 200
+    assert len(asked) == len(set(asked.values())) == 100
     assert {id: solver(challenge) for id, challenge in asked.items()} == {id: answers[id]["text"] for id in asked}
 
 
@@ -278,12 +278,12 @@ def test_every_false_claim_is_met_and_named_as_a_mistake(challenges: Challenges,
 
 # Template, and the greatest share of its instances that one answer may have: guessing must not pay.
 SPREAD = {
-    "clock_angle": 0.03, "count_a_letter": 0.03, "count_despite_a_claim": 0.06, "hamming_distance": 0.06,
-    "even_and_odd": 0.02, "max_prefix_sum": 0.06, "place_in_sorted_list": 0.01,
+    "clock_angle": 0.05, "count_a_letter": 0.05, "count_despite_a_claim": 0.1, "hamming_distance": 0.08,
+    "even_and_odd": 0.04, "max_prefix_sum": 0.08, "place_in_sorted_list": 0.01,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("template", SPREAD)
 def test_no_answer_is_worth_guessing(template: str, challenges: Challenges, answers: Answers) -> None:
     texts = Counter(answers[id]["text"] for id in challenges[template])
-    assert max(texts.values()) / 200 <= SPREAD[template]
+    assert max(texts.values()) / 100 <= SPREAD[template]
