@@ -24,8 +24,8 @@ from dia_compiler.settings import settings_of
 from dia_compiler.spec import Snippet
 from dia_runtime.grade import VERDICTS, Grader
 from dia_runtime.language import watch
-from dia_runtime.language.budgets import STEPS as ALLOWED
 from dia_runtime.language.answers import Undecided, Unreadable, answer_type, read
+from dia_runtime.language.budgets import STEPS as ALLOWED
 from dia_runtime.language.diagnostics import DiaError, LanguageError, Position
 from dia_runtime.language.namespace import Namespace
 from dia_runtime.language.values import Record, plain

@@ -12,8 +12,8 @@ from dia_compiler.eaten import compiled
 from dia_compiler.types import TYPES
 from dia_runtime.formats import FORMATS
 from dia_runtime.language import watch
-from dia_runtime.language.budgets import STEPS as ALLOWED
 from dia_runtime.language.answers import ANSWER_TYPES
+from dia_runtime.language.budgets import STEPS as ALLOWED
 from dia_runtime.language.diagnostics import DiaError
 from dia_runtime.language.functions import library
 from dia_runtime.language.namespace import Namespace
