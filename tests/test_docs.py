@@ -129,6 +129,7 @@ def test_the_commands_of_a_page_run(page: Path, shell: Shell) -> None:
                 require_printed(expected, printed, command)
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_commands_run(shell: Shell) -> None:
     context = click.Context(dia)
     examples = [EPILOG.removeprefix("Example: ")]

@@ -40,6 +40,7 @@ def manifests(tour: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict
 # End to end
 
 
+@pytest.mark.slow
 def test_the_tour_makes_the_pinned_bytes_once_more_with_other_workers(tour: Path, tmp_path: Path, dia: Dia) -> None:
     again = dia(tmp_path, "verify", str(tour), "--recompile", "--jobs", "2", "--json")
     assert again.exit == 0, again.stderr

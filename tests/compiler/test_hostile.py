@@ -369,6 +369,7 @@ HEAVY: dict[str, tuple[str, tuple[str, int, int, str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HEAVY)
 def test_what_never_ends_is_ended(name: str, tmp_path: Path) -> None:
     text, (code, line, column, word) = HEAVY[name]

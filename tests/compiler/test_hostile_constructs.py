@@ -79,6 +79,7 @@ def test_data_files_of_one_benchmark_are_bounded_together(tmp_path: Path, dia: D
     assert (fault.code, fault.line) == ("E103", 3) and "larger than 100 MB together" in fault.message, fault
 
 
+@pytest.mark.slow
 def test_rows_without_end_make_no_items(tmp_path: Path) -> None:
     files: dict[str, Content] = {
         "t.yaml": row("d.csv") + "each: n\n",
@@ -91,6 +92,7 @@ def test_rows_without_end_make_no_items(tmp_path: Path) -> None:
     assert ended.code == 2 and ended.processor <= 10 and ended.mebibytes <= 512, ended
 
 
+@pytest.mark.slow
 def test_all_specs_together_are_bounded(tmp_path: Path) -> None:
     crowd = "".join(f"l{place}: [{'a,' * 900}a]\n" for place in range(20))
     more = "lists:\n" + "".join(f"  {line}\n" for line in crowd.splitlines())
@@ -224,6 +226,7 @@ HEAVY: dict[str, tuple[str, Expected]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HEAVY)
 def test_what_never_ends_is_ended(name: str, tmp_path: Path) -> None:
     text, expected = HEAVY[name]

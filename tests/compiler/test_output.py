@@ -143,6 +143,7 @@ def whole(folder: Path, dia: Dia) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
 def test_ended_at_any_moment_it_leaves_a_whole_bundle_or_none(how: signal.Signals, tmp_path: Path, dia: Dia) -> None:
     moments = random.Random(how.value)  # the moments differ between machines anyway
