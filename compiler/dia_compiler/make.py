@@ -25,7 +25,7 @@ from dia_compiler.settings import seed_of, settings_of
 from dia_compiler.spec import Benchmark, Template
 from dia_compiler.spool import PARTS, Spool
 from dia_compiler.unchanged import Inputs, Kept, inputs_of, remember, told_warning
-from dia_compiler.work import Summary, Work
+from dia_compiler.work import SPAN, Summary, Work
 
 TRIAL = 3
 NOT_SEEN = frozenset({"title", "version", "license", "notes"})  # facts of a benchmark that no question depends on
@@ -47,7 +47,7 @@ def make(
     Raises DiaError with every fault of every spec; nothing is written then.
     """
     folders = [folder for folder, _ in to_make]
-    with _crew(folders, order.jobs) as crew, private_folder(order.folder) as private, written(order.folder):
+    with _crew(folders, order.jobs, order.k) as crew, private_folder(order.folder) as private, written(order.folder):
         checked = check(folders, order.is_strict, defers=True)
         plans = [_plan(item, order) for item in checked.benchmarks]
         inputs = {folder.path: held for folder, held in to_make}  # a folder that cannot be read has no plan
@@ -65,7 +65,7 @@ def make(
 
 def try_out(folders: list[Folder], jobs: int, is_strict: bool, on_progress: Progress | None) -> Checked:
     """Every fault of every spec, those included that the first few instances show; nothing is written."""
-    with _crew(folders, jobs) as crew:
+    with _crew(folders, jobs, TRIAL) as crew:
         checked = check(folders, is_strict, defers=True)
         plans = [_plan(item, Order(k=TRIAL)) for item in checked.benchmarks]
         works = [work_of(plan, template, is_trial=True) for plan in plans for template in plan.item.clean]
@@ -78,10 +78,11 @@ def try_out(folders: list[Folder], jobs: int, is_strict: bool, on_progress: Prog
     return checked
 
 
-def _crew(folders: list[Folder], jobs: int) -> Crew:
+def _crew(folders: list[Folder], jobs: int, k: int) -> Crew:
     """Workers that get ready while the specs are read: as many as there can be use for."""
     files = sum(len(folder.chosen or folder.files) for folder in folders)
-    return Crew(min(jobs, max(1, files)), "dia_compiler.work")
+    most = jobs if k > SPAN else min(jobs, max(1, files))  # a large template is divided among all
+    return Crew(most, "dia_compiler.work")
 
 
 def _explaining(plans: list[BundlePlan]) -> Callable[[Work], list[Diagnostic]]:
