@@ -348,6 +348,13 @@ CODES: dict[str, tuple[str, str]] = {
         "`--field`, `--letters`, `--skip`, `--type` or `--answer-format` name something that there is not, or do not "
         "fit each other.",
     ),
+    "E871": ("matplotlib is missing", "A .png is drawn by it: `pip install 'dia-spec[report]'`, or write an .svg."),
+    "E872": (
+        "a picture that cannot be drawn",
+        "`dia plot` knows no such kind, the file it is to write ends neither in .svg nor in .png, or the runs hold too "
+        "little for this picture. The message says which.",
+    ),
+    "E873": ("a file that cannot be written", "The file named by `-o` cannot be made there. The message says why."),
     # Bugs of dia
     "E900": ("a bug of dia", "Something failed that never should. The traceback is in the file that is named."),
 }

@@ -1,0 +1,137 @@
+"""A picture as plain data: what is drawn where, in pixels from the top left, whoever writes it down."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+Point = tuple[float, float]
+NARROW, WIDE = frozenset("fijlrtI.,:;|!'()[] -1"), frozenset("mwMWGOQ@%")
+DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3), (1, 2), (10, 4), (4, 2, 1, 2, 1, 2), (3, 6))
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A rectangle; `tip` is what is told of it to who points at it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str = "ink"
+    stroke: str = "none"
+    tip: str = ""
+    rounded: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A straight line."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    stroke: str = "ink"
+    width: float = 1
+    dash: tuple[float, ...] = ()
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Polyline:
+    """Points that are joined in their order."""
+
+    points: tuple[Point, ...]
+    stroke: str = "ink"
+    width: float = 1.5
+    dash: tuple[float, ...] = ()
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Polygons:
+    """Closed shapes of one colour."""
+
+    shapes: tuple[tuple[Point, ...], ...]
+    fill: str = "ink"
+    stroke: str = "none"
+    opacity: float = 1
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """A circle about (x, y)."""
+
+    x: float
+    y: float
+    radius: float = 3
+    fill: str = "ink"
+    stroke: str = "none"
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line of text whose base line is at y; `anchor` is start, middle or end, `turn` in degrees clockwise."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 12
+    anchor: str = "start"
+    fill: str = "ink"
+    bold: bool = False
+    turn: float = 0
+    tip: str = ""
+
+
+Mark = Rect | Line | Polyline | Polygons | Circle | Text
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture: its title, a description in words for who does not see it, its size, and its marks, undermost first.
+
+    >>> Drawing("A dot", "One dot.", 10, 10, (Circle(5, 5),)).width
+    10
+    """
+
+    title: str
+    description: str
+    width: float
+    height: float
+    marks: tuple[Mark, ...]
+
+
+def text_width(text: str, size: float = 12, bold: bool = False) -> float:
+    """About how wide the text is in a usual sans-serif, rather too much than too little.
+
+    >>> text_width("") == 0, text_width("iii") < text_width("mmm")
+    (True, True)
+    """
+    return sum(map(_share, text)) * size * (1.07 if bold else 1)
+
+
+def _share(char: str) -> float:
+    """The width of a sign in heights of the letters."""
+    if unicodedata.combining(char):
+        return 0
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1.05
+    return 0.33 if char in NARROW else 0.9 if char in WIDE else 0.7 if char.isupper() else 0.58
+
+
+def clipped(text: str, width: float, size: float = 12) -> str:
+    """The text, or as much of its beginning as fits with three points behind it.
+
+    >>> clipped("short", 100), clipped("a very long name indeed", 60)
+    ('short', 'a very...')
+    """
+    if text_width(text, size) <= width:
+        return text
+    end, room = 0, width - text_width("...", size)
+    while end < len(text) and (room := room - _share(text[end]) * size) >= 0:
+        end += 1
+    return text[:end].rstrip() + "..."
