@@ -17,12 +17,12 @@ SOURCES = {
 # on the ground only `language` and `data` may be imported by the others.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"language", "data"}),
-    frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "metrics", "intervals"}),
+    frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "metrics", "intervals", "rasch"}),
     frozenset({"grade"}),
     frozenset({"respondents", "judge"}),
     frozenset({"lay_down", "jobs", "blocks", "beside", "imports"}),
     frozenset({"asking", "ensemble"}),
-    frozenset({"exports", "run", "score"}),
+    frozenset({"exports", "harnesses", "run", "score"}),
     frozenset({"report", "audit", "views"}),
     frozenset({"commands"}),
 )

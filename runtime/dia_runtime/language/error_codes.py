@@ -355,6 +355,28 @@ CODES: dict[str, tuple[str, str]] = {
         "little for this picture. The message says which.",
     ),
     "E873": ("a file that cannot be written", "The file named by `-o` cannot be made there. The message says why."),
+    "E891": (
+        "data that cannot be calibrated",
+        "A table or a matrix of replies has a cell that is no share, more successes than trials, a model without "
+        "replies, or too little that is not all right or all wrong. The message names the place.",
+    ),
+    "E892": (
+        "data that fall apart",
+        "Models and items are in blocks that nothing links, or that only one side ever beats, so that one scale cannot "
+        "hold them all. The message names the blocks; ask for what links them, or keep the largest block alone.",
+    ),
+    "E893": (
+        "an unknown way to calibrate",
+        "A method, gauge, filter or another option of calibration is not known, or does not fit the others.",
+    ),
+    "E894": (
+        "not a bank",
+        "The file is no bank, one of another version, or damaged. Calibrate again with `dia calibrate`.",
+    ),
+    "E895": (
+        "banks that cannot be linked",
+        "Two banks, or a bank and what is to be explained or audited by it, have too few items in common.",
+    ),
     # Bugs of dia
     "E900": ("a bug of dia", "Something failed that never should. The traceback is in the file that is named."),
 }

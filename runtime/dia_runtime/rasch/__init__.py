@@ -1,0 +1,1 @@
+"""The Rasch scale: estimators on arrays, what fits it, and banks of calibrated items."""
