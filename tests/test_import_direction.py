@@ -30,8 +30,8 @@ ROOMS_THAT_ARE_ONE = ({"store", "store_schema", "claims"}, {"metrics", "interval
 
 # Stages of the compiler, the lowest first.
 STAGES: tuple[frozenset[str], ...] = (
-    frozenset({"read", "types", "fuzz", "defaults", "scaffold", "planned", "boundary", "digests", "fingerprint", "means", "output", "spool", "straight"}),
-    frozenset({"assets", "discover", "rows", "spec", "render", "cache", "freedom", "shards"}),
+    frozenset({"read", "types", "fuzz", "defaults", "scaffold", "planned", "boundary", "digests", "fingerprint", "means", "output", "spool"}),
+    frozenset({"assets", "discover", "rows", "spec", "cache", "freedom", "shards"}),
     frozenset({"build", "host"}),
     frozenset({"schema", "settings", "requires", "eaten", "data_files"}),
     frozenset({"unchanged"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dia_runtime.language.diagnostics import DiaError, did_you_mean
+from dia_runtime.language.templates import CompiledTemplate
 
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault
@@ -11,7 +12,6 @@ from dia_compiler.own_functions import OwnFunctions
 from dia_compiler.pieces import spoken
 from dia_compiler.prepared import AssetCode, OptionCode
 from dia_compiler.read import pairs
-from dia_compiler.render import CompiledTemplate
 from dia_compiler.spec import Asset, Datum, Snippet
 
 

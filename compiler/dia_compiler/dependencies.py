@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dia_runtime.language.syntax import Parsed, Use
+from dia_runtime.language.templates import ParsedTemplate
 
 from dia_compiler.domains import DatumCode, Maker
-from dia_compiler.render import ParsedTemplate
 
 
 @dataclass(slots=True)

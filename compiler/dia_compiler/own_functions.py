@@ -8,13 +8,13 @@ from dia_runtime.language.diagnostics import DiaError
 from dia_runtime.language.functions import FUNCTIONS
 from dia_runtime.language.namespace import face
 from dia_runtime.language.syntax import Use, parse
+from dia_runtime.language.templates import parse_template
 from dia_runtime.language.values import Value
 
 from dia_compiler.declared import Declared, missing
 from dia_compiler.domains import DatumCode, Maker, compile_datum
 from dia_compiler.pieces import Pieces
 from dia_compiler.read import Sequence
-from dia_compiler.render import parse_template
 from dia_compiler.spec import Catalog, CatalogEntry, Snippet
 from dia_compiler.types.base import Domain
 from dia_compiler.types.structures import CatalogDomain

@@ -10,13 +10,13 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults, Posit
 from dia_runtime.language.expressions import Compiled
 from dia_runtime.language.namespace import Namespace
 from dia_runtime.language.syntax import Parsed, Use
+from dia_runtime.language.templates import CompiledTemplate, ParsedTemplate, compile_template, parse_template
 
 from dia_compiler.declared import Declarations
 from dia_compiler.dependencies import Dependencies
 from dia_compiler.domains import DatumCode, Maker, compile_datum
 from dia_compiler.eaten import compiled
 from dia_compiler.prepared import Prepared
-from dia_compiler.render import CompiledTemplate, ParsedTemplate, compile_template, parse_template
 from dia_compiler.spec import Benchmark, Datum, Shared, Snippet, Template
 from dia_compiler.types.structures import CatalogDomain
 

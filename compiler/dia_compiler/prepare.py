@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from dia_runtime.language.confinement.permission import NO
 from dia_runtime.language.diagnostics import Diagnostic, Faults
+from dia_runtime.language.templates import CompiledTemplate
 
 from dia_compiler.declared import WRAPPER_NAMES
 from dia_compiler.pieces import Enough, spoken
 from dia_compiler.prepared import Prepared
-from dia_compiler.render import CompiledTemplate
 from dia_compiler.spec import Benchmark, Snippet, Template
 from dia_compiler.wordings import Wordings
 

@@ -8,11 +8,11 @@ from typing import Any
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
 from dia_runtime.language.expressions import Compiled
 from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.templates import CompiledTemplate
 from dia_runtime.language.values import Value
 
 from dia_compiler.assets.base import Builder, OptionFault
 from dia_compiler.domains import DatumCode, Maker, Scope
-from dia_compiler.render import CompiledTemplate
 from dia_compiler.spec import Asset, Benchmark, Choices, Template
 
 

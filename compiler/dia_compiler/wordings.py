@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Map
 
 from dia_runtime.language.diagnostics import did_you_mean
+from dia_runtime.language.templates import CompiledTemplate
 
 from dia_compiler.declared import OPTIONS, PROMPT_NAMES
 from dia_compiler.dependencies import Dependencies
@@ -12,7 +13,6 @@ from dia_compiler.domains import Maker
 from dia_compiler.pieces import INSTEAD
 from dia_compiler.planning import Planning
 from dia_compiler.prepared import Step, Wording
-from dia_compiler.render import CompiledTemplate
 from dia_compiler.spec import Snippet, Variant
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
+from dia_runtime.language.templates import delivered
 from dia_runtime.language.values import Value
 
 from dia_compiler.assets.base import Builder, OptionFault, Site
@@ -18,7 +19,6 @@ from dia_compiler.domains import Scope
 from dia_compiler.fuzz import derived
 from dia_compiler.means import Means
 from dia_compiler.prepared import AssetCode
-from dia_compiler.render import delivered
 
 LARGEST = 16 << 20  # bytes of one artefact
 INLINE = "inline"

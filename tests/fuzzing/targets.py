@@ -18,7 +18,6 @@ from dia_compiler.expand import Expansion
 from dia_compiler.prepare import prepare
 from dia_compiler.read import Scalar, data, parse
 from dia_compiler.records import RoundTrip, answer_record
-from dia_compiler.render import compile_template, parse_template
 from dia_compiler.rows import READERS, Columns, read_rows
 from dia_compiler.settings import settings_of
 from dia_compiler.spec import Snippet
@@ -28,6 +27,7 @@ from dia_runtime.language.answers import Undecided, Unreadable, answer_type, rea
 from dia_runtime.language.budgets import STEPS as ALLOWED
 from dia_runtime.language.diagnostics import DiaError, LanguageError, Position
 from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.templates import compile_template, parse_template
 from dia_runtime.language.values import Record, plain
 from replies import ANSWERS, FORMATS
 

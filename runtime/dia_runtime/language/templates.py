@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NoReturn
 
+from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
 from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, names_help
@@ -20,13 +23,10 @@ from dia_runtime.language.functions import library
 from dia_runtime.language.limits import TEXT_LENGTH
 from dia_runtime.language.lowering import LIBRARY_HELP, SEEN_IN, check_arity
 from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.straight import Failed, Piece, joined, straight
 from dia_runtime.language.syntax import CONSTANTS, LITERALS, Located, Use, fault, is_encodable
 from dia_runtime.language.values import Value, plain
 from dia_runtime.language.watch import begin
-from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-from dia_compiler.straight import Failed, Piece, joined, straight
 
 LOOP_FIELDS = frozenset({"index", "index0", "first", "last", "length", "revindex", "revindex0"})
 SOURCE_LIMIT = 100_000

@@ -1,6 +1,6 @@
 """Templates without loops and conditions as a row of pieces, which are joined in a third of Jinja's time.
 
-Only trees that `render` has rewritten come here: what is printed is a name, or a call of one of our own functions.
+Only trees that `templates` has rewritten come here: what is printed is a name, or a call of one of our own functions.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dia_runtime.language.values import Value, plain
 from jinja2 import nodes
+
+from dia_runtime.language.values import Value, plain
 
 Values = Mapping[str, Value]
 # From what the template sees, and what own functions see, to the value of an expression
