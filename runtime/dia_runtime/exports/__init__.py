@@ -7,6 +7,7 @@ from typing import Any
 from dia_runtime.exports.base import Exporter
 from dia_runtime.exports.dia_bench import DiaBench
 from dia_runtime.exports.jsonl import JsonLines
+from dia_runtime.exports.lm_eval import LmEval
 from dia_runtime.language.plugins import Registry
 
 __all__ = ["EXPORTERS", "Exporter"]
@@ -20,5 +21,6 @@ def plugin_fault(held: Any) -> str | None:
 OWN: dict[str, Exporter] = {
     "dia-bench": DiaBench(),
     "jsonl": JsonLines(),
+    "lm-eval": LmEval(),
 }
 EXPORTERS: Registry[Exporter] = Registry("dia.exporters", OWN, plugin_fault)

@@ -1,0 +1,87 @@
+"""A question as the files of other harnesses hold it: one flat row of texts, with all that grading it needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.exports.base import Record, encoded, instruction, origin, pairs, wrapped
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+GRADED_BY = ("answer", "accept", "text", "comparison")
+ROWS = "questions.jsonl"
+ASSETS = "assets"  # what a target may be able to hold beside texts
+TURNS = "turns"
+MODULE = '''"""Made by `dia export`: {what}. Grades and figures are those of dia-spec itself."""
+
+{before}try:
+    from dia_runtime.harnesses.{module} import {names}
+except ImportError as error:
+    raise SystemExit(f"this task is graded by dia-spec: pip install dia-spec ({{error}})") from None
+'''
+
+
+def module(what: str, name: str, names: tuple[str, ...], before: str = "", behind: str = "") -> bytes:
+    """A module of an exported folder: it takes functions of this package, or says in one line that it is missing."""
+    head = MODULE.format(what=what, module=name, names=", ".join(names), before=before)
+    return f"{head}\n{behind}".encode() if behind else head.encode()
+
+
+def rows(bundle: Bundle, target: str, holds: frozenset[str] = frozenset()) -> Iterator[dict[str, Any]]:
+    """The rows of all questions. Raises DiaError (exit 2) for a question that the target cannot hold."""
+    for question, answer in pairs(bundle):
+        require_held(question, target, holds)
+        yield row(bundle, question, answer)
+
+
+def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
+    """A question with its answer."""
+    return origin(bundle, question) | {
+        "category": question["category"],
+        "domain": question["domain"],
+        "level": question["level"],
+        "messages": [{"role": str(said["role"]), "content": said["content"]} for said in question["messages"]],
+        "target": wrapped(question, answer),
+        "answer": answer["text"],
+        "skip": question["format"].get("skip") or "",
+        "format_instruction": instruction(question, answer),
+        "format": encoded(question["format"]),
+        "points": encoded(question["points"]),
+        "grading": encoded({name: answer[name] for name in GRADED_BY}),
+        "assets": question["assets"],
+    }
+
+
+def prompt(row: Record) -> tuple[str, str]:
+    """The system prompt, empty where there is none, and what the user says, of a question of one turn."""
+    *before, last = row["messages"]
+    return "".join(said["content"] for said in before), last["content"]
+
+
+def require_held(question: Record, target: str, holds: frozenset[str]) -> None:
+    """Nothing, where the target can hold the question as it is. Raises DiaError (exit 2) where it cannot."""
+    if question["assets"] and ASSETS not in holds:
+        raise _cannot(question, target, "comes with pictures or files")
+    roles = [said.get("role") for said in question["messages"]]
+    if not all(isinstance(said.get("content"), str) for said in question["messages"]):
+        raise _cannot(question, target, "says something that is no text")
+    if TURNS not in holds and roles not in (["user"], ["system", "user"]):
+        raise _cannot(question, target, "is a talk of several turns")
+
+
+def _cannot(question: Record, target: str, why: str) -> DiaError:
+    message = visible(f"`{question['id']}` {why}, which `{target}` cannot hold")
+    return DiaError(Diagnostic("E714", message, None, "run it with `dia run`, or export it to `inspect`"))
+
+
+def line(held: Any) -> bytes:
+    """A row as a line of JSON."""
+    return json.dumps(held, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+
+
+def task_name(bundle: Bundle) -> str:
+    """The benchmark's name, told apart from those that harnesses ship."""
+    name = str(bundle.manifest["benchmark"])
+    return name if name.startswith("dia_") else f"dia_{name}"

@@ -1,0 +1,99 @@
+"""Environments of other harnesses, at the versions that their exports were proven with, and one benchmark for all.
+
+They lie in build/.cache/harness, or where DIA_HARNESSES says; the first use of one installs it. What cannot be
+installed is skipped with its reason.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "runtime"))  # for `loopback`
+sys.path.insert(0, str(Path(__file__).parent))  # for `tricky`
+
+from tricky import Case, compiled  # noqa: E402
+
+PINS = {
+    "lm-eval": ["lm-eval[api]==0.4.13"],
+    "inspect": ["inspect-ai==0.3.285", "openai==3.54.0"],
+    "huggingface": ["datasets==5.2.0", "mlcroissant==1.1.1"],
+    "lighteval": [
+        "torch==2.13.0",
+        "lighteval[litellm]==0.13.0",
+        "huggingface_hub<1",
+        "transformers<5",
+        "xxhash<4",
+        "orjson",
+    ],
+}
+NODE_PINS = {"promptfoo": "promptfoo@0.121.20"}
+NEEDED_BYTES = {"lighteval": 8 << 30}
+PLACE = Path(os.environ.get("DIA_HARNESSES") or ROOT / "build" / ".cache" / "harness")
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    """The benchmark with its model."""
+    folder = tmp_path_factory.mktemp("tricky")
+    return Case(folder, compiled(folder))
+
+
+@pytest.fixture(scope="session")
+def environment() -> Callable[[str], Path]:
+    """A function that gives the folder with the programs of a harness."""
+    return prepared
+
+
+def prepared(name: str) -> Path:
+    """The folder with the programs of a harness, installed where it is not."""
+    folder = PLACE / name
+    pins = "\n".join(PINS.get(name) or [NODE_PINS[name]])
+    marker = folder / "dia-pins.txt"
+    if not marker.exists() or marker.read_text() != pins:
+        PLACE.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(PLACE).free < NEEDED_BYTES.get(name, 2 << 30):
+            pytest.skip(f"there is too little free space for {name}")
+        _install_node(folder, name) if name in NODE_PINS else _install(folder, name)
+        marker.write_text(pins)
+    return folder / "node_modules" / ".bin" if name in NODE_PINS else folder / "bin"
+
+
+def _install(folder: Path, name: str) -> None:
+    venv.create(folder, clear=True, with_pip=True)
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "-q"]
+    _require([*pip, *PINS[name], "-e", str(ROOT)], name)
+
+
+def _install_node(folder: Path, name: str) -> None:
+    if shutil.which("npm") is None:
+        pytest.skip(f"{name} needs npm")
+    folder.mkdir(parents=True, exist_ok=True)
+    _require(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), NODE_PINS[name]], name)
+
+
+def _require(command: list[str], name: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"{name} cannot be installed here: {done.stderr[-300:]}")
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Command:
+    """A function that runs a command line in a folder of its own, with programs of a harness and nothing of ours."""
+
+    def line(text: str, programs: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV_"))}
+        here = {**kept, "PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path), **variables}
+        return subprocess.run(["bash", "-c", text], cwd=tmp_path, env=here, capture_output=True, text=True, check=False)
+
+    return line
