@@ -24,9 +24,11 @@ from dia_runtime.store_schema import (
     QUESTION_COLUMNS,
     REPLY_COLUMNS,
     SAVE,
+    SAVE_TURN,
     SCHEMA,
     SCHEMAS,
-    UPGRADE,
+    TURNS,
+    UPGRADES,
     VERSION,
     WHOLE_NAMES,
     WHOLES,
@@ -34,6 +36,7 @@ from dia_runtime.store_schema import (
     StoredQuestion,
     StoredReply,
     StoredRespondent,
+    StoredTurn,
     header_of,
     no_run,
 )
@@ -100,10 +103,10 @@ class Store:
     def bring_up(self) -> None:
         """Nothing; makes a run of an older version one of this version, or changes nothing."""
         with self.told(), self.transaction():
-            if self.version < VERSION:
-                for statement in UPGRADE:
+            while self.version < VERSION:
+                for statement in UPGRADES[self.version]:
                     self._connection.execute(statement)
-                self._connection.execute(f"PRAGMA user_version = {VERSION}")
+                self._connection.execute(f"PRAGMA user_version = {self.version + 1}")
 
     @property
     def version(self) -> int:
@@ -141,6 +144,30 @@ class Store:
         with self.told(), self.transaction():
             self._connection.executemany(SAVE, rows)
             self._connection.executemany(UNCLAIM, (row[:3] for row in rows))
+
+    def save_turns(self, respondent: int, turns: Sequence[tuple[int, StoredTurn]]) -> None:
+        """Nothing; puts (attempt, turn) on the disk in one commit."""
+        rows = [
+            (respondent, turn.question, attempt, *(_storable(getattr(turn, name)) for name in TURNS[1:]))
+            for attempt, turn in turns
+        ]
+        with self.told(), self.transaction():
+            self._connection.executemany(SAVE_TURN, rows)
+
+    def turns(self, respondent: int, attempt: int, scope: str) -> list[StoredTurn]:
+        """The turns of a question, or of what questions share, as far as they are kept, in the order of their coming.
+
+        A run that is older than turns holds none.
+        """
+        if self.version < VERSION:
+            return []
+        query = f"SELECT {', '.join(TURNS)} FROM turn WHERE respondent = ? AND attempt = ? AND scope = ? ORDER BY id"
+        return [StoredTurn(*row) for row in self.rows(query, respondent, attempt, scope)]
+
+    def sessions(self) -> list[int]:
+        """The positions of the questions that are conversations."""
+        query = "SELECT position, format FROM question WHERE format LIKE '%\"sessions\"%' ORDER BY position"
+        return [position for position, format in self.rows(query) if self.parsed(format).get("kind") == "sessions"]
 
     def answered(self, respondent: int, position: int) -> set[int]:
         """The attempts at a question that need no further try."""

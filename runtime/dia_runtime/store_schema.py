@@ -1,7 +1,8 @@
 """The tables of a run, and the rows that they hold.
 
 Version 2 added what processes that ask at once hold (`worker`, `claim`), how many tries a reply took, and the skills
-of questions.
+of questions. Version 3 added the turns of conversations (`turn`), and who is asking what questions share
+(`share_claim`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Protocol
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 
 APPLICATION_ID = 0x64696172  # "diar"
-VERSION = 2
+VERSION = 3
 HEADER = 100
 MAGIC = b"SQLite format 3\x00"
 FIRST_SCHEMA = (
@@ -31,7 +32,7 @@ FIRST_SCHEMA = (
     " seconds TEXT, model_version TEXT, asked_at TEXT, UNIQUE (respondent, question, attempt)) STRICT",
 )
 # Brings a run of version 1 up; SQLite writes an added column behind the last one in the statement of the table.
-UPGRADE = (
+SECOND = (
     "ALTER TABLE question ADD COLUMN skills TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE reply ADD COLUMN tries INTEGER",
     "CREATE TABLE worker (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, process INTEGER NOT NULL,"
@@ -42,14 +43,30 @@ UPGRADE = (
     " PRIMARY KEY (respondent, question, attempt)) STRICT, WITHOUT ROWID",
     "CREATE INDEX claim_worker ON claim (worker)",
 )
-SCHEMA = (
+# Brings a run of version 2 up. A turn lies under the question that asked it; its `scope` is that question's position, or
+# for what questions share the names of template and session and the key. What is not repeated has item or step -1.
+THIRD = (
+    "CREATE TABLE turn (id INTEGER PRIMARY KEY, respondent INTEGER NOT NULL REFERENCES respondent (id),"
+    " question INTEGER NOT NULL REFERENCES question (position), attempt INTEGER NOT NULL, scope TEXT NOT NULL,"
+    " session TEXT NOT NULL, item INTEGER NOT NULL, turn INTEGER NOT NULL, step INTEGER NOT NULL, name TEXT,"
+    " role TEXT NOT NULL, model TEXT NOT NULL, messages TEXT NOT NULL, settings TEXT NOT NULL, text TEXT,"
+    " error TEXT, finish_reason TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cost TEXT, seconds TEXT,"
+    " model_version TEXT, asked_at TEXT, tries INTEGER,"
+    " UNIQUE (respondent, attempt, scope, session, item, turn, step)) STRICT",
+    "CREATE TABLE share_claim (respondent INTEGER NOT NULL REFERENCES respondent (id), attempt INTEGER NOT NULL,"
+    " scope TEXT NOT NULL, worker INTEGER NOT NULL REFERENCES worker (id) ON DELETE CASCADE,"
+    " PRIMARY KEY (respondent, attempt, scope)) STRICT, WITHOUT ROWID",
+)
+UPGRADES = {1: SECOND, 2: THIRD}
+SECOND_SCHEMA = (
     *FIRST_SCHEMA[:2],
     FIRST_SCHEMA[2].replace(" grading TEXT)", " grading TEXT, skills TEXT NOT NULL DEFAULT '[]')"),
     FIRST_SCHEMA[3],
     FIRST_SCHEMA[4].replace(" asked_at TEXT,", " asked_at TEXT, tries INTEGER,"),
-    *UPGRADE[2:],
+    *SECOND[2:],
 )
-SCHEMAS = {1: frozenset(FIRST_SCHEMA), 2: frozenset(SCHEMA)}
+SCHEMA = (*SECOND_SCHEMA, *THIRD)
+SCHEMAS = {1: frozenset(FIRST_SCHEMA), 2: frozenset(SECOND_SCHEMA), 3: frozenset(SCHEMA)}
 REPLY_COLUMNS = (
     "text",
     "error",
@@ -68,7 +85,7 @@ WHOLE = (
     f"SELECT question.id, reply.attempt, {', '.join(f'reply.{name}' for name in REPLY_COLUMNS)}"
     " FROM reply JOIN question ON reply.question = question.position"
 )
-WHOLES = {1: WHOLE.replace("reply.tries", "NULL"), 2: WHOLE}
+WHOLES = {1: WHOLE.replace("reply.tries", "NULL"), 2: WHOLE, 3: WHOLE}
 # A reply that is there stays; only an error, which another try may mend, gives way.
 SAVE = (
     f"INSERT INTO reply (respondent, question, attempt, {', '.join(REPLY_COLUMNS)})"
@@ -76,6 +93,17 @@ SAVE = (
     " ON CONFLICT (respondent, question, attempt) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in REPLY_COLUMNS)
     + " WHERE reply.error IS NOT NULL"
+)
+PLACE_COLUMNS = ("session", "item", "turn", "step")
+TURN_COLUMNS = (*PLACE_COLUMNS, "name", "role", "model", "messages", "settings")
+# A turn that is asked again, because it was an error or what it was asked has changed, takes the place of the old one.
+SAVE_TURN = (
+    f"INSERT INTO turn (respondent, question, attempt, scope, {', '.join((*TURN_COLUMNS, *REPLY_COLUMNS))})"
+    f" VALUES (?, ?, ?, ?{', ?' * (len(TURN_COLUMNS) + len(REPLY_COLUMNS))})"
+    " ON CONFLICT (respondent, attempt, scope, session, item, turn, step) DO UPDATE SET "
+    + ", ".join(
+        f"{name} = excluded.{name}" for name in ("question", *TURN_COLUMNS[len(PLACE_COLUMNS) :], *REPLY_COLUMNS)
+    )
 )
 
 
@@ -147,6 +175,39 @@ class StoredReply:
     completion_tokens: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn of a conversation: where it stands, who was asked what, and the reply with all that is known of it.
+
+    `question` is the position of the question that asked it, `scope` whose turn it is (see THIRD); item and step are -1
+    where nothing is repeated. `messages` (JSON) is what the turn added to the conversation, `settings` (JSON) are those
+    of the session.
+    """
+
+    question: int
+    scope: str
+    session: str
+    item: int
+    turn: int
+    step: int
+    name: str | None
+    role: str
+    model: str
+    messages: str
+    settings: str
+    text: str | None
+    error: str | None = None
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: str | None = None
+    seconds: str | None = None
+    model_version: str | None = None
+    asked_at: str | None = None
+    tries: int | None = None
+
+
+TURNS = ("question", "scope", *TURN_COLUMNS, *REPLY_COLUMNS)
 QUESTION_COLUMNS = tuple(entry.name for entry in fields(StoredQuestion))
 
 

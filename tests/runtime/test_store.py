@@ -135,7 +135,7 @@ def test_sqlite_itself_finds_the_file_sound(store: Store, path: Path) -> None:
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert connection.execute("PRAGMA application_id").fetchone() == (0x64696172,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
     with pytest.raises(sqlite3.IntegrityError):  # STRICT
         connection.execute("UPDATE reply SET attempt = 'x'")
 
@@ -252,7 +252,7 @@ def tampered(store: Store, path: Path, statement: str) -> DiaError:
 
 
 def test_a_newer_run_says_so(store: Store, path: Path) -> None:
-    error = tampered(store, path, "PRAGMA user_version = 3")
+    error = tampered(store, path, "PRAGMA user_version = 4")
     assert error.exit_code == 2 and "newer" in str(error)
 
 

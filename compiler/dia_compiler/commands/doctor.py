@@ -16,8 +16,8 @@ from dia_runtime.language.plugins import GROUPS
 from dia_compiler.host import EXTRAS, lacks
 
 LIBRARIES = (
-    "click", "cryptography", "google-re2", "jinja2", "jsonschema", "networkx", "numpy", "pycryptodome", "pyyaml",
-    "rfc8785", "rich", "scipy", "sympy", "zstandard",
+    "aiohttp", "click", "cryptography", "google-re2", "jinja2", "jsonschema", "networkx", "numpy", "pycryptodome",
+    "pyyaml", "rfc8785", "rich", "scipy", "sympy", "zstandard",
 )  # fmt: skip
 TOOLS = ("bash", "bwrap", "gp", "node", "perl", "php", "ruby", "unshare")
 KEY = "_API_KEY"
