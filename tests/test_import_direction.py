@@ -22,15 +22,15 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"respondents", "judge"}),
     frozenset({"lay_down", "jobs", "blocks", "beside", "imports"}),
     frozenset({"asking", "ensemble"}),
-    frozenset({"exports", "harnesses", "run", "score"}),
-    frozenset({"report", "audit", "views"}),
+    frozenset({"exports", "run", "score"}),
+    frozenset({"harnesses", "report", "audit", "views"}),
     frozenset({"commands"}),
 )
 ROOMS_THAT_ARE_ONE = ({"store", "store_schema", "claims"}, {"metrics", "intervals"})
 
 # Stages of the compiler, the lowest first.
 STAGES: tuple[frozenset[str], ...] = (
-    frozenset({"read", "types", "fuzz", "defaults", "scaffold", "planned", "boundary", "digests", "fingerprint", "means", "output", "spool"}),
+    frozenset({"read", "types", "fuzz", "defaults", "scaffold", "planned", "boundary", "digests", "fingerprint", "means", "output", "shapes", "spool"}),
     frozenset({"assets", "discover", "rows", "spec", "cache", "freedom", "shards"}),
     frozenset({"build", "host"}),
     frozenset({"schema", "settings", "requires", "eaten", "data_files"}),
