@@ -229,6 +229,11 @@ CODES: dict[str, tuple[str, str]] = {
         "A variant says the same instance in other words, so its answer must be the same. What the answer depends on "
         "cannot be drawn again.",
     ),
+    "E512": (
+        "a reply that is not there",
+        "An expression or template uses a reply that never came, or that could not be read. Ask first whether it is "
+        "there: `x if answered(x) else ...`.",
+    ),
     # Writing output
     "E600": ("an argument that cannot be", "A number or word of the command line is outside what the option takes."),
     "E601": (
@@ -277,6 +282,52 @@ CODES: dict[str, tuple[str, str]] = {
     "E714": ("a question that the target cannot hold", "The question is a session. Run it with `dia run`."),
     "E715": ("an unknown target", "No exporter has this name. The message lists those that there are."),
     "E716": ("an exporter that leaves its folder", "A plug-in names a file outside the folder that it may write to."),
+    "E717": (
+        "a key that cannot be used",
+        "The file is missing, or holds no Ed25519 key in PEM: `dia keygen` makes a pair, of which the private one signs "
+        "and the one that ends in `.pub` verifies.",
+    ),
+    "E718": (
+        "no passphrase, or a wrong one",
+        "A passphrase comes from the prompt, from the file of `--passphrase-file` or from the environment variable "
+        "DIA_PASSPHRASE, never from the command line. It must be the one that the key or the seal was made with.",
+    ),
+    "E719": (
+        "a signature that is missing or wrong",
+        "`dia verify --public-key` found no `signature.json`, or one of another key or another bundle.",
+    ),
+    "E721": (
+        "a damaged seal",
+        "`sealed.bin` was cut, changed, or made by another version. Get the sealed bundle again.",
+    ),
+    "E722": (
+        "a seed that can be guessed",
+        "Whoever guesses the seed makes the answers, so a seed below 128 bits is not sealed. Compile with "
+        "`--seed secret`, or say `--weak` where the seed need not be secret.",
+    ),
+    "E723": (
+        "a bundle that is sealed, or is not",
+        "`dia seal` takes a bundle with its answers; `dia unseal` and `dia prove` take one that `dia seal` made.",
+    ),
+    "E724": (
+        "a proof that proves nothing",
+        "The answer and the salt of the proof do not give the commitment that the bundle holds, or the proof belongs "
+        "to another bundle, or is no proof.",
+    ),
+    "E725": (
+        "an archive that is refused",
+        "The archive is not what `dia pack` writes: its manifest first, then the files that it lists, each once, plain "
+        "and with its size and digest. Nothing of it was kept.",
+    ),
+    "E726": (
+        "a bundle that cannot be packed",
+        "A path is too long or a file too large for the tar format (USTAR), or the bundle packs so well that "
+        "`dia unpack` would take it for a bomb.",
+    ),
+    "E727": (
+        "a corpus that cannot be scanned",
+        "A file is missing, damaged or unpacks to far more than it should, or there is nothing to look for.",
+    ),
     # Runs and scores
     "E801": ("not a run", "The file is missing or is no run. Name a file that `dia run` made."),
     "E802": (

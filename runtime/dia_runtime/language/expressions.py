@@ -16,6 +16,7 @@ from dia_runtime.language.budgets import SIZE, too_large
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 from dia_runtime.language.lowering import Lowering
 from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.replies import Unset
 from dia_runtime.language.syntax import Located, Parsed, fault, offset_in
 from dia_runtime.language.values import Value
 from dia_runtime.language.watch import begin
@@ -30,14 +31,14 @@ class Compiled:
     number: int
 
     def __call__(self, scope: Mapping[str, Value], *arguments: Value) -> Value:
-        """The expression's value. Raises DiaError with the position of the failing part."""
+        """The expression's value. Raises DiaError with the position of the failing part, and Unset."""
         begin(self.number)
         try:
             value = self.call(scope, *arguments)
             if type(value) is int and value.bit_length() > SIZE.bits:
                 raise too_large()
             return value
-        except DiaError:
+        except (DiaError, Unset):
             raise
         except Exception as error:
             raise located(error, self.parsed.source) from None

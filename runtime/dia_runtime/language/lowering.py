@@ -9,6 +9,7 @@ from typing import Any
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, names_help
 from dia_runtime.language.functions import library
 from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS
 from dia_runtime.language.syntax import (
     BINARY,
     COMPARED,
@@ -74,6 +75,8 @@ class Lowering:
             return self.look_up("_e", name)
         if name in LITERALS:
             return ast.Constant(LITERALS[name])
+        if name in self.namespace.replies:
+            return self.of_reply("reply_value", name)
         if self.values is None or name in self.values:
             return self.look_up("_s", name)
         if name in CONSTANTS:
@@ -139,8 +142,35 @@ class Lowering:
         if isinstance(node.slice, ast.Slice):
             part = node.slice
             bounds = (self.lower(part.lower), self.lower(part.upper), self.lower(part.step))
+            if isinstance(node.value, ast.Name) and (name := self.reply_of(node.value)) is not None:
+                return self.of_reply("reply_slice", name[0], *bounds)
             return self.guard("slice_of", self.lower(node.value), *bounds)
+        reply = self.reply_of(node)
+        if reply is not None:
+            return self.of_reply("reply_value", reply[0], *map(self.lower, reply[1]))
         return self.guard("item_of", self.lower(node.value), self.lower(node.slice))
+
+    def reply_of(self, node: ast.expr) -> tuple[str, list[ast.expr]] | None:
+        """The reply that a name stands for, with the indices behind it; None for anything else."""
+        path: list[ast.expr] = []
+        while isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+            path.insert(0, node.slice)
+            node = node.value
+        is_reply = isinstance(node, ast.Name) and node.id in self.namespace.replies - self.bound - self.entry
+        return (node.id, path) if is_reply and isinstance(node, ast.Name) else None
+
+    def of_reply(self, guard: str, name: str, *arguments: ast.expr) -> ast.expr:
+        return self.guard(guard, ast.Name("_s", ast.Load()), ast.Constant(name), *arguments)
+
+    def reply_call(self, node: ast.Call, name: str) -> ast.expr | None:
+        """A call of a function of replies; None where it is the library's function of that name."""
+        reply = self.reply_of(node.args[0]) if len(node.args) == 1 else None
+        if reply is not None:
+            return self.of_reply(f"said_{name}", reply[0], *map(self.lower, reply[1]))
+        if name in ALSO_IN_LIBRARY:
+            return None
+        message, mend = no_reply(name, self.namespace.replies)
+        return self.failed_call(node, fault(self.parsed.source, self.parsed.offset(node), "E305", message, mend))
 
     def lower_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         parts = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
@@ -172,6 +202,8 @@ class Lowering:
             return self.exact_answer(node)
         if name in self.namespace.own:
             return self.own_call(node, name)
+        if self.namespace.replies and name in REPLY_FUNCTIONS and (made := self.reply_call(node, name)) is not None:
+            return made
         known = library().get(name)
         if known is None:
             return self.failed_call(node, self.unknown_function(node, name))
@@ -237,6 +269,12 @@ class Lowering:
         if self.values is not None and name in self.values:
             mend = f"`{name}` is a value; drop the brackets"
         return fault(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", mend)
+
+
+def no_reply(name: str, replies: frozenset[str]) -> tuple[str, str]:
+    """The message for a function of replies that is given something else, and the mend."""
+    one = min(replies)
+    return f"`{name}` takes a reply's name", f"write {name}({one}), or {name}({one}[0]) for one of several replies"
 
 
 def check_arity(source: Located, use: Use, least: int, most: int | None, signature: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from dia_runtime.language import guards
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions import library
+from dia_runtime.language.replies import REPLY_GUARDS
 from dia_runtime.language.syntax import BINARY, COMPARED, UNARY
 from dia_runtime.language.values import Entry, Value
 
@@ -18,13 +19,16 @@ OwnCall = Callable[..., Value]
 class Namespace:
     """What compiled expressions may call: the library, the guards, and the functions of one template.
 
-    An own function is a callable that takes the scope and then its arguments.
+    An own function is a callable that takes the scope and then its arguments. `replies` are the names under which a
+    scope holds what a model said.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, replies: frozenset[str] = frozenset()) -> None:
+        self.replies = replies
         self.globals: dict[str, Any] = {"__builtins__": {}}
         self.own: dict[str, int | None] = {}
         self.globals |= {f"_{name}": getattr(guards, name) for name in GUARDS}
+        self.globals |= REPLY_GUARDS
         self.globals["_partial"] = partial
 
     def add(self, name: str, arity: int | None, call: OwnCall) -> None:

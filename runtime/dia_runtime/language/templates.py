@@ -21,8 +21,9 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean,
 from dia_runtime.language.expressions import NUMBERS, worded
 from dia_runtime.language.functions import library
 from dia_runtime.language.limits import TEXT_LENGTH
-from dia_runtime.language.lowering import LIBRARY_HELP, SEEN_IN, check_arity
+from dia_runtime.language.lowering import LIBRARY_HELP, SEEN_IN, check_arity, no_reply
 from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS, REPLY_GUARDS, Unset
 from dia_runtime.language.straight import Failed, Piece, joined, straight
 from dia_runtime.language.syntax import CONSTANTS, LITERALS, Located, Use, fault, is_encodable
 from dia_runtime.language.values import Value, plain
@@ -101,7 +102,7 @@ class CompiledTemplate:
         scope = values if scope is None else scope
         try:
             text = self._rendered(values, scope) if self.pieces is None else joined(self.pieces, values, scope)
-        except DiaError:
+        except (DiaError, Unset):
             raise
         except Failed as failed:
             raise self._told(failed.error, failed.line) from None
@@ -115,7 +116,7 @@ class CompiledTemplate:
         template = self.template
         return "".join(template.root_render_func(template.new_context({**values, "_s": scope}, shared=False)))
 
-    def _located(self, error: Exception) -> DiaError:
+    def _located(self, error: Exception) -> DiaError | Unset:
         line, frame = 1, error.__traceback__
         while frame is not None:
             if frame.tb_frame.f_globals is self.template.root_render_func.__globals__:
@@ -123,23 +124,31 @@ class CompiledTemplate:
             frame = frame.tb_next
         return self._told(error, line)
 
-    def _told(self, error: Exception, line: int) -> DiaError:
+    def _told(self, error: Exception, line: int) -> DiaError | Unset:
         """The exception in the language's words, at a line of the template."""
-        if isinstance(error, DiaError):
+        if isinstance(error, (DiaError, Unset)):
             return error
         told = worded(error)
         place = self.source.place(_tag_offset(self.source.text, line))
         return DiaError(Diagnostic(told.code, told.message, place, told.help))
 
 
-def parse_template(source: Located) -> ParsedTemplate:
-    """The parsed template. Raises DiaError with a position for anything the language does not have."""
+NOTHING: frozenset[str] = frozenset()
+
+
+def parse_template(
+    source: Located, replies: frozenset[str] = NOTHING, late: frozenset[str] = NOTHING
+) -> ParsedTemplate:
+    """The parsed template. Raises DiaError with a position for anything the language does not have.
+
+    `replies` are names of what a model said, `late` those of values that are computed when they are first looked up.
+    """
     text = source.text
     if len(text) > SOURCE_LIMIT:
         raise fault(source, 0, "E312", f"a template longer than {SOURCE_LIMIT} characters")
     try:
         tree = _environment().parse(without_block_lines(text))
-        reader = _Reader(source)
+        reader = _Reader(source, replies, late)
         reader.visit(tree, frozenset())
     except TemplateSyntaxError as error:
         raise fault(source, _tag_offset(text, error.lineno), "E311", *_syntax_words(str(error.message))) from None
@@ -278,8 +287,8 @@ COMPARED = {
 class _Reader:
     """Checks a tree and rewrites it in place so that only our functions are called."""
 
-    def __init__(self, source: Located) -> None:
-        self.source = source
+    def __init__(self, source: Located, replies: frozenset[str], late: frozenset[str]) -> None:
+        self.source, self.replies, self.late = source, replies, late
         self.names: list[Use] = []
         self.calls: list[Use] = []
         self.function_names: list[Use] = []
@@ -333,12 +342,19 @@ class _Reader:
         kind = type(node).__name__
         if isinstance(node, nodes.For):
             self.loop(node, bound)
-        elif isinstance(node, (nodes.If, nodes.Output)):
-            if isinstance(node, nodes.Output):
-                self.printed += [part for part in node.nodes if isinstance(part, nodes.Name) and part.name not in bound]
+        elif isinstance(node, nodes.Output):
+            self.printed += [part for part in node.nodes if isinstance(part, nodes.Name) and part.name not in bound]
+            node.nodes = [self.shown(part, bound) for part in node.nodes]
+        elif isinstance(node, nodes.If):
             self.visit(node, bound)
         else:
             self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
+
+    def shown(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
+        """A part that is printed: of a reply that stands alone its text."""
+        if isinstance(part, nodes.Name) and (reply := self.reply_of(part, bound)) is not None:
+            return self.of_reply("reply_shown", reply, bound)
+        return self.rewritten(part, bound)
 
     def loop(self, node: nodes.For, bound: frozenset[str]) -> None:
         if node.recursive:
@@ -393,8 +409,13 @@ class _Reader:
 
     def rewrite_Name(self, node: nodes.Name, bound: frozenset[str]) -> nodes.Expr:
         self.check_name(node, node.name)
-        if node.name not in bound:
-            self.names.append(Use(node.name, self.offset(node, node.name)))
+        if node.name in bound:
+            return node
+        self.names.append(Use(node.name, self.offset(node, node.name)))
+        if node.name in self.replies:
+            return of_reply("reply_value", node.name, lineno=node.lineno)
+        if node.name in self.late:
+            return call("late", SCOPE, nodes.Const(node.name), lineno=node.lineno)
         return node
 
     def rewrite_Concat(self, node: nodes.Concat, bound: frozenset[str]) -> nodes.Expr:
@@ -416,12 +437,38 @@ class _Reader:
         return call("field", self.rewritten(node.node, bound), nodes.Const(node.attr), lineno=node.lineno)
 
     def rewrite_Getitem(self, node: nodes.Getitem, bound: frozenset[str]) -> nodes.Expr:
-        whole = self.rewritten(node.node, bound)
+        reply = self.reply_of(node, bound)
+        if reply is not None:
+            return self.of_reply("reply_value", reply, bound)
+        is_slice = isinstance(node.arg, nodes.Slice)
+        sliced = self.reply_of(node.node, bound) if is_slice and isinstance(node.node, nodes.Name) else None
+        whole = self.rewritten(node.node, bound) if sliced is None else node.node
         if isinstance(node.arg, nodes.Slice):
             bounds = (node.arg.start, node.arg.stop, node.arg.step)
             parts = [self.rewritten(part, bound) if part is not None else nodes.Const(None) for part in bounds]
+            if sliced is not None:
+                return self.of_reply("reply_slice", sliced, bound, parts)
             return call("slice_of", whole, *parts, lineno=node.lineno)
         return call("item_of", whole, self.rewritten(node.arg, bound), lineno=node.lineno)
+
+    def reply_of(self, node: nodes.Expr, bound: frozenset[str]) -> tuple[nodes.Name, list[nodes.Expr]] | None:
+        """The reply that a name stands for, with the indices behind it; None for anything else."""
+        path: list[nodes.Expr] = []
+        while isinstance(node, nodes.Getitem) and not isinstance(node.arg, nodes.Slice):
+            path.insert(0, node.arg)
+            node = node.node
+        is_reply = isinstance(node, nodes.Name) and node.name in self.replies - bound
+        return (node, path) if is_reply and isinstance(node, nodes.Name) else None
+
+    def of_reply(
+        self, guard: str, reply: tuple[nodes.Name, list[nodes.Expr]], bound: frozenset[str],
+        parts: list[nodes.Expr] | None = None,
+    ) -> nodes.Expr:  # fmt: skip
+        """The call of a guard for a reply; `parts` are arguments that are rewritten already."""
+        name, path = reply
+        self.names.append(Use(name.name, self.offset(name, name.name)))
+        given = [self.rewritten(index, bound) for index in path] if parts is None else parts
+        return of_reply(guard, name.name, *given, lineno=name.lineno)
 
     def rewrite_Filter(self, node: nodes.Filter, bound: frozenset[str]) -> nodes.Expr:
         if node.node is None:
@@ -447,6 +494,12 @@ class _Reader:
             self.refuse(node, "arguments have no names here", "give them in order", name)
         if name == "loop" or name in bound:
             self.refuse(node, f"`{name}` is a value, not a function", word=name)
+        if self.replies and name in REPLY_FUNCTIONS:
+            reply = self.reply_of(arguments[0], bound) if len(arguments) == 1 else None
+            if reply is not None:
+                return self.of_reply(f"said_{name}", reply, bound)
+            if name not in ALSO_IN_LIBRARY:
+                raise fault(self.source, self.offset(node, name), "E305", *no_reply(name, self.replies))
         self.calls.append(Use(name, self.offset(node, name), len(arguments)))
         known = library().get(name)
         places = known.function_arguments if known else frozenset()
@@ -473,6 +526,16 @@ def call(name: str, *arguments: nodes.Expr, lineno: int) -> nodes.Expr:
     return nodes.Call(function, list(arguments), [], None, None, lineno=lineno)
 
 
+def of_reply(guard: str, name: str, *arguments: nodes.Expr, lineno: int) -> nodes.Expr:
+    """The call of a guard for a reply, which it finds in the scope."""
+    return call(guard, SCOPE, nodes.Const(name), *arguments, lineno=lineno)
+
+
+def late(scope: Mapping[str, Value], name: str) -> Value:
+    """The value that the scope computes when it is asked for it."""
+    return scope[name]
+
+
 def looped(items: Value, size: int) -> Any:
     """The items of a loop, charged to the budget with the text that each round writes."""
     found = guards.steps(items)
@@ -482,11 +545,13 @@ def looped(items: Value, size: int) -> Any:
 
 GUARDS: dict[str, Callable[..., Value]] = {
     "_looped": looped,
+    "_late": late,
     "_joined": guards.joined,
     "_field": guards.field,
     "_item_of": guards.item_of,
     "_slice_of": guards.slice_of,
     **{f"_{name}": getattr(guards, name) for name in COMPARED.values()},
+    **REPLY_GUARDS,
 }
 
 
