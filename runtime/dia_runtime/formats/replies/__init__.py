@@ -1,0 +1,70 @@
+"""Formats of replies within sessions: one module a kind, each with its instruction and its chains of reading."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dia_runtime.formats import FORMATS
+from dia_runtime.formats.replies.base import Read, ReplyFormat, ReplyRecord
+from dia_runtime.formats.replies.objects import FLAGS, JSON_REPLY
+from dia_runtime.formats.replies.options import LABEL_REPLY, LETTER_REPLY, RANKING, SUBSET
+from dia_runtime.formats.replies.texts import LINES, TEXT
+from dia_runtime.formats.replies.typed import Typed
+from dia_runtime.language.diagnostics import did_you_mean, visible
+from dia_runtime.language.values import Value
+
+__all__ = ["REPLY_FORMATS", "Read", "ReplyFormat", "faults", "instruction", "read_reply", "reply_format", "write_reply"]
+
+REPLY_FORMATS: dict[str, ReplyFormat] = {
+    "flags": FLAGS,
+    "json": JSON_REPLY,
+    "label": LABEL_REPLY,
+    "letter": LETTER_REPLY,
+    "lines": LINES,
+    "ranking": RANKING,
+    "subset": SUBSET,
+    "text": TEXT,
+}
+
+
+def reply_format(kind: Any) -> ReplyFormat | None:
+    """The reply format of a name: one of its own, or an answer format as the reply of a turn; None for neither."""
+    if not isinstance(kind, str):
+        return None
+    found = REPLY_FORMATS.get(kind)
+    return found or (Typed(FORMATS[kind]) if kind in FORMATS else None)
+
+
+def faults(format: ReplyRecord) -> list[str]:
+    """One message for everything that is wrong with the format of a turn's reply."""
+    form = reply_format(format.get("kind"))
+    if form is not None:
+        return form.faults(format)
+    shown, known = visible(str(format.get("kind"))[:60]), [*REPLY_FORMATS, *FORMATS]
+    return [f"no reply format is called `{shown}`; {did_you_mean(shown, known) or 'there are ' + ', '.join(known)}"]
+
+
+def instruction(format: ReplyRecord) -> str:
+    """How to write the reply, as prompts tell it; empty where everything will do."""
+    return _known(format).instruction(format)
+
+
+def read_reply(text: str, format: ReplyRecord, chain: str = "strict") -> Read:
+    """The typed value of a reply by a chain, and the step that decided; None where no value can be read.
+
+    >>> read_reply("- red\\n- blue", {"kind": "lines"})
+    Read(value=['red', 'blue'], step='lines')
+    """
+    return _known(format).read(text, format, chain)
+
+
+def write_reply(value: Value, format: ReplyRecord) -> str:
+    """A reply that the chain `strict` reads as the value."""
+    return _known(format).write(value, format)
+
+
+def _known(format: ReplyRecord) -> ReplyFormat:
+    form = reply_format(format.get("kind"))
+    if form is None:
+        raise ValueError(faults(format)[0])
+    return form

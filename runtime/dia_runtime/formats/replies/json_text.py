@@ -1,0 +1,86 @@
+"""JSON in replies: numbers exact, no key twice, nothing nested too deep, and the places where models put it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from dia_runtime.formats.base import CHARACTERS
+from dia_runtime.formats.tagged import fenced_body
+from dia_runtime.language.values import ExactDecimal
+
+FLAT = re.compile(r"\{[^{}]*\}")
+TRIES, DIGITS = 1_000, 1_000
+
+
+def parsed(text: str, is_loose: bool = False) -> Any:
+    """The JSON value of a text; None where it is none. A loose one may have a key twice: the last one counts."""
+    if not text or len(text) > CHARACTERS:
+        return None
+    try:
+        pairs = None if is_loose else _pairs
+        return json.loads(text, object_pairs_hook=pairs, parse_int=_whole, parse_float=_number, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        return None
+
+
+def alone(reply: str) -> Any:
+    """The JSON value that the reply is; None where it is none."""
+    return parsed(reply.strip())
+
+
+def fenced(reply: str) -> Any:
+    """The JSON value in the one code fence that the reply is; None where there is none."""
+    body = fenced_body(reply)
+    return None if body is None else parsed(body.strip())
+
+
+def marked(reply: str) -> Any:
+    """The JSON value in the first fence that is marked `json`, wherever it stands; None where there is none."""
+    text = reply[:CHARACTERS]
+    start = text.find("```json")
+    end = text.find("```", start + 7) if start >= 0 else -1
+    return parsed(text[start + 7 : end].strip(), True) if end >= 0 else None
+
+
+def braced(reply: str) -> Any:
+    """The JSON value from the first opening brace to the last closing one; None where there is none."""
+    text = reply[:CHARACTERS]
+    start = text.find("{")
+    return parsed(text[start : text.rfind("}") + 1], True) if start >= 0 else None
+
+
+def flat(reply: str) -> Iterator[Any]:
+    """The JSON objects without others inside that stand in the reply, in their order."""
+    for found in islice(FLAT.finditer(reply[:CHARACTERS]), TRIES):
+        held = parsed(found[0], True)
+        if held is not None:
+            yield held
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict(pairs)
+    if len(held) != len(pairs):
+        raise ValueError("a key twice")
+    return held
+
+
+def _whole(text: str) -> int:
+    if len(text) > DIGITS:
+        raise ValueError("too many digits")
+    return int(text)
+
+
+def _number(text: str) -> Any:
+    mantissa, _, exponent = text.lower().partition("e")
+    if len(mantissa) > DIGITS or len(exponent) > 4 or abs(int(exponent or 0)) > DIGITS:
+        raise ValueError("too many digits")
+    value = ExactDecimal(mantissa) * ExactDecimal(10) ** int(exponent or 0)
+    return int(value) if value.denominator == 1 else ExactDecimal(value)
+
+
+def _refused(word: str) -> None:
+    raise ValueError(word)

@@ -1,0 +1,206 @@
+"""Replies that are a JSON object: named fields of declared types, or a yes or no for each of several options.
+
+| format | chain | what is read |
+|---|---|---|
+| json | strict | the object that the reply is (step `alone`), or that stands in the one code fence (`fence`), if it has all fields and each is of its type; others are passed over |
+| json | lenient | that, else the object in the fence marked `json` (`marked`), from the first `{` to the last `}` (`braces`), or the first that fits of those without others inside (`any`) |
+| flags | strict | the object that the reply is, or that stands in the one code fence, with true or false for each of the options and nothing else (`alone`, `fence`) |
+| flags | lenient | that, wherever the object stands; an option that is missing is false (`marked`, `braces`) |
+| flags | compat | as the published Self-Execution Benchmark: whatever keys the model wrote, in small letters; a value counts by whether it is empty, zero or false (`marked`, `braces`) |
+
+A field's type is `text`, `integer`, `number`, `boolean`, `{label: [...]}`, `{list: TYPE, length: N}` or
+`{flags: [...]}`. An object with a key twice is none but in compat.
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from dia_runtime.formats.replies.base import LONGEST, MOST, Reading, ReplyFormat, ReplyRecord, by_fold, texts_fault
+from dia_runtime.formats.replies.json_text import alone, braced, fenced, flat, marked
+from dia_runtime.language.values import Record, Value, plain
+
+PLAIN = ("text", "integer", "number", "boolean")
+DEPTH = 4
+
+
+class Unlike(Exception):
+    """A JSON value is none of its declared type."""
+
+
+def typed(held: Any, kind: Any) -> Value:
+    """The JSON value as one of the declared type. Raises Unlike."""
+    if isinstance(kind, str):
+        return _plain(held, kind)
+    if "label" in kind:
+        if isinstance(held, str) and held.strip() in kind["label"]:
+            return held.strip()
+        raise Unlike
+    if "flags" in kind:
+        return flags_of(held, kind["flags"])
+    if not isinstance(held, list) or len(held) != kind.get("length", len(held)) or len(held) > MOST:
+        raise Unlike
+    return [typed(one, kind["list"]) for one in held]
+
+
+def _plain(held: Any, kind: str) -> Value:
+    is_number = isinstance(held, int | Fraction) and not isinstance(held, bool)
+    fits = {
+        "text": isinstance(held, str),
+        "integer": is_number and isinstance(held, int),
+        "number": is_number,
+        "boolean": isinstance(held, bool),
+    }
+    if not fits[kind]:
+        raise Unlike
+    return held
+
+
+def flags_of(held: Any, options: Iterable[str]) -> Record:
+    """Option -> yes or no, in the order of the options, all of which must be there. Raises Unlike."""
+    names = by_fold(list(options))
+    if not isinstance(held, Mapping):
+        raise Unlike
+    said = {str(name).strip().casefold(): value for name, value in held.items()}
+    if said.keys() != names.keys() or not all(isinstance(value, bool) for value in said.values()):
+        raise Unlike
+    return Record((name, said[key]) for key, name in names.items())
+
+
+def _fields(held: Any, format: ReplyRecord) -> Value | None:
+    """The fields of an object, each of its type; None where one is missing or unlike."""
+    if not isinstance(held, Mapping):
+        return None
+    try:
+        return Record((name, typed(held[name], kind)) for name, kind in format["fields"].items())
+    except (KeyError, Unlike):
+        return None
+
+
+def _object(find: Callable[[str], Any], fit: Callable[[Any, ReplyRecord], Value | None]) -> Reading:
+    return lambda reply, format: fit(find(reply), format)
+
+
+def any_object(reply: str, format: ReplyRecord) -> Value | None:
+    """The first object without others inside that fits."""
+    return next((found for held in flat(reply) if (found := _fields(held, format)) is not None), None)
+
+
+def kind_faults(kind: Any, depth: int = DEPTH) -> Iterator[str]:
+    """What is wrong with the type of a field."""
+    if isinstance(kind, str) and kind in PLAIN:
+        return
+    if isinstance(kind, Mapping) and depth:
+        for name in ("label", "flags"):
+            if set(kind) == {name}:
+                yield from texts_fault({"kind": "json", name: kind[name]}, name, 1)
+                return
+        if "list" in kind and set(kind) <= {"list", "length"}:
+            length = kind.get("length", 1)
+            if not isinstance(length, int) or isinstance(length, bool) or not 1 <= length <= MOST:
+                yield f"`length` must be a whole number from 1 to {MOST}"
+            yield from kind_faults(kind["list"], depth - 1)
+            return
+    yield f"a field of the format json is {', '.join(PLAIN)}, {{label: [...]}}, {{flags: [...]}} or {{list: type}}"
+
+
+class Json(ReplyFormat):
+    """An object with named fields."""
+
+    options = frozenset({"fields"})
+    chains = {
+        "strict": (("alone", _object(alone, _fields)), ("fence", _object(fenced, _fields))),
+        "lenient": (
+            ("alone", _object(alone, _fields)),
+            ("fence", _object(fenced, _fields)),
+            ("marked", _object(marked, _fields)),
+            ("braces", _object(braced, _fields)),
+            ("any", any_object),
+        ),
+    }
+
+    def faults(self, format: ReplyRecord) -> list[str]:
+        found, fields = super().faults(format), format.get("fields")
+        if not isinstance(fields, Mapping) or not 0 < len(fields) <= MOST:
+            return [*found, "the format json needs `fields`: the names of its fields and the type of each"]
+        if not all(isinstance(name, str) and 0 < len(name) <= LONGEST for name in fields):
+            found.append("a field of the format json has a name that is a text")
+        return found + list(dict.fromkeys(fault for kind in fields.values() for fault in kind_faults(kind)))
+
+    def instruction(self, format: ReplyRecord) -> str:
+        shown = ", ".join(f'"{name}" ({described(kind)})' for name, kind in format["fields"].items())
+        return f"Reply with one JSON object and nothing else. It has these fields: {shown}."
+
+    def write(self, value: Value, format: ReplyRecord) -> str:
+        return json.dumps(value, ensure_ascii=False, default=_number)
+
+
+def _number(value: Any) -> Any:
+    """A fraction as JSON has it: only decimals are ever read."""
+    return float(plain(value))
+
+
+def described(kind: Any) -> str:
+    """The type of a field in words."""
+    if isinstance(kind, str):
+        return {"text": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}[kind]
+    if "label" in kind:
+        return f"one of {', '.join(kind['label'])}"
+    if "flags" in kind:
+        return f"an object with true or false for each of {', '.join(kind['flags'])}"
+    number = f"{kind['length']} " if "length" in kind else ""
+    return f"a list of {number}entries, each {described(kind['list'])}"
+
+
+def _flags(held: Any, format: ReplyRecord) -> Value | None:
+    try:
+        return flags_of(held, format["of"])
+    except Unlike:
+        return None
+
+
+def _some_flags(held: Any, format: ReplyRecord) -> Value | None:
+    """The flags of an object that may lack some options, which are false, and has nothing else."""
+    if not isinstance(held, Mapping):
+        return None
+    missing = by_fold(format["of"]).keys() - {str(name).strip().casefold() for name in held}
+    return _flags({**held, **dict.fromkeys(missing, False)}, format) if len(missing) < len(format["of"]) else None
+
+
+def _written_flags(held: Any, format: ReplyRecord) -> Value | None:
+    """Whatever keys the model wrote, in small letters, each with whether its value counts as true."""
+    if not isinstance(held, Mapping) or not 0 < len(held) <= MOST:
+        return None
+    return Record((str(name).lower(), bool(value)) for name, value in held.items())
+
+
+class Flags(ReplyFormat):
+    """A yes or no for each of several options."""
+
+    options = frozenset({"of"})
+    chains = {
+        "strict": (("alone", _object(alone, _flags)), ("fence", _object(fenced, _flags))),
+        "lenient": (
+            ("alone", _object(alone, _flags)),
+            ("fence", _object(fenced, _flags)),
+            ("marked", _object(marked, _some_flags)),
+            ("braces", _object(braced, _some_flags)),
+        ),
+        "compat": (("marked", _object(marked, _written_flags)), ("braces", _object(braced, _written_flags))),
+    }
+
+    def faults(self, format: ReplyRecord) -> list[str]:
+        return super().faults(format) + texts_fault(format, "of", 1)
+
+    def instruction(self, format: ReplyRecord) -> str:
+        shown = ", ".join(json.dumps(one, ensure_ascii=False) for one in format["of"])
+        return f"Reply with one JSON object and nothing else. It says true or false under each of these keys: {shown}."
+
+    def write(self, value: Value, format: ReplyRecord) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+
+JSON_REPLY, FLAGS = Json(), Flags()

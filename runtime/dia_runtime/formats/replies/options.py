@@ -1,0 +1,263 @@
+"""Replies that choose among fixed texts: one label, one letter, several of them, or an order of all.
+
+| format | chain | what is read |
+|---|---|---|
+| label, letter | strict, lenient | as the answer formats label and letter read it |
+| label | compat | as the published Self-Execution Benchmark: the value of `key` in the fence marked `json`, in what stands from the first `{` to the last `}`, in any braces without others inside, else the first label in quotes behind `"key":` (`fence`, `braces`, `any`, `pair`) |
+| letter | compat | the same, in either case, else the first letter of those that stands anywhere in the reply, also inside a word (`first`) |
+| subset | strict | the reply is options alone, a line each or between commas, in any case and with bullets, or `none` (`options`) |
+| subset | lenient | that, else the same of the last line (`line`), of a JSON list (`json`) |
+| ranking | strict | every label once, a line each, or between commas or `>`, on the last line that is not blank or as the whole reply (`order`) |
+| ranking | lenient | that, else a JSON list of them, alone or under `key` (`json`) |
+| ranking | compat | as the published Self-Execution Benchmark: the list under `key` in the fence marked `json`, in what stands from the first `{` to the last `}`, in the first braces without others inside that have one, whatever it holds (`fence`, `braces`, `any`) |
+
+`key` is `choice` of a label, `answer` of a letter and `ranking` of a ranking unless the format says otherwise. A
+subset comes in the order of its options.
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
+
+from dia_runtime.formats.base import CHARACTERS, Format
+from dia_runtime.formats.json_value import JSON
+from dia_runtime.formats.label import LABEL
+from dia_runtime.formats.letter import LETTER
+from dia_runtime.formats.replies.base import Chains, Reading, ReplyFormat, ReplyRecord, by_fold, texts_fault
+from dia_runtime.formats.replies.json_text import alone, braced, fenced, flat, marked
+from dia_runtime.formats.replies.texts import BULLET
+from dia_runtime.language.values import Value
+
+NONE = "none"
+MOST_RANKED = 1_000
+
+
+def _of_answer_format(form: Format, chain: str) -> tuple[tuple[str, Reading], ...]:
+    """The steps of an answer format's chain, as those of a reply format."""
+    return tuple((name, _as_reading(form, step)) for name, step in form.chains[chain])
+
+
+def _as_reading(form: Format, step: Any) -> Reading:
+    return lambda reply, format: step(reply, {"kind": format["kind"], "of": format["of"]})
+
+
+def _under_key(step: Any, default: str, is_folded: bool = False) -> Reading:
+    """A step of the published parser: the text under the key, if it is one of the labels."""
+
+    def read(reply: str, format: ReplyRecord) -> Value | None:
+        found = step(reply, {"kind": "json", "key": format.get("key", default)})
+        text = None if found is None else found.strip().upper() if is_folded else found.strip()
+        return text if text in format["of"] else None
+
+    return read
+
+
+def first_letter(reply: str, format: ReplyRecord) -> Value | None:
+    """The first character of the reply that is one of the letters, in either case, wherever it stands."""
+    letters = {letter.upper() for letter in format["of"]}
+    return next((char.upper() for char in reply[:CHARACTERS] if char.upper() in letters), None)
+
+
+def _in_pair(default: str) -> Reading:
+    """A step of the published parser: the first of the labels that stands in quotes behind the key in quotes."""
+
+    def read(reply: str, format: ReplyRecord) -> Value | None:
+        labels = "|".join(re.escape(label) for label in format["of"])
+        found = re.search(rf'"{re.escape(format.get("key", default))}"\s*:\s*"({labels})"', reply[:CHARACTERS])
+        return found[1] if found else None
+
+    return read
+
+
+def _published(default: str, is_folded: bool = False) -> tuple[tuple[str, Reading], ...]:
+    steps = [(name, _under_key(step, default, is_folded)) for name, step in JSON.chains["compat"] if name != "pair"]
+    return (*steps, ("pair", _in_pair(default)))
+
+
+class Chosen(ReplyFormat):
+    """One of fixed texts, read as the answer format of the same name reads it."""
+
+    options = frozenset({"of", "key"})
+    form: ClassVar[Format]
+
+    def faults(self, format: ReplyRecord) -> list[str]:
+        found, key = super().faults(format), format.get("key", "answer")
+        found += [] if isinstance(key, str) and 0 < len(key) <= 100 else ["`key` must be a text of 1 to 100 characters"]
+        return found + self.form.faults({name: held for name, held in format.items() if name in ("kind", "of")})
+
+    def instruction(self, format: ReplyRecord) -> str:
+        return self.form.instruction({"kind": format["kind"], "of": format["of"]}, "one of these")
+
+    def write(self, value: Value, format: ReplyRecord) -> str:
+        return self.form.wrap(str(value), format)
+
+
+class Label(Chosen):
+    """One of fixed labels."""
+
+    form = LABEL
+    chains: ClassVar[Chains] = {
+        "strict": _of_answer_format(LABEL, "strict"),
+        "lenient": _of_answer_format(LABEL, "lenient"),
+        "compat": _published("choice"),
+    }
+
+
+class Letter(Chosen):
+    """One of fixed letters."""
+
+    form = LETTER
+    chains: ClassVar[Chains] = {
+        "strict": _of_answer_format(LETTER, "strict"),
+        "lenient": _of_answer_format(LETTER, "lenient"),
+        "compat": (*_published("answer", True), ("first", first_letter)),
+    }
+
+
+def subset_of(reply: str, format: ReplyRecord) -> Value | None:
+    """The options that the reply consists of; an empty list for `none`."""
+    text = reply.strip()
+    if len(text) > CHARACTERS or not text:
+        return None
+    if _bare(text).casefold() == NONE:
+        return []
+    by_line = [_bare(line) for line in text.splitlines() if line.strip()]
+    found = _known(by_line, format)
+    return found if found is not None else _known([_bare(part) for part in text.split(",")], format)
+
+
+def subset_on_line(reply: str, format: ReplyRecord) -> Value | None:
+    """The options that the last line consists of."""
+    text = reply[-CHARACTERS:].rstrip()
+    return subset_of(text[text.rfind("\n") + 1 :].rpartition(":")[2], format)
+
+
+def subset_in_json(reply: str, format: ReplyRecord) -> Value | None:
+    """The options in a JSON list that the reply is, or the one list that its object holds."""
+    held = _json_list(reply)
+    return None if held is None else [] if held == [] else _known(held, format)
+
+
+def _json_list(reply: str, key: str | None = None) -> list[str] | None:
+    """The texts of the JSON list that the reply is, or of the list in its object: under the key, or the only one."""
+    held = alone(reply)
+    held = next((found for found in (held, fenced(reply), marked(reply), braced(reply)) if found is not None), None)
+    if isinstance(held, Mapping):
+        lists = [value for name, value in held.items() if isinstance(value, list) and key in (None, name)]
+        held = lists[0] if len(lists) == 1 else None
+    return held if isinstance(held, list) and all(isinstance(one, str) for one in held) else None
+
+
+def _known(said: list[str], format: ReplyRecord) -> Value | None:
+    """The options that were said, in the order of the format; None where something else was said, or one twice."""
+    folded = [one.strip().casefold() for one in said]
+    options = by_fold(format["of"])
+    if not folded or len(set(folded)) < len(folded) or not set(folded) <= options.keys():
+        return None
+    return [name for key, name in options.items() if key in set(folded)]
+
+
+def _bare(text: str) -> str:
+    """The text without a bullet, quotes, asterisks and a full stop around it."""
+    return BULLET.sub("", text, count=1).strip().strip("*\"'`[]").rstrip(".").strip()
+
+
+class Subset(ReplyFormat):
+    """Some of fixed options."""
+
+    options = frozenset({"of"})
+    chains = {
+        "strict": (("options", subset_of),),
+        "lenient": (("options", subset_of), ("line", subset_on_line), ("json", subset_in_json)),
+    }
+
+    def faults(self, format: ReplyRecord) -> list[str]:
+        found = super().faults(format) + texts_fault(format, "of", 1)
+        if not found and any(_bare(one) != one or "," in one or one.casefold() == NONE for one in format["of"]):
+            found = ["an option of the format subset must be no `none`, and hold no comma, quotes or bullet around it"]
+        return found
+
+    def instruction(self, format: ReplyRecord) -> str:
+        return (
+            f"Reply with those of these that apply, separated by commas, and with nothing else: "
+            f'{", ".join(format["of"])}. If none of them applies, reply "{NONE}".'
+        )
+
+    def write(self, value: Value, format: ReplyRecord) -> str:
+        return ", ".join(value) if value else NONE
+
+
+SEPARATORS = re.compile(r"[,>;]|\n")
+
+
+def order(reply: str, format: ReplyRecord) -> Value | None:
+    """The labels in the order in which the reply, or its last line, gives every one of them once."""
+    text = reply[-CHARACTERS:].strip()
+    for part in (text, text[text.rfind("\n") + 1 :]):
+        found = _permutation([_bare(one) for one in SEPARATORS.split(part.strip("[] \t\n")) if one.strip()], format)
+        if found is not None:
+            return found
+    return None
+
+
+def _permutation(said: list[str], format: ReplyRecord) -> Value | None:
+    labels = by_fold(format["of"])
+    folded = [one.casefold() for one in said]
+    return [labels[one] for one in folded] if len(folded) == len(labels) and set(folded) == labels.keys() else None
+
+
+def order_in_json(reply: str, format: ReplyRecord) -> Value | None:
+    """The labels in the order of a JSON list, alone or under the key."""
+    held = _json_list(reply, _key(format))
+    return None if held is None else _permutation(held, format)
+
+
+def _key(format: ReplyRecord) -> str:
+    return str(format.get("key", "ranking"))
+
+
+def _listed(find: Callable[[str], Iterable[Any]]) -> Reading:
+    """A step of the published parser: the list under the key, whatever texts it holds."""
+
+    def read(reply: str, format: ReplyRecord) -> Value | None:
+        for held in find(reply):
+            found = held.get(_key(format)) if isinstance(held, Mapping) else None
+            if isinstance(found, list) and 0 < len(found) <= MOST_RANKED:
+                return [one if isinstance(one, str) else str(one) for one in found]
+        return None
+
+    return read
+
+
+def _once(find: Callable[[str], Any]) -> Callable[[str], Iterable[Any]]:
+    return lambda reply: [find(reply)]
+
+
+class Ranking(ReplyFormat):
+    """All labels in an order."""
+
+    options = frozenset({"of", "key"})
+    chains: ClassVar[Chains] = {
+        "strict": (("order", order),),
+        "lenient": (("order", order), ("json", order_in_json)),
+        "compat": (("fence", _listed(_once(marked))), ("braces", _listed(_once(braced))), ("any", _listed(flat))),
+    }
+
+    def faults(self, format: ReplyRecord) -> list[str]:
+        found, key = super().faults(format) + texts_fault(format, "of", 2), format.get("key", "ranking")
+        if not found and any(SEPARATORS.search(one) or _bare(one) != one for one in format["of"]):
+            found = ["a label of the format ranking must hold no comma, semicolon, `>`, quotes or bullet"]
+        return found + ([] if isinstance(key, str) and 0 < len(key) <= 100 else ["`key` must be a text"])
+
+    def instruction(self, format: ReplyRecord) -> str:
+        return (
+            f"End your reply with one line that holds all of {', '.join(format['of'])} in your order, between commas."
+        )
+
+    def write(self, value: Value, format: ReplyRecord) -> str:
+        return ", ".join(value)
+
+
+LABEL_REPLY, LETTER_REPLY, SUBSET, RANKING = Label(), Letter(), Subset(), Ranking()

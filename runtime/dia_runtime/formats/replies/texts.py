@@ -1,0 +1,98 @@
+"""Replies that are text: the whole of it, or its lines.
+
+| format | chain | what is read |
+|---|---|---|
+| text | strict | the reply as it came, if it holds more than white space (step `whole`) |
+| lines | strict | the lines that are not blank, without bullets, numbers and blanks around them; with `count: n` there must be n (`lines`) |
+| lines | lenient | that, else the lines that have a bullet or number (`listed`), else what a JSON list holds, alone or as the one list of an object (`json`), else what commas separate on the one line (`commas`) |
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+import re
+
+from dia_runtime.formats.base import CHARACTERS
+from dia_runtime.formats.replies.base import ReplyFormat, ReplyRecord, count_fault
+from dia_runtime.formats.replies.json_text import braced, parsed
+from dia_runtime.language.values import Value
+
+BULLET = re.compile(r"\s*(?:[-*+•–]|\(?[0-9]{1,4}[.):])\s+")
+MOST_LINES = 10_000
+
+
+def whole(reply: str, format: ReplyRecord) -> Value | None:
+    """The reply as it came; None for an empty one."""
+    return reply if reply and not reply.isspace() else None
+
+
+def lines(reply: str, format: ReplyRecord) -> Value | None:
+    """The lines without their bullets."""
+    return _enough([BULLET.sub("", line, count=1).strip() for line in _lines(reply)], format)
+
+
+def listed(reply: str, format: ReplyRecord) -> Value | None:
+    """The lines that have a bullet or a number, without these."""
+    return _enough([BULLET.sub("", line, count=1).strip() for line in _lines(reply) if BULLET.match(line)], format)
+
+
+def in_json(reply: str, format: ReplyRecord) -> Value | None:
+    """The texts of the JSON list that the reply is, or of the one list that its object holds."""
+    held = parsed(reply.strip())
+    held = braced(reply) if held is None else held
+    if isinstance(held, dict):
+        lists = [value for value in held.values() if isinstance(value, list)]
+        held = lists[0] if len(lists) == 1 else None
+    is_texts = isinstance(held, list) and all(isinstance(one, str) for one in held)
+    return _enough([one.strip() for one in held], format) if held and is_texts else None
+
+
+def commas(reply: str, format: ReplyRecord) -> Value | None:
+    """What commas separate on the one line of the reply."""
+    found = _lines(reply)
+    return _enough([part.strip() for part in found[0].split(",")], format) if len(found) == 1 else None
+
+
+def _lines(reply: str) -> list[str]:
+    return [line for line in reply[:CHARACTERS].splitlines() if line.strip()]
+
+
+def _enough(found: list[str], format: ReplyRecord) -> Value | None:
+    """The texts, if there are as many as wanted and none is empty."""
+    wanted = format.get("count", len(found))
+    return found if 0 < len(found) == wanted and len(found) <= MOST_LINES and all(found) else None
+
+
+class Text(ReplyFormat):
+    """The whole reply."""
+
+    chains = {"strict": (("whole", whole),)}
+
+    def instruction(self, format: ReplyRecord) -> str:
+        return ""
+
+    def write(self, value: Value, format: ReplyRecord) -> str:
+        return str(value)
+
+
+class Lines(ReplyFormat):
+    """A text a line."""
+
+    options = frozenset({"count"})
+    chains = {
+        "strict": (("lines", lines),),
+        "lenient": (("lines", lines), ("listed", listed), ("json", in_json), ("commas", commas)),
+    }
+
+    def faults(self, format: ReplyRecord) -> list[str]:
+        return super().faults(format) + count_fault(format, "count")
+
+    def instruction(self, format: ReplyRecord) -> str:
+        number = format.get("count")
+        wanted = "as many lines as you need" if number is None else "one line" if number == 1 else f"{number} lines"
+        return f"Reply with {wanted}, one entry a line, and write nothing else."
+
+    def write(self, value: Value, format: ReplyRecord) -> str:
+        return "\n".join(value)
+
+
+TEXT, LINES = Text(), Lines()

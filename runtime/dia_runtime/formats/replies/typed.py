@@ -1,0 +1,63 @@
+"""Replies that hold an answer as answer formats mark it, typed where the turn says of which type it is.
+
+`{"kind": "xml", "type": "integer"}`: the text is found by the steps of the answer format's own chains, then read as the
+answer type; without `type` it is text. All options of the answer format may stand beside, and `answer` holds those of
+the type (`{"kind": "last_line", "type": "list", "answer": {"of": {"type": "integer"}}}`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from dia_runtime.formats.base import CHARACTERS, Format
+from dia_runtime.formats.replies.base import Chains, Read, ReplyFormat, ReplyRecord
+from dia_runtime.language.answers import Mode, Unreadable, answer_type, validate
+from dia_runtime.language.answers.base import AnswerType
+from dia_runtime.language.values import Value
+
+OWN = ("type", "answer")
+
+
+class Typed(ReplyFormat):
+    """An answer format, as the reply of a turn."""
+
+    chains: ClassVar[Chains] = {"strict": ()}
+
+    def __init__(self, form: Format) -> None:
+        self.form = form
+
+    def faults(self, format: ReplyRecord) -> list[str]:
+        found = self.form.faults(self.record(format))
+        more = format.get("answer", {})
+        if not isinstance(more, Mapping) or ("type" not in format and more):
+            return [*found, "`answer` holds the options of the reply's `type`"]
+        return found + (list(validate({**more, "type": format["type"]})) if "type" in format else [])
+
+    @staticmethod
+    def record(format: ReplyRecord) -> dict[str, Any]:
+        """The record of the answer format itself."""
+        return {name: held for name, held in format.items() if name not in OWN}
+
+    @staticmethod
+    def answer(format: ReplyRecord) -> AnswerType:
+        """The type of the answer: text unless said."""
+        return answer_type({**format.get("answer", {}), "type": format.get("type", "text")})
+
+    def instruction(self, format: ReplyRecord) -> str:
+        return self.form.instruction(self.record(format), self.answer(format).describe())
+
+    def write(self, value: Value, format: ReplyRecord) -> str:
+        kind = self.answer(format)
+        return self.form.wrap(kind.write(kind.settle(value)), self.record(format))
+
+    def read(self, reply: str, format: ReplyRecord, chain: str = "strict") -> Read:
+        chain = chain if chain in self.form.chains and chain not in self.form.verbatim else "strict"
+        text, step = self.form.extract(reply, self.record(format), chain)
+        if text is None or "type" not in format:
+            return Read(text, step)
+        try:
+            mode: Mode = "lenient" if chain == "lenient" else "strict"
+            return Read(self.answer(format).read(text.strip(), mode) if len(text) <= CHARACTERS else None, step)
+        except Unreadable:
+            return Read(None, step)
