@@ -6,9 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dia_runtime.report.pictures.abstention import drop, risk_coverage
+from dia_runtime.report.pictures.comparisons import comparisons
+from dia_runtime.report.pictures.correlation import correlation
 from dia_runtime.report.pictures.drawing import Drawing
+from dia_runtime.report.pictures.flags import flags
+from dia_runtime.report.pictures.leaderboard import leaderboard
+from dia_runtime.report.pictures.reliability import reliability
+from dia_runtime.report.pictures.verdicts import categories, domains, verdicts
 
 Data = Mapping[str, Any]
+SCORE = ("score",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,4 +33,15 @@ class Picture:
 
 
 # Kind, as `dia plot` is told it -> the picture.
-PICTURES: dict[str, Picture] = {}
+PICTURES: dict[str, Picture] = {
+    "leaderboard": Picture("all models by RS@k, with intervals", SCORE, leaderboard),
+    "verdicts": Picture("what became of the questions, by model", SCORE, verdicts),
+    "reliability": Picture("solved instances of each item, by model", SCORE, reliability),
+    "domains": Picture("verdicts by domain", SCORE, domains),
+    "categories": Picture("verdicts by category", SCORE, categories),
+    "drop": Picture("what wrong answers cost each model", SCORE, drop),
+    "risk-coverage": Picture("risk against the share of answered questions", SCORE, risk_coverage),
+    "comparisons": Picture("paired differences of all models", SCORE, comparisons),
+    "correlation": Picture("which models solve the same items", SCORE, correlation),
+    "flags": Picture("flags and failures, by model", SCORE, flags),
+}

@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 
 Point = tuple[float, float]
-NARROW, WIDE = frozenset("fijlrtI.,:;|!'()[] -1"), frozenset("mwMWGOQ@%")
+NARROW, WIDE = frozenset("fijlrtI.,:;|!'()[] -"), frozenset("mwMWGOQ@%")
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3), (1, 2), (10, 4), (4, 2, 1, 2, 1, 2), (3, 6))
 
 
@@ -120,7 +120,7 @@ def _share(char: str) -> float:
         return 0
     if unicodedata.east_asian_width(char) in "WF":
         return 1.05
-    return 0.33 if char in NARROW else 0.9 if char in WIDE else 0.7 if char.isupper() else 0.58
+    return 0.4 if char in NARROW else 0.98 if char in WIDE else 0.72 if char.isupper() else 0.62
 
 
 def clipped(text: str, width: float, size: float = 12) -> str:

@@ -19,6 +19,7 @@ COLOURS: dict[str, tuple[str, str]] = {
     "muted": ("#566274", "#a3adbb"),
     "faint": ("#c9d0d9", "#434d5b"),
     "grid": ("#e6eaef", "#28303a"),
+    "shade": ("#f5f7f9", "#1a1f27"),
     "accent": ("#1d62a8", "#7cb8f2"),
     "correct": ("#2b6cb0", "#5aa2e6"),
     "skipped": ("#c3cad4", "#5b6675"),

@@ -1,0 +1,120 @@
+"""What abstaining costs and saves: the drop from the traditional score, and risk against coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dia_runtime.report.pictures.axes import (
+    SMALL,
+    Scale,
+    bottom_axis,
+    dot_legend,
+    left_axis,
+    line_legend,
+    percent,
+    plain,
+)
+from dia_runtime.report.pictures.drawing import DASHES, Circle, Drawing, Line, Mark, Polyline, Rect, Text
+from dia_runtime.report.pictures.figures import LABELS, ends, kind_of_interval, middle, name_at, ranked, require
+from dia_runtime.report.pictures.palette import series
+
+WIDTH, ROW = 720, 30
+TRAD, IDK = "series-1", "series-2"
+
+
+def drop(data: Mapping[str, Any]) -> Drawing:
+    """Each model's traditional score and its score under abstention, joined by what lies between."""
+    models = ranked(data["score"], "idk_score")
+    require(models, "no run holds replies")
+    low = min(0.0, *(value for model in models for value in _values(model)))
+    scale = Scale(_floor(low), 1.0, LABELS, WIDTH - 90)
+    key, height = dot_legend(
+        [(IDK, "+1 right, 0 abstained, −1 wrong"), (TRAD, "right replies")], LABELS, 2, WIDTH - LABELS
+    )
+    top = height + 8
+    bottom = top + ROW * len(models)
+    note = kind_of_interval([model["idk_score"] for model in models])
+    marks: list[Mark] = [*bottom_axis(scale, top, bottom, f"score, with {note}", percent), *key]
+    marks.append(Text(WIDTH - 6, top - 6, "drop", 12, "end", "muted"))
+    for at, model in enumerate(models):
+        y = top + ROW * (at + 0.5)
+        if at % 2:
+            marks.insert(0, Rect(0, y - ROW / 2, WIDTH, ROW, "shade"))
+        marks += _row(model, scale, y)
+    worst = max(models, key=lambda model: middle(model["drop"]) or 0)
+    words = (
+        f"For each of {len(models)} models the share of right replies, and the score less a point for a wrong one. "
+        f"The largest drop has {worst['model']}: {_points(worst)}."
+    )
+    return Drawing("What wrong answers cost", words, WIDTH, bottom + 46, tuple(marks))
+
+
+def _row(model: Mapping[str, Any], scale: Scale, y: float) -> list[Mark]:
+    marks: list[Mark] = [name_at(model["model"], y)]
+    idk, trad = (middle(model[key]) for key in ("idk_score", "trad_score"))
+    if idk is None or trad is None:
+        return marks
+    marks.append(Line(scale(idk), y, scale(trad), y, "faint", 6))
+    for key, value, colour, side in (("trad_score", trad, TRAD, -1), ("idk_score", idk, IDK, 1)):
+        if found := ends(model[key]):
+            low, high = (scale(min(1.0, max(-1.0, end))) for end in found)
+            marks.append(Line(low, y + 7 * side, high, y + 7 * side, colour, 1.5))
+        tip = f"{model['model']}: {percent(round(value, 4))}"
+        marks.append(Circle(scale(value), y, 5.5, colour, "paper", tip))
+    marks.append(Text(WIDTH - 6, y + 4, _points(model), 12, "end", "ink", True))
+    return marks
+
+
+def _points(model: Mapping[str, Any]) -> str:
+    value = middle(model["drop"])
+    return "\N{EN DASH}" if value is None else f"{plain(round(100 * value, 1))} points"
+
+
+def _values(model: Mapping[str, Any]) -> list[float]:
+    held = [middle(model[key]) for key in ("idk_score", "trad_score")]
+    return [value for value in (*held, *(ends(model["idk_score"]) or ())) if value is not None]
+
+
+def _floor(low: float) -> float:
+    """The low end of the scale: 0, or a tenth below the lowest value, never below -1."""
+    return 0.0 if low >= 0 else max(-1.0, int(low * 5 - 1) / 5)
+
+
+def risk_coverage(data: Mapping[str, Any]) -> Drawing:
+    """Each model's risk, the more of its answers count, from the most confident on; the dot is where it stopped."""
+    models = [model for model in ranked(data["score"]) if _curve(model)]
+    require(models, "no model answered anything")
+    highest = max(risk for model in models for _, risk in _curve(model))
+    left, top, bottom, right = 74, 12, 352, WIDTH - 20
+    across, up = Scale(0, 1, left, right), Scale(0, max(0.1, highest * 1.08), bottom, top)
+    marks: list[Mark] = [
+        *bottom_axis(across, top, bottom, "coverage: share of the questions that are answered", percent)
+    ]
+    marks += left_axis(up, left, right, "risk: share of wrong ones among them", percent)
+    for number, model in enumerate(models):
+        points = tuple((across(coverage), up(risk)) for coverage, risk in _curve(model))
+        if len(points) > 1:
+            marks.append(Polyline(points, series(number), 2, DASHES[number % len(DASHES)], model["model"]))
+        coverage, risk = _curve(model)[-1]
+        tip = f"{model['model']}: coverage {percent(round(coverage, 3))}, risk {percent(round(risk, 3))}"
+        marks.append(Circle(*points[-1], 5, series(number), "paper", tip))
+        marks.append(Text(points[-1][0], points[-1][1] - 9, str(number + 1), SMALL, "middle", series(number), True))
+    entries = [(series(number), f"{number + 1} {model['model']}") for number, model in enumerate(models)]
+    key, height = line_legend(entries, left, bottom + 48, right - left)
+    words = "Risk against coverage. " + "; ".join(_stop(model) for model in models[:12]) + "."
+    return Drawing("Risk and coverage", words, WIDTH, bottom + 54 + height, (*marks, *key))
+
+
+def _curve(model: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """The (coverage, risk) of a model from its most confident answers on; without a curve the last point alone."""
+    selective = model.get("selective")
+    if selective and selective["curve"]:
+        return [(point["coverage"], point["risk"]) for point in selective["curve"]]
+    coverage, accuracy = (model[key]["value"] for key in ("coverage", "accuracy_answered"))
+    return [] if coverage is None or accuracy is None else [(coverage, 1 - accuracy)]
+
+
+def _stop(model: Mapping[str, Any]) -> str:
+    coverage, risk = _curve(model)[-1]
+    return f"{model['model']} answers {100 * coverage:.0f} % and errs in {100 * risk:.0f} % of them"

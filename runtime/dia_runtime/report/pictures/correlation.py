@@ -1,0 +1,83 @@
+"""How alike two models are: the correlation of what they solve, item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from typing import Any
+
+from dia_runtime.report.pictures.axes import SMALL, plain
+from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped
+from dia_runtime.report.pictures.figures import LABELS, cell, name_at, ranked, require
+from dia_runtime.report.pictures.palette import on, tilt
+
+WIDE, TALL, TURNED = 54, 30, 110
+MOST = 30  # models
+
+
+def correlation(data: Mapping[str, Any]) -> Drawing:
+    """Models in rows and in columns; blue for those that solve the same items, orange for those that solve others."""
+    models = ranked(data["score"])[:MOST]
+    require(len(models) > 1, "a correlation needs two models")
+    found = correlations(models)
+    marks: list[Mark] = []
+    for row, model in enumerate(models):
+        y = TURNED + (row - 1) * TALL
+        x = LABELS + (row + 0.5) * WIDE
+        if row + 1 < len(models):
+            marks.append(Text(x + 2, TURNED - 8, clipped(model["model"], 120, SMALL), SMALL, turn=-40))
+        if row:
+            marks.append(name_at(model["model"], y + TALL / 2))
+        for column, other in enumerate(models[:row]):
+            value = found[row][column]
+            told = "\N{EN DASH}" if value is None else f"{value:z.2f}".replace("-", "\N{MINUS SIGN}")
+            colour = "grid" if value is None else tilt(value)
+            tip = f"{model['model']} and {other['model']}: {told}"
+            ink = "muted" if value is None else on(colour)
+            marks += cell(LABELS + column * WIDE, y + 1, WIDE - 2, TALL - 2, colour, told, ink, tip)
+    width, height = LABELS + WIDE * len(models) + 20, TURNED + TALL * (len(models) - 1) + 34
+    marks += _key(height - 24)
+    words = "Correlations over items of how many instances two models solve. " + _closest(models, found)
+    return Drawing("Which models solve the same items", words, max(width, LABELS + 330), height, tuple(marks))
+
+
+def _key(y: float) -> list[Mark]:
+    marks: list[Mark] = []
+    for at, value in enumerate((-1.0, -0.5, 0.0, 0.5, 1.0)):
+        colour = tilt(value)
+        marks += cell(LABELS + at * 44, y, 42, 18, colour, plain(value), on(colour))
+    return marks
+
+
+def correlations(models: Sequence[Mapping[str, Any]]) -> list[list[float | None]]:
+    """Pearson's correlation of each two models' solved instances, over the items that both were asked."""
+    return [[_pearson(one["tsr"], other["tsr"]) for other in models] for one in models]
+
+
+def _pearson(one: Mapping[str, int], other: Mapping[str, int]) -> float | None:
+    """None where one of the two has the same number everywhere.
+
+    >>> _pearson({"a": 0, "b": 1, "c": 2}, {"a": 2, "b": 1, "c": 0})
+    -1.0
+    """
+    pairs = [(held, other[item]) for item, held in one.items() if item in other]
+    number = len(pairs)
+    first, second = sum(x for x, _ in pairs), sum(y for _, y in pairs)
+    spread = number * sum(x * x for x, _ in pairs) - first * first
+    other_spread = number * sum(y * y for _, y in pairs) - second * second
+    if spread <= 0 or other_spread <= 0:
+        return None
+    return (number * sum(x * y for x, y in pairs) - first * second) / sqrt(spread * other_spread)
+
+
+def _closest(models: Sequence[Mapping[str, Any]], found: Sequence[Sequence[float | None]]) -> str:
+    pairs = [
+        (value, models[row]["model"], models[column]["model"])
+        for row in range(len(models))
+        for column in range(row)
+        if (value := found[row][column]) is not None
+    ]
+    if not pairs:
+        return "None is defined."
+    value, one, other = max(pairs)
+    return f"Most alike are {one} and {other}, {value:.2f}."

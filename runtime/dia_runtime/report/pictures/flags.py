@@ -1,0 +1,53 @@
+"""What went wrong beside the answers: flags and failures of every model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dia_runtime.report.pictures.axes import SMALL
+from dia_runtime.report.pictures.drawing import Drawing, Mark, Text
+from dia_runtime.report.pictures.figures import LABELS, cell, name_at, ranked, require
+from dia_runtime.report.pictures.palette import heat, on
+
+WIDE, TALL, TOP = 92, 26, 26
+# What is counted -> how it is called.
+FLAGS = {
+    "unparsed": "unparsed",
+    "error": "errors",
+    "refused": "refused",
+    "truncated": "truncated",
+    "over_context": "over context",
+    "skip_malformed": "skip malformed",
+    "undecided": "undecided",
+}
+
+
+def count(model: Mapping[str, Any], name: str) -> int:
+    """How many of a model's questions have the flag, or the verdict of that name."""
+    held = model["counts"] if name in model["counts"] else model["flags"]
+    return int(held.get(name, 0))
+
+
+def flags(data: Mapping[str, Any]) -> Drawing:
+    """Models in rows, flags and failures in columns."""
+    models = ranked(data["score"])
+    require(models, "no run holds replies")
+    marks: list[Mark] = []
+    for column, heading in enumerate(FLAGS.values()):
+        marks.append(Text(LABELS + (column + 0.5) * WIDE, TOP - 10, heading, SMALL, "middle", "muted"))
+    for row, model in enumerate(models):
+        y = TOP + row * TALL
+        marks.append(name_at(model["model"], y + TALL / 2))
+        total = sum(model["counts"].values()) or 1
+        for column, name in enumerate(FLAGS):
+            number = count(model, name)
+            colour = heat((number / total) ** 0.5) if number else "shade"
+            tip = f"{model['model']}: {number} of {total} {FLAGS[name]}"
+            ink = on(colour) if number else "muted"
+            marks += cell(LABELS + column * WIDE, y + 1, WIDE - 2, TALL - 2, colour, f"{number:,}", ink, tip)
+    height = TOP + TALL * len(models) + 6
+    words = (
+        f"Flags and failures of {len(models)} models; the stronger the colour, the larger the share of its questions."
+    )
+    return Drawing("Flags and failures", words, LABELS + WIDE * len(FLAGS), height, tuple(marks))

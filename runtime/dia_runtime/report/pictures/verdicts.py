@@ -1,0 +1,127 @@
+"""What became of the questions: bars of correct, skipped and wrong, of all and by labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dia_runtime.report.pictures.axes import SMALL, legend
+from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Mark, Polygons, Polyline, Rect, Text, text_width
+from dia_runtime.report.pictures.figures import name_at, ranked, require
+from dia_runtime.report.pictures.palette import VERDICTS
+
+WIDTH, PANEL, ROW = 720, 350, 20
+NAMES, NUMBERS = 118, 40  # pixels of a panel for names at the left, for numbers at the right
+MOST_GROUPS = 60
+Blocks = Sequence[tuple[str, Mapping[str, Any]]]
+
+
+def verdicts(data: Mapping[str, Any]) -> Drawing:
+    """One bar a model, of all its questions."""
+    models = ranked(data["score"])
+    require(models, "no run holds replies")
+    blocks = [(model["model"], model) for model in models]
+    drawn = bars("", blocks, WIDTH, 160, 26)
+    key, height = legend([(name, name) for name in _shown(blocks)], 160, drawn.height + 8, WIDTH - 160)
+    words = f"Shares of the verdicts of {len(models)} models. {_told(blocks)}"
+    return Drawing("Verdicts", words, WIDTH, drawn.height + 12 + height, (*drawn.marks, *key))
+
+
+def bars(title: str, blocks: Blocks, width: float = PANEL, names: float = NAMES, row: float = ROW) -> Drawing:
+    """A panel: a bar a model, as long as all its questions, in the colours of the verdicts."""
+    marks: list[Mark] = []
+    top = 4.0
+    if title:
+        marks.append(Text(0, 14, title, 13, bold=True))
+        top = 24
+    wide = width - names - NUMBERS
+    for at, (name, block) in enumerate(blocks):
+        y = top + at * row
+        marks.append(name_at(name, y + row / 2, names))
+        marks += _bar(name, block["counts"], names, y + 2, wide, row - 5)
+        marks.append(Text(width, y + row / 2 + 4, f"{sum(block['counts'].values()):,}", SMALL, "end", "muted"))
+    return Drawing(title or "Verdicts", _told(blocks), width, top + row * len(blocks) + 4, tuple(marks))
+
+
+def _bar(name: str, counts: Mapping[str, int], x: float, y: float, wide: float, height: float) -> list[Mark]:
+    marks: list[Mark] = []
+    total = sum(counts.values())
+    for verdict in VERDICTS:
+        if number := counts[verdict]:
+            width = number / total * wide
+            gap = 1 if width > 3 else 0
+            tip = f"{name}: {number} of {total} {verdict}"
+            marks.append(Rect(x, y, width - gap, height, verdict, tip=tip))
+            if text_width(str(number), SMALL) + 6 < width:
+                marks.append(Text(x + width / 2, y + height / 2 + 4, str(number), SMALL, "middle", f"on-{verdict}"))
+            x += width
+    return marks
+
+
+def groups(score: Mapping[str, Any], label: str) -> list[tuple[str, list[tuple[str, Mapping[str, Any]]]]]:
+    """Value of a label -> the blocks of the models that have it, the models in their order."""
+    found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    for model in ranked(score):
+        for name, block in model.get(f"by_{label}", {}).items():
+            found.setdefault(name, []).append((model["model"], block))
+    return sorted(found.items())
+
+
+def by_label(score: Mapping[str, Any], label: str) -> Drawing:
+    """A panel for each value of the label, two beside each other."""
+    found = groups(score, label)
+    require(found, f"no question has a {label}")
+    panels = [bars(name, blocks) for name, blocks in found[:MOST_GROUPS]]
+    marks: list[Mark] = []
+    top = 0.0
+    for at in range(0, len(panels), 2):
+        pair = panels[at : at + 2]
+        for side, panel in enumerate(pair):
+            marks += [moved(mark, side * (WIDTH - PANEL), top) for mark in panel.marks]
+        top += max(panel.height for panel in pair) + 12
+    key, height = legend([(name, name) for name in _shown(found[0][1])], 0, top + 4, WIDTH)
+    left = len(found) - len(panels)
+    if left:
+        marks.append(Text(0, top + height + 20, f"and {left} more", SMALL, fill="muted"))
+    every = ", ".join(name for name, _ in found[:MOST_GROUPS])
+    words = f"Shares of the verdicts of every model in {len(found)} groups: {every}."
+    return Drawing(f"Verdicts by {label}", words, WIDTH, top + height + (30 if left else 8), (*marks, *key))
+
+
+def domains(data: Mapping[str, Any]) -> Drawing:
+    """The verdicts by domain."""
+    return by_label(data["score"], "domain")
+
+
+def categories(data: Mapping[str, Any]) -> Drawing:
+    """The verdicts by category."""
+    return by_label(data["score"], "category")
+
+
+def moved(mark: Mark, x: float, y: float) -> Mark:
+    """The mark elsewhere."""
+    match mark:
+        case Line():
+            return replace(mark, x1=mark.x1 + x, x2=mark.x2 + x, y1=mark.y1 + y, y2=mark.y2 + y)
+        case Polyline():
+            return replace(mark, points=tuple((px + x, py + y) for px, py in mark.points))
+        case Polygons():
+            return replace(mark, shapes=tuple(tuple((px + x, py + y) for px, py in shape) for shape in mark.shapes))
+        case Rect() | Circle() | Text():
+            return replace(mark, x=mark.x + x, y=mark.y + y)
+
+
+def _shown(blocks: Blocks) -> list[str]:
+    """The verdicts that the key explains: the three usual ones, and others that there are."""
+    return [name for name in VERDICTS if name in VERDICTS[:3] or any(block["counts"][name] for _, block in blocks)]
+
+
+def _told(blocks: Blocks) -> str:
+    """The shares in words, of the first models."""
+    told = []
+    for name, block in blocks[:12]:
+        total = sum(block["counts"].values()) or 1
+        shares = ", ".join(f"{100 * block['counts'][verdict] / total:.0f} % {verdict}" for verdict in VERDICTS[:3])
+        told.append(f"{name}: {shares}")
+    return "; ".join(told) + "."
