@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dia_runtime.exports.rows import ROWS
 from dia_runtime.harnesses.figures import conf, correct_clustered_stderr, entry, nms, rs, tsr
 from dia_runtime.harnesses.graded import graded
-from dia_runtime.harnesses.rows import ROWS, rows
+from dia_runtime.harnesses.rows import rows
 
 __all__ = ["conf", "correct_clustered_stderr", "dataset_beside", "nms", "process_results", "rs", "tsr"]
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
-ROWS = "questions.jsonl"
-
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
     """Each row of the file. Raises DiaError where it is damaged."""

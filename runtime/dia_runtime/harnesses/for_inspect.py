@@ -1,0 +1,177 @@
+"""Tasks of Inspect: the exported ones, and those of bundles by the entry point `dia`.
+
+inspect eval dia/dia_bench -T bundle=build/dia_bench-0.3.0-k5 --model openai/gpt-5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentAudio,
+    ContentDocument,
+    ContentImage,
+    ContentText,
+)
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
+from inspect_ai.solver import TaskState, generate, use_tools
+from inspect_ai.tool import bash, python
+
+from dia_runtime.bundle.open import open_bundle
+from dia_runtime.exports.inspect import HOLDS
+from dia_runtime.exports.rows import ROWS
+from dia_runtime.exports.rows import rows as rows_of
+from dia_runtime.harnesses import figures
+from dia_runtime.harnesses.graded import Graded, graded
+from dia_runtime.harnesses.rows import rows
+from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.respondents.asker import Trouble
+from dia_runtime.respondents.chat import Settings, messages_of
+
+Row = Mapping[str, Any]
+SAYS = {"user": ChatMessageUser, "system": ChatMessageSystem, "assistant": ChatMessageAssistant}
+TOOL_SECONDS = 180
+
+
+def task_beside(module: str, tools: bool = False, sandbox: str = "docker") -> Task:
+    """The task of the questions in the folder of a module."""
+    path = Path(module).with_name(ROWS)
+    return task_of(rows(path), path.parent, tools, sandbox)
+
+
+def task_of(held: Iterable[Row], folder: Path, tools: bool = False, sandbox: str = "docker") -> Task:
+    """The task of exported rows, whose assets lie in the folder."""
+    samples = [_sample(row, folder, tools) for row in held]
+    names = {name: (samples[0].metadata or {})[name] for name in ("bundle_id", "questions_root")} if samples else {}
+    return Task(
+        dataset=MemoryDataset(samples),
+        solver=[use_tools([bash(TOOL_SECONDS), python(TOOL_SECONDS)]), generate()] if tools else [generate()],
+        scorer=verdict(),
+        sandbox=sandbox if tools else None,
+        metadata=names,
+    )
+
+
+@task
+def dia_bench(bundle: str | None = None, tools: bool = False, sandbox: str = "docker") -> Task:
+    """The questions of a bundle; without one, of the only bundle of DIA-Bench below `build/`."""
+    path = Path(bundle) if bundle else _only("dia_bench")
+    opened = open_bundle(path)
+    return task_of(rows_of(opened, "inspect", HOLDS), path, tools, sandbox)
+
+
+def _only(benchmark: str) -> Path:
+    found = sorted(path.parent for path in Path("build").glob(f"{benchmark}-*/manifest.json"))
+    if len(found) != 1:
+        message = f"`build/` holds {len(found) or 'no'} bundle{'s' * (len(found) != 1)} of `{benchmark}`"
+        mend = "make one with `dia compile`, and name it: `-T bundle=build/...`"
+        raise DiaError(Diagnostic("E701", message, None, mend))
+    return found[0]
+
+
+def _sample(row: Row, folder: Path, tools: bool) -> Sample:
+    beside = [asset for asset in row["assets"] if asset["deliver"] == "file"]
+    if beside and not tools:
+        message = f"`{row['id']}` has a file for a model with tools"
+        raise DiaError(Diagnostic("E714", message, None, "ask with `-T tools=true`"))
+    attached = {**row, "assets": [asset for asset in row["assets"] if asset["deliver"] != "file"]}
+    try:
+        said = messages_of(attached, Settings(), lambda name: (folder / name).read_bytes())
+    except Trouble as trouble:
+        raise DiaError(Diagnostic("E714", trouble.message, None)) from None
+    return Sample(
+        id=row["id"],
+        input=[SAYS[message["role"]](content=_content(message["content"])) for message in said],
+        target=row["answer"],
+        metadata={name: value for name, value in row.items() if name != "messages"},
+        files={asset["name"]: str((folder / asset["path"]).resolve()) for asset in beside} or None,
+    )
+
+
+def _content(content: str | Sequence[Row]) -> Any:
+    return content if isinstance(content, str) else [_part(part) for part in content]
+
+
+def _part(part: Row) -> Any:
+    """The part of a chat request as Inspect has it."""
+    kind = part["type"]
+    if kind == "text":
+        return ContentText(text=part["text"])
+    if kind == "image_url":
+        return ContentImage(image=part["image_url"]["url"])
+    if kind == "input_audio":
+        sound = part["input_audio"]
+        media = "mpeg" if sound["format"] == "mp3" else "wav"
+        return ContentAudio(audio=f"data:audio/{media};base64,{sound['data']}", format=sound["format"])
+    name, address = part["file"]["filename"], part["file"]["file_data"]
+    return ContentDocument(document=address, filename=name, mime_type=address[5:].partition(";")[0])
+
+
+def _entries(scores: Sequence[SampleScore]) -> Iterator[str]:
+    """What figures over items are made of: each sample's item, whether it is correct, and its value as points."""
+    for held in scores:
+        value = held.score.as_float()
+        grade = Graded("correct" if value == 1 else "wrong", None, Fraction(value).limit_denominator(10**9))
+        yield figures.entry(str((held.sample_metadata or {})["item"]), grade)
+
+
+def _over_items(figure: Callable[[Sequence[str]], float]) -> Metric:
+    def over_items(scores: list[SampleScore]) -> Value:  # by its annotations Inspect knows what to hand over
+        return figure(list(_entries(scores)))
+
+    return over_items
+
+
+@metric
+def conf() -> Metric:
+    """Conf@k of a score that is 1 for correct."""
+    return _over_items(figures.conf)
+
+
+@metric
+def nms() -> Metric:
+    """NMS@k of a score that is 1 for correct."""
+    return _over_items(figures.nms)
+
+
+@metric
+def tsr() -> Metric:
+    """The mean TSR@(t,k) of a score that is 1 for correct."""
+    return _over_items(figures.tsr)
+
+
+@metric
+def rs() -> Metric:
+    """RS@k of a score that is points."""
+    return _over_items(figures.rs)
+
+
+def _shared() -> list[Metric]:
+    return [mean(), stderr(cluster="item")]
+
+
+@scorer(
+    metrics={
+        "correct": [*_shared(), conf(), nms(), tsr()],
+        "skipped": _shared(),
+        "unparsed": _shared(),
+        "points": [*_shared(), rs()],
+    }
+)
+def verdict() -> Scorer:
+    """The verdict of dia-spec's own grader on the last thing that the model said."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        grade = graded(state.metadata, state.output.completion)
+        said = {"verdict": grade.verdict, "points": str(grade.points)}
+        return Score(value=grade.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=said)
+
+    return score

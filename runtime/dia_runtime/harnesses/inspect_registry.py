@@ -1,0 +1,10 @@
+"""What Inspect finds by the entry point `dia`: tasks under the names `dia/...`."""
+
+from __future__ import annotations
+
+from inspect_ai._eval.registry import task_register
+
+from dia_runtime.harnesses.for_inspect import dia_bench
+
+# Inspect would call them after the Python package, dia_runtime/...
+task_register(dia_bench, "dia/dia_bench", {}, ["bundle", "tools", "sandbox"])
