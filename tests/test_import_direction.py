@@ -17,7 +17,7 @@ SOURCES = {
 # on the ground only `language` and `data` may be imported by the others.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"language", "data"}),
-    frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "metrics", "intervals", "rasch"}),
+    frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch"}),
     frozenset({"grade"}),
     frozenset({"respondents", "judge"}),
     frozenset({"lay_down", "jobs", "blocks", "beside", "imports"}),

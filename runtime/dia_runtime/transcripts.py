@@ -1,0 +1,178 @@
+"""Transcripts: what was said in the sessions of a question, as the text that a run keeps as the question's reply.
+
+One line of canonical JSON: `{"transcript": 1, "sessions": [{"name", "item", "role", "model", "shared", "messages",
+"replies"}]}`. A session that runs once an item stands there once an item. `messages` is the conversation as it was
+sent, with the model's replies in it; an assistant message whose beginning was given to the model has that beginning
+under `prefill` beside its whole `content`. Each of `replies` has `name, turn, item, text, tokens, seconds,
+finish_reason`, where known `prompt_tokens` and `cost`, and where there is no text `error` with `kind` and `message`:
+
+- `left_out`: nobody plays the role; `condition`: a `when` did not hold; `unset`: what it was to be asked needs a reply
+  that is not there; `language`: what it was to be asked could not be computed; `ended`: the conversation was over
+  before, because the provider refused to go on (`finish_reason` says why).
+
+A provider's refusal itself has neither text nor error, but a `finish_reason`: `content_filter` or `over_context`.
+`extracted` stands in imported transcripts alone: the typed value where the text is not known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+VERSION = 1
+LONGEST = 10_000_000  # characters; a longer one is none, and is never written
+Message: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SaidReply:
+    """A reply of a session: to which turn, at which item of the turn's own list, and what came back or why nothing."""
+
+    name: str | None
+    turn: int
+    item: int | None = None
+    text: str | None = None
+    tokens: int | None = None
+    seconds: str | None = None
+    finish_reason: str | None = None
+    error: Mapping[str, str] | None = None
+    extracted: Any = None
+    prompt_tokens: int | None = None
+    cost: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The reply as a transcript has it."""
+        names = ("name", "turn", "item", "text", "tokens", "seconds", "finish_reason")
+        more = ("error", "extracted", "prompt_tokens", "cost")
+        known = {name: getattr(self, name) for name in more if getattr(self, name) is not None}
+        return {name: getattr(self, name) for name in names} | known
+
+
+@dataclass(frozen=True, slots=True)
+class SaidSession:
+    """A session, or what was said for one item of its list: who was asked, the conversation, and the replies."""
+
+    name: str
+    role: str
+    model: str
+    item: int | None = None
+    shared: str | None = None
+    messages: tuple[Message, ...] = ()
+    replies: tuple[SaidReply, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The session as a transcript has it."""
+        names = ("name", "item", "role", "model", "shared")
+        held = {name: getattr(self, name) for name in names}
+        return {**held, "messages": list(self.messages), "replies": [reply.as_json() for reply in self.replies]}
+
+
+def transcript_text(sessions: Iterable[SaidSession]) -> str:
+    """The transcript as it is kept.
+
+    >>> transcript_text([])
+    '{"sessions":[],"transcript":1}'
+    """
+    held = {"transcript": VERSION, "sessions": [session.as_json() for session in sessions]}
+    return json.dumps(held, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def read_transcript(text: str) -> list[SaidSession]:
+    """The sessions of a transcript. Raises ValueError for a text that is none, as any stranger may write one."""
+    if len(text) > LONGEST:
+        raise ValueError(f"it is longer than {LONGEST} characters")
+    try:
+        held = json.loads(text)
+        if held["transcript"] != VERSION:
+            raise ValueError("it is of another version")
+        return [_session(entry) for entry in held["sessions"]]
+    except (KeyError, TypeError, AttributeError, RecursionError):
+        raise ValueError("it is no transcript") from None
+    except json.JSONDecodeError:
+        raise ValueError("it is no JSON") from None
+
+
+def conversation(text: str) -> list[tuple[SaidSession, list[Message]]]:
+    """Each session of a transcript with its messages: role and content. Raises ValueError."""
+    return [(session, list(session.messages)) for session in read_transcript(text)]
+
+
+def spoken(text: str) -> str:
+    """The transcript for people to read: each message below a heading that names session and speaker.
+
+    A text that is no transcript comes back as it is.
+    """
+    try:
+        return "\n\n".join(part for session in read_transcript(text) for part in _parts(session))
+    except ValueError:
+        return text
+
+
+def _parts(session: SaidSession) -> Iterator[str]:
+    item = "" if session.item is None else f" {session.item + 1}"
+    who = session.role if session.role == "subject" else f"{session.role}, {session.model}"
+    yield f"== {session.name}{item} ({who})"
+    for message in session.messages:
+        yield f"[{message['role']}]\n{message['content']}"
+    for reply in session.replies:
+        if reply.text is None:
+            step = "" if reply.item is None else f".{reply.item + 1}"
+            why = (
+                reply.error["message"] if reply.error else f"no reply: {reply.finish_reason or 'its text is not known'}"
+            )
+            yield f"[{reply.name or 'turn'} {reply.turn + 1}{step}] {why}"
+
+
+def _session(held: Mapping[str, Any]) -> SaidSession:
+    return SaidSession(
+        _text(held["name"]),
+        _text(held["role"]),
+        _text(held["model"]),
+        _count(held["item"]),
+        _text_or_none(held.get("shared")),
+        tuple(_message(message) for message in held["messages"]),
+        tuple(_reply(reply) for reply in held["replies"]),
+    )
+
+
+def _message(held: Mapping[str, Any]) -> Message:
+    beginning = {"prefill": _text(held["prefill"])} if "prefill" in held else {}
+    return {"role": _text(held["role"]), "content": _text(held["content"]), **beginning}
+
+
+def _reply(held: Mapping[str, Any]) -> SaidReply:
+    error = held.get("error")
+    turn = _count(held["turn"])
+    if turn is None:
+        raise ValueError("a reply belongs to no turn")
+    return SaidReply(
+        _text_or_none(held["name"]),
+        turn,
+        _count(held["item"]),
+        _text_or_none(held["text"]),
+        _count(held["tokens"]),
+        _text_or_none(held["seconds"]),
+        _text_or_none(held["finish_reason"]),
+        None if error is None else {"kind": _text(error["kind"]), "message": _text(error["message"])},
+        held.get("extracted"),
+        _count(held.get("prompt_tokens")),
+        _text_or_none(held.get("cost")),
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("it holds no text where there must be one")
+    return value
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _count(value: Any) -> int | None:
+    if value is not None and (type(value) is not int or not 0 <= value < 2**53):
+        raise ValueError("it holds no whole number where there must be one")
+    return value

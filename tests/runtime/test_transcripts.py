@@ -1,0 +1,67 @@
+"""Transcripts come back as they were written, and a stranger's text never does harm."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from dia_runtime.transcripts import SaidReply, SaidSession, conversation, read_transcript, spoken, transcript_text
+from hypothesis import given
+from hypothesis import strategies as some
+
+TEXTS = some.text(max_size=20)
+MAYBE = some.none() | TEXTS
+COUNTS = some.none() | some.integers(0, 99)
+ERRORS = some.none() | some.fixed_dictionaries({"kind": TEXTS, "message": TEXTS})
+REPLIES = some.builds(SaidReply, MAYBE, some.integers(0, 9), COUNTS, MAYBE, COUNTS, MAYBE, MAYBE, ERRORS)
+MESSAGES = some.fixed_dictionaries({"role": TEXTS, "content": TEXTS}, optional={"prefill": TEXTS})
+SESSIONS = some.builds(
+    SaidSession, TEXTS, TEXTS, TEXTS, COUNTS, MAYBE,
+    some.lists(MESSAGES, max_size=3).map(tuple), some.lists(REPLIES, max_size=3).map(tuple),
+)  # fmt: skip
+JSON = some.recursive(
+    some.none() | some.booleans() | some.integers() | TEXTS,
+    lambda inner: (
+        some.lists(inner, max_size=3)
+        | some.dictionaries(some.sampled_from(["transcript", "sessions", "name", "replies", "messages"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(some.lists(SESSIONS, max_size=3))
+def test_what_is_written_is_read(sessions: list[SaidSession]) -> None:
+    text = transcript_text(sessions)
+    assert read_transcript(text) == sessions and transcript_text(read_transcript(text)) == text
+    assert text == json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    assert conversation(text) == [(session, list(session.messages)) for session in sessions]
+
+
+@given(JSON | SESSIONS.map(lambda session: {"transcript": 1, "sessions": [{**session.as_json(), "item": "x"}]}))
+def test_a_text_that_is_no_transcript_is_told_as_such(value: object) -> None:
+    text = json.dumps(value)
+    try:
+        read_transcript(text)
+    except ValueError:
+        assert spoken(text) == text
+    else:
+        assert isinstance(value, dict) and value["transcript"] == 1
+
+
+def test_a_deep_text_is_no_transcript() -> None:
+    with pytest.raises(ValueError, match="transcript"):
+        read_transcript("[" * 100_000)
+
+
+def test_a_transcript_is_spoken() -> None:
+    talk = ({"role": "user", "content": "Name one."}, {"role": "assistant", "content": "red"})
+    refusal = SaidReply("second", 1, 0, finish_reason="content_filter")
+    left = SaidReply("verdict", 0, error={"kind": "left_out", "message": "nobody plays `judge`"})
+    said = [
+        SaidSession("talk", "subject", "m", 1, None, talk, (SaidReply("first", 0, text="red"), refusal)),
+        SaidSession("judged", "judge", "none", replies=(left,)),
+    ]
+    assert spoken(transcript_text(said)).splitlines() == [
+        "== talk 2 (subject)", "", "[user]", "Name one.", "", "[assistant]", "red", "",
+        "[second 2.1] no reply: content_filter", "", "== judged (judge, none)", "", "[verdict 1] nobody plays `judge`",
+    ]  # fmt: skip
