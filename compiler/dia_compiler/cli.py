@@ -29,6 +29,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("dia_runtime.commands.audit", "Show where two ways of reading replies differ."),
     "questions": ("dia_runtime.commands.questions", "Show what models make of each question."),
     "export": ("dia_runtime.commands.export", "Write a bundle in the form of another harness."),
+    "keygen": ("dia_runtime.commands.keygen", "Make a pair of keys to sign with."),
+    "sign": ("dia_runtime.commands.sign", "Sign a bundle."),
+    "seal": ("dia_runtime.commands.seal", "Encrypt a bundle's answers, and commit to them."),
+    "unseal": ("dia_runtime.commands.unseal", "Give back the bundle that was sealed."),
+    "prove": ("dia_runtime.commands.prove", "Show one answer of a sealed bundle, and check it."),
+    "pack": ("dia_runtime.commands.pack", "Make one file of a bundle."),
+    "unpack": ("dia_runtime.commands.unpack", "Make a folder of a packed bundle."),
 }
 
 ALONE = {"--allow-programs": "--allow-programs=confined"}  # options and what they stand for without a word behind them

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 from dia_runtime.commands.verify import command as runtime_command
-from dia_runtime.commands.verify import print_verification, verified
+from dia_runtime.commands.verify import is_vouched_for, print_verification, unpacked, verified
 
 from dia_compiler.commands.programs import allow_programs
 
@@ -18,22 +18,29 @@ from dia_compiler.commands.programs import allow_programs
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes of --recompile.")
 @allow_programs
 def command(
-    bundle: Path, expect: str | None, recompile: bool, jobs: int | None, allow_programs: str, as_json: bool
+    bundle: Path,
+    expect: str | None,
+    public_key: Path | None,
+    recompile: bool,
+    jobs: int | None,
+    allow_programs: str,
+    as_json: bool,
 ) -> int:
     """Find any changed, missing or added byte of a bundle.
 
     Says whether the bundle is complete (every listed file is there, and no other) and valid (every digest agrees), and
-    names each file that is not. With --recompile it is made again from its own specs, seed and k, and every difference
-    is told. Exit code 3 where anything differs.
+    names each file that is not. A bundle that `dia pack` made is verified as it is. With --recompile it is made again
+    from its own specs, seed and k, and every difference is told. Exit code 3 where anything differs.
 
     \b
     Example:
       dia verify build/dia_bench-0.3.0-k5 --recompile
     """
-    facts = verified(bundle, expect)
-    if recompile and not facts["problems"]:
-        facts["recompiled"] = _recompiled(bundle, jobs, allow_programs)
-    print_verification(facts, as_json, expect is not None)
+    with unpacked(bundle) as folder:
+        facts = verified(folder, expect, public_key, bundle)
+        if recompile and not facts["problems"]:
+            facts["recompiled"] = _recompiled(folder, jobs, allow_programs)
+    print_verification(facts, as_json, is_vouched_for(expect, public_key))
     if not as_json and "recompiled" in facts:
         _print_recompiled(facts["recompiled"])
     differs = facts["problems"] or (recompile and not facts.get("recompiled", {}).get("same"))

@@ -27,7 +27,7 @@ KEYS: dict[str, tuple[type, ...]] = {
     "title": (str, type(None)),
     "version": (str, int),
     "license": (str, type(None)),
-    "seed": (str, int),
+    "seed": (str, int, type(None)),  # none where it is sealed
     "k": (int,),
     "counts": (dict,),
     "points": (dict,),
@@ -68,7 +68,7 @@ def read_manifest(encoded: bytes) -> tuple[dict[str, Any] | None, list[str]]:
 def _shape(manifest: Any) -> list[str]:
     if not isinstance(manifest, dict):
         return ["it is not an object"]
-    if type(manifest.get("format")) is int and manifest["format"] > FORMAT:
+    if type(manifest.get("format")) is int and manifest["format"] != FORMAT:
         return [f"it has format {manifest['format']}; this version reads format {FORMAT}"]
     faults = [f"it has no `{name}`" for name in KEYS if name not in manifest]
     faults += [

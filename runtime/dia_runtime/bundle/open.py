@@ -44,17 +44,22 @@ class Bundle:
         """Whether the answers lie in the bundle (they may be withheld or sealed)."""
         return bool(self.names("answers"))
 
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the answers, with specs and seed, lie encrypted in the bundle."""
+        return isinstance(self.manifest.get("sealed"), dict)
+
     def questions(self) -> Iterator[dict[str, Any]]:
         """The questions in file order."""
-        return self._records("questions", QUESTION)
+        return self.records("questions", QUESTION)
 
     def answers(self) -> Iterator[dict[str, Any]]:
         """The answers, in the order of the questions."""
-        return self._records("answers", ANSWER)
+        return self.records("answers", ANSWER)
 
     def templates(self) -> Iterator[dict[str, Any]]:
         """The templates' records."""
-        return self._records("templates", TEMPLATE)
+        return self.records("templates", TEMPLATE)
 
     def pieces(self, name: str) -> Iterator[bytes]:
         """The bytes of any listed file, in pieces."""
@@ -67,7 +72,8 @@ class Bundle:
         found = [name for name in self.manifest["files"] if pattern.fullmatch(name)]
         return sorted(found, key=lambda name: (len(name), name))
 
-    def _records(self, kind: str, shape: Shape) -> Iterator[dict[str, Any]]:
+    def records(self, kind: str, shape: Shape) -> Iterator[dict[str, Any]]:
+        """The records of the files of a kind, each of the shape."""
         for name in self.names(kind):
             yield from self._file(name, shape)
 
@@ -168,8 +174,31 @@ def manifest_file(folder: Path) -> bytes:
     return encoded
 
 
+ARCHIVES = ((b"PK", "a zip archive"), (b"\x28\xb5\x2f\xfd", "a packed file"), (b"\x1f\x8b", "a gzip archive"))
+TAR = b"ustar"
+
+
+def _archive(place: Path) -> str | None:
+    """What kind of archive the file is, or None."""
+    if not place.is_file():
+        return None
+    with place.open("rb") as file:
+        start = file.read(512)
+    if start[257:262] == TAR:
+        return "a tar archive"
+    return next((kind for magic, kind in ARCHIVES if start.startswith(magic)), None)
+
+
+def is_packed(place: Path) -> bool:
+    """Whether the file is one that `dia pack` may have made."""
+    return _archive(place) == "a packed file"
+
+
 def _no_bundle(folder: Path) -> DiaError:
     help = "give the folder that `dia compile` wrote: it holds `manifest.json`"
+    if kind := _archive(folder):
+        message = f"`{folder}` is {kind}, not the folder of a bundle"
+        return integrity("E725", visible(message), "`dia unpack` makes a folder of what `dia pack` made")
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
         return DiaError(Diagnostic("E701", f"`{folder}` {what}", None, help))

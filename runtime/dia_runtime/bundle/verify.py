@@ -11,6 +11,8 @@ from typing import Any
 
 from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle.canonical import bundle_id
+from dia_runtime.bundle.commitments import FILE as COMMITMENTS
+from dia_runtime.bundle.commitments import commitments
 from dia_runtime.bundle.files import integrity, measure, walk
 from dia_runtime.bundle.merkle import MerkleTree
 from dia_runtime.bundle.open import Bundle, manifest_file
@@ -27,6 +29,7 @@ CODES = {
     "link": "E706",
     "record": "E707",
     "answers": "E709",
+    "signature": "E719",
 }
 
 
@@ -146,11 +149,27 @@ def record_problems(bundle: Bundle, faulty: Collection[str] = ()) -> list[Proble
         if not set(asked) & set(faulty):
             has_answers = bool(answered) and not set(answered) & set(faulty)
             problems += _question_problems(bundle, has_answers)
+        if bundle.is_sealed and not {*asked, COMMITMENTS} & set(faulty):
+            problems += _commitment_problems(bundle)
         if not set(bundle.names("templates")) & set(faulty):
             problems += _count_problems(bundle, "templates", sum(1 for _ in bundle.templates()))
     except DiaError as error:
         problems += [_told(entry, [*asked, *answered]) for entry in error.diagnostics]
     return problems
+
+
+def _commitment_problems(bundle: Bundle) -> Iterator[Problem]:
+    """Where the commitments of a sealed bundle are not one for each question, in their order."""
+    promised, count = commitments(bundle), 0
+    for count, question in enumerate(bundle.questions(), 1):
+        held = next(promised, None)
+        if held is None or held["id"] != question["id"]:
+            found = None if held is None else str(held["id"])
+            message = f"commits to `{found}` at line {count}, where the question is `{question['id']}`"
+            yield Problem("answers", COMMITMENTS, message, question["id"], found)
+            return
+    if rest := sum(1 for _ in promised):
+        yield Problem("answers", COMMITMENTS, f"holds {rest} commitments more than there are questions", str(count))
 
 
 def _told(entry: Diagnostic, names: Iterable[str]) -> Problem:

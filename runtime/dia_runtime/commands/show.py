@@ -52,7 +52,7 @@ def _summary(bundle: Bundle, templates: list[dict[str, Any]]) -> str:
         "seed": manifest["seed"],
         "k": manifest["k"],
         "holds": f"{counts['templates']} templates, {counts['items']} items, {counts['questions']} questions",
-        "answers": "in the bundle" if bundle.has_answers else "withheld",
+        "answers": "in the bundle" if bundle.has_answers else "sealed" if bundle.is_sealed else "withheld",
         "points": ", ".join(f"{name} {worth}" for name, worth in manifest["points"].items()),
         "digest": bundle.id,
         "questions root": bundle.questions_root,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dia_runtime.bundle.manifest import DIGEST, NAME
+from dia_runtime.bundle.manifest import DIGEST, NAME, SIGNATURE
+from dia_runtime.bundle.open import is_packed
 from dia_runtime.bundle.verify import Problem, Verification, examine
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
@@ -16,32 +20,84 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 @click.command("verify")
 @click.argument("bundle", type=click.Path(path_type=Path))
 @click.option("--expect", metavar="DIGEST", help="Fail unless the bundle has this digest.")
+@click.option(
+    "--public-key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Fail unless the bundle is signed by this key, which `dia keygen` made.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-def command(bundle: Path, expect: str | None, as_json: bool) -> int:
+def command(bundle: Path, expect: str | None, public_key: Path | None, as_json: bool) -> int:
     """Find any changed, missing or added byte of a bundle.
 
     Says whether the bundle is complete (every listed file is there, and no other) and valid (every digest
-    agrees), and names each file that is not. Exit code 3 where anything differs.
+    agrees), and names each file that is not. A bundle that `dia pack` made is verified as it is. Exit code 3 where
+    anything differs.
 
     \b
     Example:
       dia verify build/dia_bench-0.3.0-k5
     """
-    return verify_command(bundle, expect, as_json)
-
-
-def verify_command(bundle: Path, expect: str | None, as_json: bool) -> int:
-    """The exit code, 0 or 3; prints what was found."""
-    facts = verified(bundle, expect)
-    print_verification(facts, as_json, expect is not None)
+    with unpacked(bundle) as folder:
+        facts = verified(folder, expect, public_key, bundle)
+    print_verification(facts, as_json, is_vouched_for(expect, public_key))
     return 3 if facts["problems"] else 0
 
 
-def verified(bundle: Path, expect: str | None) -> dict[str, Any]:
-    """What `dia verify --json` prints of the bundle; raises DiaError for an expected digest that is none."""
+def is_vouched_for(expect: str | None, public_key: Path | None) -> bool:
+    """Whether something from elsewhere says where the bundle comes from."""
+    return expect is not None or public_key is not None
+
+
+@contextmanager
+def unpacked(bundle: Path) -> Iterator[Path]:
+    """The bundle's folder: for a packed one a private folder, gone afterwards. Raises DiaError (exit 3)."""
+    if not is_packed(bundle):
+        yield bundle
+        return
+    from dia_runtime.bundle.archive import lay_out
+
+    with tempfile.TemporaryDirectory(prefix="dia-verify-") as private:
+        lay_out(bundle, Path(private))
+        yield Path(private)
+
+
+def verified(
+    bundle: Path, expect: str | None, public_key: Path | None = None, shown: Path | None = None
+) -> dict[str, Any]:
+    """What `dia verify --json` prints of the bundle; raises DiaError for an expected digest or a key that is none."""
     wanted = None if expect is None else _digest(expect)
+    fault = _signature_fault(public_key)
     found = examine(bundle)
-    return verification_json(found, [*_pinned(found, wanted), *found.problems])
+    problems = [*_pinned(found, wanted), *fault(found), *found.problems]
+    facts = verification_json(found, problems, _signed_by(bundle, public_key, problems))
+    return facts | {"bundle": str(shown or bundle)}
+
+
+def _signature_fault(public_key: Path | None) -> Callable[[Verification], list[Problem]]:
+    """What finds where the signature is not that of the key, which is read at once."""
+    if public_key is None:
+        return lambda found: []
+    from dia_runtime.bundle import signing
+
+    key = signing.public_key(public_key)
+
+    def fault(found: Verification) -> list[Problem]:
+        why = signing.fault(found.path, found.id, key)
+        return [] if why is None else [Problem("signature", SIGNATURE, why)]
+
+    return fault
+
+
+def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -> dict[str, Any] | None:
+    """The key that the signature names, and whether the signature was found to be its; None where there is none."""
+    if not (bundle / SIGNATURE).exists():
+        return None
+    from dia_runtime.bundle.signing import read_signature
+
+    signature = read_signature(bundle)
+    is_valid = None if public_key is None else not any(problem.kind == "signature" for problem in problems)
+    return {"public_key": signature["public_key"] if signature else None, "valid": is_valid}
 
 
 def print_verification(facts: dict[str, Any], as_json: bool, is_pinned: bool) -> None:
@@ -64,7 +120,9 @@ def _pinned(found: Verification, wanted: str | None) -> list[Problem]:
     return [Problem("digest", NAME, message, wanted, found.id)]
 
 
-def verification_json(found: Verification, problems: list[Problem]) -> dict[str, Any]:
+def verification_json(
+    found: Verification, problems: list[Problem], signature: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """What `dia verify --json` prints."""
     manifest = found.manifest or {}
     return {
@@ -75,7 +133,9 @@ def verification_json(found: Verification, problems: list[Problem]) -> dict[str,
         "files": len(manifest.get("files", {})),
         "bytes": sum(entry["size"] for entry in manifest.get("files", {}).values()),
         "complete": found.is_complete,
-        "valid": found.is_valid and not any(problem.kind == "digest" for problem in problems),
+        "valid": found.is_valid and not any(problem.kind in ("digest", "signature") for problem in problems),
+        "sealed": isinstance(manifest.get("sealed"), dict),
+        "signature": signature,
         "not_covered": list(found.not_covered),
         "problems": [
             {
@@ -90,6 +150,13 @@ def verification_json(found: Verification, problems: list[Problem]) -> dict[str,
     }
 
 
+def _signature(signature: dict[str, Any]) -> str:
+    name = f"by the key {signature['public_key']}"
+    if signature["valid"] is None:
+        return f"says {name}; --public-key FILE checks it"
+    return f"valid, {name}" if signature["valid"] else "not valid"
+
+
 def _told(facts: dict[str, Any], is_pinned: bool) -> str:
     states = {name: "" if facts[name] else "not " for name in ("complete", "valid")}
     lines = [
@@ -99,6 +166,8 @@ def _told(facts: dict[str, Any], is_pinned: bool) -> str:
         f"  covered         {facts['files']} files, {facts['bytes']} bytes",
         f"  not covered     {', '.join(facts['not_covered']) or 'nothing'}",
     ]
+    if facts["signature"]:
+        lines.append(f"  signature       {_signature(facts['signature'])}")
     for problem in facts["problems"]:
         lines.append(f"  {problem['kind']:<9} `{problem['path']}` {problem['message']}")
     if not is_pinned and not facts["problems"]:

@@ -1,0 +1,262 @@
+"""A bundle as one file: a tar of plain members (USTAR, no clock, no owner) under zstd, the manifest first."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from dia_runtime.bundle import manifest as manifests
+from dia_runtime.bundle.canonical import bundle_id
+from dia_runtime.bundle.files import integrity, open_inside, refused_path
+from dia_runtime.bundle.open import Bundle, manifest_file, open_bundle
+from dia_runtime.bundle.placing import new_file, new_folder
+from dia_runtime.bundle.verify import file_problems
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+BLOCK = 512
+RECORD = 20 * BLOCK
+READ = 1 << 18
+CHUNK = 1 << 10  # of a hostile zstd file this gives 32 MiB at most
+LEVEL = 12
+LARGEST = 8 << 30  # what a header of USTAR can tell
+LARGEST_BESIDE = 1 << 20  # of a file that no manifest lists
+# An archive may unpack to this much anyway, and beyond that to so many times its own size: bundles pack 3 to 60 times.
+FREE = 1 << 26
+RATIO = 300
+WINDOW = 1 << 27  # bytes of memory that a stranger's archive may ask for
+BESIDE = (manifests.PROVENANCE, manifests.SIGNATURE)
+SUFFIX = ".tar.zst"
+KINDS = {tarfile.DIRTYPE: "a folder", tarfile.SYMTYPE: "a symbolic link", tarfile.LNKTYPE: "a hard link",
+         tarfile.CHRTYPE: "a device", tarfile.BLKTYPE: "a device", tarfile.FIFOTYPE: "a pipe"}  # fmt: skip
+
+
+def archive_name(bundle: Bundle) -> str:
+    """`<benchmark>-<version>-k<k>`, which is the folder inside an archive and the stem of its name."""
+    facts = bundle.manifest
+    name = f"{facts['benchmark']}-{facts['version']}-k{facts['k']}" + ("-sealed" if bundle.is_sealed else "")
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:90] or "bundle"
+
+
+def pack(source: Path, target: Path, force: bool = False) -> Bundle:
+    """The bundle, written to the target as one file, the same bytes wherever it lies.
+
+    Raises DiaError: exit 3 for a damaged bundle, 2 where a path or size is beyond the format.
+    """
+    import zstandard
+
+    bundle = open_bundle(source)
+    if problems := file_problems(bundle):
+        raise DiaError([problem.as_diagnostic() for problem in problems], 3)
+    members = list(_members(bundle))
+    total = sum(size for _, size in members)
+    with new_file(target, force) as file:
+        packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, write_content_size=False, threads=0)
+        with packer.stream_writer(file, closefd=False) as writer:
+            for piece in _tar(bundle, members):
+                writer.write(piece)
+        if total > max(FREE, RATIO * file.tell()):
+            message = f"the bundle packs to less than a part in {RATIO} of its size, as only a bomb should"
+            raise DiaError(Diagnostic("E726", message, None, "use `tar --zstd -cf` and verify the folder"))
+    return bundle
+
+
+def _members(bundle: Bundle) -> Iterator[tuple[str, int]]:
+    """Path and size of every file, in the order of the archive."""
+    yield manifests.NAME, len(manifest_file(bundle.path))
+    for name in sorted(bundle.manifest["files"]):
+        yield name, bundle.expected(name).size
+    for name in BESIDE:
+        if (bundle.path / name).is_file():
+            yield name, (bundle.path / name).stat().st_size
+
+
+def _tar(bundle: Bundle, members: list[tuple[str, int]]) -> Iterator[bytes]:
+    """The bytes of the tar file."""
+    folder, length = archive_name(bundle), 0
+    for name, size in members:
+        yield _header(f"{folder}/{name}", size)
+        yield from _exactly(bundle, name, size)
+        yield bytes(-size % BLOCK)
+        length += BLOCK + size + -size % BLOCK
+    yield bytes(2 * BLOCK + -(length + 2 * BLOCK) % RECORD)
+
+
+def _header(path: str, size: int) -> bytes:
+    entry = tarfile.TarInfo(path)
+    entry.size, entry.mode = size, 0o644
+    if size >= LARGEST:
+        raise DiaError(Diagnostic("E726", visible(f"`{path}` is larger than 8 GiB, which tar (USTAR) cannot tell")))
+    try:
+        return entry.tobuf(tarfile.USTAR_FORMAT)
+    except ValueError:
+        message = visible(f"`{path}` is too long a path for tar (USTAR)")
+        raise DiaError(Diagnostic("E726", message, None, "shorten the names of files below specs/")) from None
+
+
+def _exactly(bundle: Bundle, name: str, size: int) -> Iterator[bytes]:
+    found = 0
+    with open_inside(bundle.path, name) as file:
+        while piece := file.read(min(READ, size - found)):
+            found += len(piece)
+            yield piece
+    if found != size:
+        raise integrity("E703", visible(f"`{name}` changed while it was packed"))
+
+
+def unpack(source: Path, target: Path, force: bool = False) -> Bundle:
+    """The bundle in an archive, written to the target. Raises DiaError (exit 3) for anything but what `pack` writes."""
+    with new_folder(target, force) as folder:
+        lay_out(source, folder)
+    return open_bundle(target)
+
+
+def lay_out(source: Path, folder: Path) -> None:
+    """Nothing; writes the files of an archive to an empty folder. Raises DiaError (exit 3) for a foreign archive."""
+    try:
+        file = source.open("rb")
+    except OSError as error:
+        raise DiaError(Diagnostic("E701", visible(f"`{source}` cannot be read: {error.strerror}"))) from None
+    with file:
+        tar = _Tar(source, file)
+        try:
+            _lay_out(tar, folder)
+        except (FileExistsError, NotADirectoryError):
+            raise tar.refused("a file of it lies where it has a folder") from None
+
+
+def _lay_out(tar: _Tar, folder: Path) -> None:
+    place, size = tar.next() or ("", 0)
+    prefix, _, name = place.rpartition("/")
+    if name != manifests.NAME or "/" in prefix or size > manifests.LARGEST:
+        raise tar.refused(f"it does not begin with `{manifests.NAME}`")
+    encoded = b"".join(tar.pieces(size))
+    manifest, faults = manifests.read_manifest(encoded)
+    if manifest is None or faults:
+        raise tar.refused(f"its `{manifests.NAME}` is damaged or foreign: {faults[0]}")
+    tar.grant(sum(entry["size"] for entry in manifest["files"].values()))
+    (folder / manifests.NAME).write_bytes(encoded)
+    bundle, seen = Bundle(folder, manifest, bundle_id(encoded)), {manifests.NAME}
+    while member := tar.next():
+        _lay(tar, bundle, seen, member, f"{prefix}/" if prefix else "")
+    missing = [name for name in manifest["files"] if name not in seen]
+    if missing:
+        raise tar.refused(f"`{missing[0]}`, which its manifest lists, is missing")
+
+
+def _lay(tar: _Tar, bundle: Bundle, seen: set[str], member: tuple[str, int], prefix: str) -> None:
+    """Writes one member, when it is one that the manifest lists and not there yet."""
+    place, size = member
+    name = place.removeprefix(prefix)
+    files = bundle.manifest["files"]
+    if not place.startswith(prefix) or (name not in files and name not in (*BESIDE, manifests.NAME)):
+        raise tar.refused(f"it holds `{place}`, which its manifest does not list")
+    if name in seen:
+        raise tar.refused(f"it holds `{place}` twice")
+    if size != files[name]["size"] if name in files else size > LARGEST_BESIDE:
+        raise tar.refused(f"`{place}` is of another size than its manifest says")
+    seen.add(name)
+    path = bundle.path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    with path.open("xb") as file:
+        for piece in tar.pieces(size):
+            digest.update(piece)
+            file.write(piece)
+    if name in files and digest.hexdigest() != files[name]["sha256"]:
+        expected = f"expected sha256 {files[name]['sha256']}, found sha256 {digest.hexdigest()}"
+        raise integrity("E703", visible(f"`{name}` differs from the manifest: {expected}"))
+
+
+class _Tar:
+    """The members of a packed tar file, one after the other, never more bytes than were granted."""
+
+    def __init__(self, source: Path, file: IO[bytes]) -> None:
+        self.source, self.left = source, manifests.LARGEST
+        self.size = source.stat().st_size
+        start = file.read(4)
+        file.seek(0)
+        if start != b"\x28\xb5\x2f\xfd":
+            raise self.refused("it is not packed by zstd")
+        self.clear, self.held = self._cleared(file), bytearray()
+
+    def refused(self, why: str) -> DiaError:
+        """The error for an archive that is not taken."""
+        message = visible(f"the archive `{self.source}` is refused: {why}")
+        return integrity("E725", message, "`dia unpack` takes what `dia pack` made; nothing of it was kept")
+
+    def grant(self, size: int) -> None:
+        """Nothing; lets so many bytes pass. Raises DiaError where that is far more than the archive's own size."""
+        if size > max(FREE, RATIO * self.size):
+            raise self.refused(f"it unpacks to more than {RATIO} times its size")
+        self.left = size + (len(BESIDE) + 1) * LARGEST_BESIDE
+
+    def next(self) -> tuple[str, int] | None:
+        """Path and size of the next member, which is a plain file inside the folder; None at the end."""
+        block = self._read(BLOCK)
+        if not block.strip(b"\0"):
+            self._end()
+            return None
+        try:
+            entry = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
+        except (tarfile.HeaderError, ValueError):
+            raise self.refused("it is no tar file") from None
+        if entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+            raise self.refused(f"`{entry.name}` is {KINDS.get(entry.type, 'no plain file')}")
+        if why := refused_path(entry.name):
+            raise self.refused(f"the path `{entry.name}`: {why}")
+        if not 0 <= entry.size < LARGEST:
+            raise self.refused(f"`{entry.name}` has an impossible size")
+        return entry.name, entry.size
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """The bytes of the member that came last."""
+        self.left -= size
+        if self.left < 0:
+            raise self.refused("it holds more than its manifest says")
+        padding = -size % BLOCK
+        while size:
+            piece = self._read(min(READ, size))
+            size -= len(piece)
+            yield piece
+        if self._read(padding).strip(b"\0"):
+            raise self.refused("something stands between its files")
+
+    def _read(self, size: int) -> bytes:
+        held = self._taken(size)
+        if len(held) != size:
+            raise self.refused("it is cut short")
+        return held
+
+    def _taken(self, size: int) -> bytes:
+        """So many bytes, or fewer at the end."""
+        while len(self.held) < size and (piece := next(self.clear, b"")):
+            self.held += piece
+        taken = bytes(self.held[:size])
+        del self.held[:size]
+        return taken
+
+    def _end(self) -> None:
+        """Nothing, when zeros of at most one record are all that is left."""
+        rest = self._taken(RECORD)
+        if rest.strip(b"\0") or self._taken(1):
+            raise self.refused("something stands behind its end")
+
+    def _cleared(self, file: IO[bytes]) -> Iterator[bytes]:
+        """What is packed, in pieces; exactly one frame of zstd, to its last byte."""
+        import zstandard
+
+        frame = zstandard.ZstdDecompressor(max_window_size=WINDOW).decompressobj()
+        try:
+            while not frame.eof and (chunk := file.read(CHUNK)):
+                if piece := frame.decompress(chunk):
+                    yield piece
+        except zstandard.ZstdError as error:
+            raise self.refused(f"it is damaged: {error}") from None
+        if not frame.eof:
+            raise self.refused("it is cut short")
+        if frame.unused_data or file.read(1):
+            raise self.refused("something stands behind its end")

@@ -1,0 +1,106 @@
+"""What seals are made of: a key from a passphrase, keys from a key, and a stream of encrypted pieces.
+
+`docs/explanation/seals.md` has the whole format, so that another program can read a seal.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from dia_runtime.bundle.files import integrity
+from dia_runtime.language.diagnostics import DiaError, Diagnostic
+
+KEY = 32
+TAG = 16
+PIECE = 1 << 16
+COST = {"n": 1 << 17, "r": 8, "p": 1}  # 128 MiB and about 0.4 s for each guess
+MOST_MEMORY = 1 << 28  # what a stranger's seal may ask of this computer
+MOST_PASSES = 4
+LONGEST_PASSPHRASE = 1024
+
+
+def passphrase_bytes(passphrase: str) -> bytes:
+    """The passphrase in UTF-8, composed (NFC), so that keyboards of all systems give the same.
+
+    Raises DiaError (exit 2) for one that is empty or endless.
+    """
+    encoded = unicodedata.normalize("NFC", passphrase).encode("utf-8", "surrogatepass")
+    if not encoded or len(encoded) > LONGEST_PASSPHRASE:
+        message = f"a passphrase has 1 to {LONGEST_PASSPHRASE} bytes"
+        raise DiaError(Diagnostic("E718", message))
+    return encoded
+
+
+def key_of(passphrase: str, salt: bytes, cost: dict[str, int]) -> bytes:
+    """The 32 bytes that scrypt (RFC 7914) makes of a passphrase."""
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+    return Scrypt(salt, KEY, cost["n"], cost["r"], cost["p"]).derive(passphrase_bytes(passphrase))
+
+
+def is_bearable(cost: Any) -> bool:
+    """Whether these are parameters of scrypt that a stranger may ask this computer to spend."""
+    if not isinstance(cost, dict) or any(type(cost.get(name)) is not int for name in ("n", "r", "p")):
+        return False
+    n, r, p = int(cost["n"]), int(cost["r"]), int(cost["p"])
+    is_power = n > 1 and n & (n - 1) == 0
+    return is_power and 1 <= r <= 64 and 1 <= p <= MOST_PASSES and 128 * n * r <= MOST_MEMORY
+
+
+def derived(key: bytes, purpose: str) -> bytes:
+    """The 32 bytes that HKDF-SHA-256 (RFC 5869, no salt) makes of a random key for a purpose."""
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    return HKDF(SHA256(), KEY, None, purpose.encode("utf-8", "surrogatepass")).derive(key)
+
+
+def locked(key: bytes, nonce: bytes, secret: bytes, beside: bytes) -> bytes:
+    """The secret under AES-256-GCM, bound to what stands beside it."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    return AESGCM(key).encrypt(nonce, secret, beside)
+
+
+def unlocked(key: bytes, nonce: bytes, held: bytes, beside: bytes) -> bytes | None:
+    """The secret, or None where key, bytes or what stands beside them are not those of its making."""
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    try:
+        return AESGCM(key).decrypt(nonce, held, beside)
+    except InvalidTag:
+        return None
+
+
+def encrypted(key: bytes, beside: bytes, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces in blocks of 64 KiB, each encrypted under its number; the last one is marked as the last."""
+    number, held = 0, bytearray()
+    for piece in pieces:
+        held += piece
+        while len(held) > PIECE:  # never the last block, which may be full
+            yield locked(key, _nonce(number, False), bytes(held[:PIECE]), beside)
+            del held[:PIECE]
+            number += 1
+    yield locked(key, _nonce(number, True), bytes(held), beside)
+
+
+def decrypted(key: bytes, beside: bytes, file: IO[bytes]) -> Iterator[bytes]:
+    """The blocks in clear. Raises DiaError (exit 3) at the first that was changed, moved, cut off or added."""
+    number, block = 0, file.read(PIECE + TAG)
+    while True:
+        after = file.read(PIECE + TAG)
+        clear = unlocked(key, _nonce(number, not after), block, beside)
+        if clear is None:
+            message = f"the seal is damaged: it was changed or cut in or before its block {number + 1}"
+            raise integrity("E721", message, "get the sealed bundle again")
+        yield clear
+        if not after:
+            return
+        number, block = number + 1, after
+
+
+def _nonce(number: int, is_last: bool) -> bytes:
+    return number.to_bytes(11, "big") + bytes([is_last])

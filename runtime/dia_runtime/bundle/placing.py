@@ -1,0 +1,108 @@
+"""Folders and files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+PRIVATE = 0o600
+
+
+@contextlib.contextmanager
+def new_folder(target: Path, force: bool = False) -> Iterator[Path]:
+    """A private folder on the disk of the target, moved there at the end; gone where anything goes wrong.
+
+    Raises DiaError (exit 2) where something lies at the target, unless forced, or nothing can be written.
+    """
+    _refuse(target, force)
+    with _told(target), _beside(target) as private:
+        made = private / "made"
+        made.mkdir()
+        yield made
+        _move(made, target, private / "old")
+
+
+@contextlib.contextmanager
+def new_file(target: Path, force: bool = False, mode: int | None = None) -> Iterator[IO[bytes]]:
+    """A file to be written, moved to the target at the end; gone where anything goes wrong. Raises DiaError alike."""
+    _refuse(target, force, is_file=True)
+    with _told(target), _beside(target) as private:
+        made = private / "made"
+        with made.open("xb") as file:
+            if mode is not None:
+                made.chmod(mode)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if force:
+            made.replace(target)
+        else:
+            _link(made, target)
+
+
+def _link(made: Path, target: Path) -> None:
+    """Gives the file its name; what another process has put there meanwhile stays."""
+    try:
+        os.link(made, target)
+    except FileExistsError:
+        raise _exists(target) from None
+    except OSError:  # a disk without links
+        _refuse(target, False, is_file=True)
+        made.rename(target)
+
+
+def _refuse(target: Path, force: bool, is_file: bool = False) -> None:
+    if force and not (is_file and target.is_dir()):
+        return
+    is_empty = not is_file and target.is_dir() and not target.is_symlink() and not any(target.iterdir())
+    if os.path.lexists(target) and not is_empty:
+        raise _exists(target)
+
+
+def _exists(target: Path) -> DiaError:
+    mend = "choose another place with -o"
+    return DiaError(Diagnostic("E601", visible(f"`{target}` exists already"), None, mend))
+
+
+def _move(made: Path, target: Path, old: Path) -> None:
+    """Moves what was made to its place; what lies there steps aside, and comes back where that fails."""
+    made.chmod(0o755)
+    if os.path.lexists(target):
+        target.rename(old)
+    try:
+        made.rename(target)
+    except BaseException:
+        if os.path.lexists(old):
+            old.rename(target)
+        raise
+
+
+@contextlib.contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """A private folder beside the target, gone afterwards, as are parents that were made and stay empty."""
+    missing = [folder for folder in target.absolute().parents if not folder.exists()]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    private = Path(tempfile.mkdtemp(prefix=f".dia-{os.getpid()}-", dir=target.parent))
+    try:
+        yield private
+    finally:
+        shutil.rmtree(private, ignore_errors=True)
+        for folder in missing:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+@contextlib.contextmanager
+def _told(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        message = visible(f"`{target}` cannot be written: {error.strerror or error}")
+        raise DiaError(Diagnostic("E602", message, None, "free space, or choose another place with -o")) from None

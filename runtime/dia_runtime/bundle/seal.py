@@ -1,0 +1,159 @@
+"""A bundle with its answers -> one that keeps them in an encrypted file, and a commitment to each in clear."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.bundle import manifest as manifests
+from dia_runtime.bundle import sealed_file
+from dia_runtime.bundle.canonical import bundle_id, line, manifest_bytes
+from dia_runtime.bundle.cipher import KEY
+from dia_runtime.bundle.commitments import FILE, committed
+from dia_runtime.bundle.files import open_inside
+from dia_runtime.bundle.open import Bundle, manifest_file, open_bundle
+from dia_runtime.bundle.placing import new_folder
+from dia_runtime.bundle.verify import examine
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+FORMAT = 1
+LEAST_BITS = 128
+# Facts of the manifest that stay public; the others are told by specs, seed or answers.
+PUBLIC = frozenset(
+    ["format", "language", "benchmark", "title", "version", "license", "canary", "k", "counts", "points"]
+).union(["answer_format", "questions_root", "templates", "selection", "left_out"])
+EMPTIED = ("functions", "types", "builders", "word_lists")
+# Facts of a template's record that are told by its answers, its source or the seed.
+SEALED_FACTS = ("answers", "positions", "source", "sha256")
+PUBLIC_FILES = re.compile(r"(questions(-[0-9]{5,})?\.jsonl|assets/.+)")
+WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
+WORD_BITS = 14  # a word of a list of 16,384
+# Of what characters a seed may be made, the narrowest first: pattern and number.
+ALPHABETS = ((r"[0-9]+", 10), (r"[0-9a-f]+|[0-9A-F]+", 16), (r"[a-z0-9]+|[A-Z0-9]+", 36), (r"[A-Za-z0-9]+", 62))
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A sealed bundle that lies on disk, and the digest of the one that it was made from."""
+
+    path: Path
+    id: str
+    questions_root: str
+    original: str
+    answers: int
+
+
+def seal(source: Path, passphrase: str, target: Path, is_weak: bool = False, force: bool = False) -> Sealed:
+    """The sealed bundle, written to the target. Raises DiaError: exit 3 for a damaged bundle, 2 for a weak seed."""
+    bundle = open_bundle(source)
+    require_sealable(bundle, is_weak)
+    if problems := examine(source).problems:
+        raise DiaError([problem.as_diagnostic() for problem in problems], 3)
+    key = secrets.token_bytes(KEY)
+    header = sealed_file.new_header(passphrase, key, bundle.questions_root)
+    with new_folder(target, force) as folder:
+        files: dict[str, Any] = {}
+        for name in sorted(bundle.manifest["files"]):
+            if PUBLIC_FILES.fullmatch(name):
+                files[name] = _put(folder, name, bundle.pieces(name))
+        files[FILE] = _put(folder, FILE, (line(committed(key, answer)) + b"\n" for answer in bundle.answers()))
+        files["templates.jsonl"] = _put(folder, "templates.jsonl", map(_public_template, bundle.templates()))
+        pieces = sealed_file.written(header, key, _members(bundle))
+        files[sealed_file.NAME] = _put(folder, sealed_file.NAME, pieces)
+        encoded = manifest_bytes(_public_manifest(bundle.manifest, files))
+        (folder / manifests.NAME).write_bytes(encoded)
+    answers = bundle.manifest["counts"]["questions"]
+    return Sealed(target, bundle_id(encoded), bundle.questions_root, bundle.id, answers)
+
+
+def require_sealable(bundle: Bundle, is_weak: bool) -> None:
+    """Nothing, when the bundle holds answers, and a seed that cannot be guessed; else DiaError (exit 2)."""
+    if bundle.is_sealed:
+        raise DiaError(Diagnostic("E723", visible(f"`{bundle.path}` is sealed already")))
+    if not bundle.has_answers:
+        raise DiaError(Diagnostic("E723", visible(f"`{bundle.path}` holds no answers to seal")))
+    if not is_weak:
+        _refuse_weak(bundle.manifest["seed"])
+
+
+def _refuse_weak(seed: Any) -> None:
+    bits = seed_bits(str(seed))
+    if bits < LEAST_BITS:
+        message = f"the seed can be guessed: it has about {bits} bits, and whoever guesses it makes the answers"
+        mend = f"`dia compile --seed secret` draws 256 bits; --weak seals with fewer than {LEAST_BITS}"
+        raise DiaError(Diagnostic("E722", message, None, mend))
+
+
+def seed_bits(seed: str) -> int:
+    """How many bits a seed can hold at most: by its characters, each of its words counted as one of 16,384.
+
+    >>> seed_bits("0"), seed_bits("spring-2026-of-the-benchmark")
+    (3, 81)
+    >>> seed_bits("a8f3" * 16), seed_bits("0123456789abcdef" * 4)
+    (128, 256)
+    """
+    words = [] if re.fullmatch(r"[0-9a-f]+|[0-9A-F]+", seed) else WORD.findall(seed)
+    rest = len(seed) - sum(map(len, words))
+    size = next((size for pattern, size in ALPHABETS if re.fullmatch(pattern, seed)), 95)
+    distinct = len(set(seed))
+    size = min(size, distinct) if distinct < 8 else size
+    return int(WORD_BITS * len(words) + rest * math.log2(max(1, size)))
+
+
+def _members(bundle: Bundle) -> list[tuple[str, int, Iterable[bytes]]]:
+    """What goes into the seal, the answers first, so that one of them is soon found."""
+    encoded = manifest_file(bundle.path)
+    listed = sorted(name for name in bundle.manifest["files"] if not PUBLIC_FILES.fullmatch(name))
+    answers = bundle.names("answers")
+    names = [*answers, *(name for name in listed if name not in answers)]
+    members: list[tuple[str, int, Iterable[bytes]]] = [(manifests.NAME, len(encoded), (encoded,))]
+    members += [(name, bundle.expected(name).size, bundle.pieces(name)) for name in names]
+    beside = [name for name in (manifests.PROVENANCE, manifests.SIGNATURE) if (bundle.path / name).is_file()]
+    return members + [_whole(bundle, name) for name in beside]
+
+
+def _whole(bundle: Bundle, name: str) -> tuple[str, int, Iterable[bytes]]:
+    with open_inside(bundle.path, name) as file:
+        held = file.read(manifests.LARGEST)
+    return name, len(held), (held,)
+
+
+def _public_template(record: Mapping[str, Any]) -> bytes:
+    return line({**record, **dict.fromkeys(SEALED_FACTS)}) + b"\n"
+
+
+def _public_manifest(manifest: Mapping[str, Any], files: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in manifest.items() if name in PUBLIC}
+    told = {"format": FORMAT, "file": sealed_file.NAME, "commitments": FILE}
+    emptied: dict[str, Any] = {name: {} for name in EMPTIED}
+    return manifests.with_checksum({**kept, **emptied, "seed": None, "files": dict(files), "sealed": told})
+
+
+def _put(folder: Path, name: str, pieces: Iterable[bytes]) -> dict[str, Any]:
+    """Writes a file; gives its entry of the manifest."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        digest, size = hashlib.sha256(), 0
+        for piece in pieces:
+            file.write(piece)
+            digest.update(piece)
+            size += len(piece)
+    return {"size": size, "sha256": digest.hexdigest()}
+
+
+def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a file that comes in pieces, each with its end."""
+    held = b""
+    for piece in pieces:
+        *whole, held = (held + piece).split(b"\n")
+        for part in whole:
+            yield part + b"\n"
+    if held:
+        yield held

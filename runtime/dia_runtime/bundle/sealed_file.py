@@ -1,0 +1,214 @@
+"""The file `sealed.bin`: a line that says how it is locked, and behind it the sealed files in encrypted blocks."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.cipher import (
+    COST,
+    KEY,
+    TAG,
+    decrypted,
+    derived,
+    encrypted,
+    is_bearable,
+    key_of,
+    locked,
+    unlocked,
+)
+from dia_runtime.bundle.files import integrity, refused_path
+from dia_runtime.bundle.parse import parse
+from dia_runtime.language.diagnostics import DiaError, visible
+
+NAME = "sealed.bin"
+FORMAT = 1
+Members = Sequence[tuple[str, int, Iterable[bytes]]]
+LONGEST_HEADER = 1 << 12
+LONGEST_INDEX = 1 << 24
+LEAST_ROOM = 1 << 16
+NONCE = 12
+SALT = 32
+CONTENT = "dia seal 1: content"
+HEX = {"key": KEY + TAG, "nonce": NONCE}
+BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line of the file: the parameters of scrypt, and the sealing key under the passphrase's key."""
+
+    facts: Mapping[str, Any]
+
+    def encoded(self) -> bytes:
+        """The line, which every block is bound to."""
+        return line(dict(self.facts)) + b"\n"
+
+    def key(self, passphrase: str) -> bytes:
+        """The sealing key. Raises DiaError (exit 3) for a wrong passphrase."""
+        cost = self.facts["kdf"]
+        key = key_of(passphrase, bytes.fromhex(cost["salt"]), cost)
+        held, nonce = bytes.fromhex(self.facts["key"]), bytes.fromhex(self.facts["nonce"])
+        found = unlocked(key, nonce, held, _open_part(self.facts))
+        if found is None:
+            message = "the passphrase is wrong, or the first line of the seal was changed"
+            raise integrity("E718", message, "give the passphrase that the bundle was sealed with")
+        return found
+
+
+def new_header(passphrase: str, sealing_key: bytes, questions_root: str) -> Header:
+    """The header of a new seal, with a salt and a nonce of its own."""
+    salt, nonce = secrets.token_bytes(SALT), secrets.token_bytes(NONCE)
+    facts = {
+        "cipher": "AES-256-GCM",
+        "format": FORMAT,
+        "kdf": {"name": "scrypt", **COST, "salt": salt.hex()},
+        "kind": "dia-seal",
+        "nonce": nonce.hex(),
+        "questions_root": questions_root,
+    }
+    key = locked(key_of(passphrase, salt, COST), nonce, sealing_key, _open_part(facts))
+    return Header({**facts, "key": key.hex()})
+
+
+def _open_part(facts: Mapping[str, Any]) -> bytes:
+    """The header without the key: what the key is bound to."""
+    return line({name: value for name, value in facts.items() if name != "key"})
+
+
+def read_header(file: IO[bytes]) -> Header:
+    """The header at the file's beginning. Raises DiaError (exit 3) for anything else."""
+    raw = file.readline(LONGEST_HEADER)
+    if not raw.endswith(b"\n"):
+        raise _damaged("its first line is no header, or cut short")
+    try:
+        facts = parse(raw)
+    except ValueError as error:
+        raise _damaged(f"its first line is no header: {error}") from None
+    if not isinstance(facts, dict) or facts.get("kind") != "dia-seal":
+        raise _damaged("its first line is no header")
+    if facts.get("format") != FORMAT:
+        raise _damaged(f"it has format {str(facts.get('format'))[:20]}; this version reads format {FORMAT}")
+    if why := _wrong(facts):
+        raise _damaged(why)
+    header = Header(facts)
+    if header.encoded() != raw:
+        raise _damaged("its first line is not in canonical form")
+    return header
+
+
+def _wrong(facts: dict[str, Any]) -> str | None:
+    """What is wrong with a header's parts, or None."""
+    cost = facts.get("kdf")
+    if facts.get("cipher") != "AES-256-GCM" or not isinstance(cost, dict) or cost.get("name") != "scrypt":
+        return "it is locked in a way that this version does not know"
+    if not is_bearable(cost):
+        return "its parameters of scrypt are none, or ask for more memory than 256 MiB"
+    if not _is_hex(cost.get("salt"), SALT):
+        return "its salt is not 32 bytes in hex"
+    wrong = [name for name, size in HEX.items() if not _is_hex(facts.get(name), size)]
+    return f"its {wrong[0]} is of another length" if wrong else None
+
+
+def _is_hex(text: Any, size: int) -> bool:
+    if not isinstance(text, str) or len(text) != 2 * size:
+        return False
+    with contextlib.suppress(ValueError):
+        return bytes.fromhex(text).hex() == text
+    return False
+
+
+def _damaged(why: str) -> DiaError:
+    return integrity("E721", visible(f"`{NAME}` is damaged or foreign: {why}"))
+
+
+def written(header: Header, sealing_key: bytes, members: Members) -> Iterator[bytes]:
+    """The bytes of the file, from the path, size and pieces of each file to be sealed."""
+    encoded = header.encoded()
+    yield encoded
+    yield from encrypted(derived(sealing_key, CONTENT), encoded, _clear(members))
+
+
+def _clear(members: Members) -> Iterator[bytes]:
+    index = line({"files": [{"path": path, "size": size} for path, size, _ in members]}) + b"\n"
+    size = len(index) + sum(size for _, size, _ in members)
+    yield index
+    for _, _, pieces in members:
+        yield from pieces
+    rest = padded(size, secrets.randbelow) - size
+    while rest:
+        yield bytes(min(rest, BLOCK))
+        rest -= min(rest, BLOCK)
+
+
+def padded(size: int, below: Callable[[int], int]) -> int:
+    """The size that content of this size is padded to: a whole number of rooms, the first boundary moved by chance.
+
+    A room is 64 KiB, or the power of two that is an eighth of the size or less. Since the boundary lies anywhere in
+    it with the same chance, two contents whose sizes differ by d bytes are told apart by the size of their
+    seals with an advantage of at most d / room.
+    """
+    room = max(LEAST_ROOM, 1 << max(0, size.bit_length() - 4))
+    return -(-(size + below(room)) // room) * room
+
+
+@dataclass(slots=True)
+class Opened:
+    """The files of a seal, one after the other."""
+
+    pieces: Iterator[bytes]
+    files: list[tuple[str, int]]
+    _held: bytes
+
+    def members(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """Path and pieces of each file; each must be taken whole before the next. The rest is padding."""
+        for path, size in self.files:
+            yield path, self._take(size)
+        for piece in (self._held, *self.pieces):
+            if piece.strip(b"\0"):
+                raise _damaged("something stands behind its files")
+
+    def _take(self, size: int) -> Iterator[bytes]:
+        while size:
+            if not self._held:
+                self._held = next(self.pieces, b"")
+                if not self._held:
+                    raise _damaged("it ends within a file")
+            piece, self._held = self._held[:size], self._held[size:]
+            size -= len(piece)
+            yield piece
+
+
+def opened(header: Header, sealing_key: bytes, file: IO[bytes]) -> Opened:
+    """The sealed files. Raises DiaError (exit 3), also while they are read, where a byte was changed or cut off."""
+    pieces = decrypted(derived(sealing_key, CONTENT), header.encoded(), file)
+    index = io.BytesIO()
+    for piece in pieces:
+        index.write(piece)
+        if b"\n" in piece or index.tell() > LONGEST_INDEX:
+            break
+    raw, end, rest = index.getvalue().partition(b"\n")
+    try:
+        files = _listed(parse(raw)) if end else None
+    except ValueError:
+        files = None
+    if files is None:
+        raise _damaged("it holds no list of its files")
+    return Opened(pieces, files, rest)
+
+
+def _listed(index: Any) -> list[tuple[str, int]] | None:
+    held = index.get("files") if isinstance(index, dict) else None
+    if not isinstance(held, list) or not all(isinstance(entry, dict) for entry in held):
+        return None
+    files = [(entry.get("path"), entry.get("size")) for entry in held]
+    names = [path for path, _ in files]
+    is_sound = all(
+        type(path) is str and refused_path(path) is None and type(size) is int and size >= 0 for path, size in files
+    )
+    return files if is_sound and len(set(names)) == len(names) else None

@@ -1,0 +1,175 @@
+"""Ed25519 (RFC 8032) over a bundle's digest: keys in PEM, and the signature beside the bundle's files."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.cipher import passphrase_bytes
+from dia_runtime.bundle.files import integrity, open_inside
+from dia_runtime.bundle.manifest import DIGEST, SIGNATURE
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.bundle.parse import parse
+from dia_runtime.bundle.placing import PRIVATE, new_file
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+FORMAT = 1
+LONGEST_FILE = 1 << 16
+LOCKED = b"ENCRYPTED PRIVATE KEY"
+PAIR = "`dia keygen` makes a pair of keys"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """The files of a new pair of keys, and the public key in hex."""
+
+    private: Path
+    public: Path
+    name: str
+
+
+def keygen(place: Path, passphrase: str) -> KeyPair:
+    """A new pair: the private key, encrypted, at the place, the public one beside it under `.pub`.
+
+    Raises DiaError (exit 2) where one of the two files exists, which is never replaced.
+    """
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    public = place.with_name(f"{place.name}.pub")
+    key = Ed25519PrivateKey.generate()
+    lock = serialization.BestAvailableEncryption(passphrase_bytes(passphrase))
+    form = serialization.PrivateFormat.PKCS8
+    with new_file(public) as shown, new_file(place, mode=PRIVATE) as held:
+        held.write(key.private_bytes(serialization.Encoding.PEM, form, lock))
+        shown.write(_pem(key.public_key()))
+    return KeyPair(place, public, _hex(key.public_key()))
+
+
+def is_locked(place: Path) -> bool:
+    """Whether the private key in the file wants a passphrase. Raises DiaError (exit 2) where there is no such file."""
+    return LOCKED in _read(place)
+
+
+def private_key(place: Path, passphrase: str | None) -> Ed25519PrivateKey:
+    """The private key in a file. Raises DiaError: exit 2 for a file that holds none, 3 for a wrong passphrase."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    held = _read(place)
+    secret = None if passphrase is None else passphrase_bytes(passphrase)
+    try:
+        key = serialization.load_pem_private_key(held, secret)
+    except Exception:
+        if LOCKED in held:
+            message = f"the passphrase of `{place}` is wrong, or the file is damaged"
+            raise integrity("E718", visible(message), "give the passphrase that the key was made with") from None
+        raise _no_key(place, "private") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise _no_key(place, "private")
+    return key
+
+
+def public_key(place: Path) -> Ed25519PublicKey:
+    """The public key in a file. Raises DiaError (exit 2) for a file that holds none."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    held = _read(place)
+    try:
+        key = serialization.load_pem_public_key(held)
+    except Exception:
+        raise _no_key(place, "public") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise _no_key(place, "public")
+    return key
+
+
+def _read(place: Path) -> bytes:
+    try:
+        with place.open("rb") as file:
+            return file.read(LONGEST_FILE)
+    except OSError as error:
+        message = visible(f"the key `{place}` cannot be read: {error.strerror}")
+        raise DiaError(Diagnostic("E717", message, None, PAIR)) from None
+
+
+def _no_key(place: Path, kind: str) -> DiaError:
+    return DiaError(Diagnostic("E717", visible(f"`{place}` holds no {kind} Ed25519 key in PEM"), None, PAIR))
+
+
+def _pem(key: Ed25519PublicKey) -> bytes:
+    from cryptography.hazmat.primitives import serialization
+
+    return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+
+
+def _hex(key: Ed25519PublicKey) -> str:
+    return key.public_bytes_raw().hex()
+
+
+def sign(bundle: Bundle, key: Ed25519PrivateKey, force: bool = False) -> dict[str, Any]:
+    """The signature, which is written into the bundle's folder. Raises DiaError (exit 2) where another one lies there.
+
+    What is signed are the 64 hexadecimal digits of the bundle's digest, in ASCII.
+    """
+    canary = bundle.manifest["canary"]
+    signature = {
+        "format": FORMAT,
+        "algorithm": "Ed25519",
+        "bundle_id": bundle.id,
+        "public_key": _hex(key.public_key()),
+        "signature": key.sign(bundle.id.encode()).hex(),
+    } | ({"canary": canary} if canary else {})
+    encoded = line(signature) + b"\n"
+    place = bundle.path / SIGNATURE
+    if not (place.is_file() and place.read_bytes() == encoded):
+        with new_file(place, force) as file:
+            file.write(encoded)
+    return signature
+
+
+def read_signature(folder: Path) -> dict[str, Any] | None:
+    """The signature in a bundle's folder, or None where there is none that has the right shape."""
+    try:
+        with open_inside(folder, SIGNATURE) as file:
+            found = parse(file.read(LONGEST_FILE))
+    except (OSError, ValueError, DiaError):
+        return None
+    if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("algorithm") != "Ed25519":
+        return None
+    lengths = {"bundle_id": 64, "public_key": 64, "signature": 128}
+    is_sound = all(type(found.get(name)) is str and len(found[name]) == size for name, size in lengths.items())
+    return found if is_sound and DIGEST.fullmatch(found["bundle_id"]) else None
+
+
+def fault(folder: Path, digest: str, key: Ed25519PublicKey) -> str | None:
+    """Why the bundle of that digest does not count as signed by the key, or None where it does."""
+    from cryptography.exceptions import InvalidSignature
+
+    if not (folder / SIGNATURE).exists():
+        return "is missing: the bundle is not signed"
+    found = read_signature(folder)
+    if found is None:
+        return "is no signature"
+    if found["public_key"] != _hex(key):
+        return f"is by the key {visible(found['public_key'])}, not by {_hex(key)}"
+    if found["bundle_id"] != digest:
+        return f"signs the bundle {found['bundle_id']}, not this one"
+    try:
+        key.verify(bytes.fromhex(found["signature"]), digest.encode())
+    except (InvalidSignature, ValueError):
+        return "is not what the key gives for this bundle"
+    return None
+
+
+def is_open_to_others(place: Path) -> bool:
+    """Whether others than its owner may read the file."""
+    return os.name == "posix" and bool(stat.S_IMODE(place.stat().st_mode) & 0o077)

@@ -1,0 +1,140 @@
+"""A sealed bundle and its passphrase -> the very bundle that was sealed, or the answer to one question of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.bundle import sealed_file
+from dia_runtime.bundle.commitments import commitments, committed, proof_of
+from dia_runtime.bundle.files import integrity, open_inside
+from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.bundle.parse import parse
+from dia_runtime.bundle.placing import new_folder
+from dia_runtime.bundle.records import ANSWER, misshapen
+from dia_runtime.bundle.seal import PUBLIC_FILES, lines_of
+from dia_runtime.bundle.sealed_file import Opened
+from dia_runtime.bundle.verify import examine
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+
+NEAR = 20_000  # above so many ids no nearest one is looked for
+
+
+def unseal(source: Path, passphrase: str, target: Path, force: bool = False) -> Bundle:
+    """The bundle that was sealed, the same to the byte, written to the target.
+
+    Raises DiaError (exit 3) for a wrong passphrase and where a byte of bundle or seal differs; then nothing is written.
+    """
+    bundle = sealed_bundle(source)
+    if problems := examine(source).problems:
+        raise DiaError([problem.as_diagnostic() for problem in problems], 3)
+    with _opened(bundle, passphrase) as (key, held), new_folder(target, force) as folder:
+        for name, pieces in held.members():
+            _write(folder, name, pieces)
+        for name in filter(PUBLIC_FILES.fullmatch, bundle.manifest["files"]):
+            _write(folder, name, bundle.pieces(name))
+        _require_same(bundle, folder, key)
+    return open_bundle(target)
+
+
+def sealed_bundle(source: Path) -> Bundle:
+    """The bundle, which is sealed. Raises DiaError (exit 2) for another one, 3 for a seal of another version."""
+    bundle = open_bundle(source)
+    if not bundle.is_sealed:
+        raise DiaError(Diagnostic("E723", visible(f"`{source}` is not sealed")))
+    held = bundle.manifest["sealed"]
+    if held.get("format") != sealed_file.FORMAT or held.get("file") != sealed_file.NAME:
+        message = f"`{source}` was sealed by another version: this one reads format {sealed_file.FORMAT}"
+        raise integrity("E721", visible(message))
+    return bundle
+
+
+@contextmanager
+def _opened(bundle: Bundle, passphrase: str) -> Iterator[tuple[bytes, Opened]]:
+    """The sealing key and the sealed files."""
+    if sealed_file.NAME not in bundle.manifest["files"]:
+        raise integrity("E721", visible(f"the manifest of `{bundle.path}` does not list `{sealed_file.NAME}`"))
+    try:
+        file = open_inside(bundle.path, sealed_file.NAME)
+    except FileNotFoundError:
+        raise integrity("E704", visible(f"`{sealed_file.NAME}` is missing from `{bundle.path}`")) from None
+    with file:
+        header = sealed_file.read_header(file)
+        if header.facts.get("questions_root") != bundle.questions_root:
+            raise integrity("E721", f"`{sealed_file.NAME}` was sealed for other questions")
+        key = header.key(passphrase)
+        yield key, sealed_file.opened(header, key, file)
+
+
+def _write(folder: Path, name: str, pieces: Iterable[bytes]) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        file.writelines(pieces)
+
+
+def _require_same(bundle: Bundle, folder: Path, key: bytes) -> None:
+    """Nothing, when the folder holds a sound bundle of the same questions whose answers keep every commitment."""
+    if problems := examine(folder).problems:
+        first = problems[0].as_diagnostic().message
+        raise integrity("E721", visible(f"what the seal held is no sound bundle: {first}"))
+    found = open_bundle(folder)
+    if found.questions_root != bundle.questions_root or found.is_sealed:
+        raise integrity("E721", f"`{sealed_file.NAME}` holds a bundle of other questions")
+    promised = ({"id": held["id"], "commitment": held["commitment"]} for held in commitments(bundle))
+    for answer in found.answers():
+        made = committed(key, answer)
+        if next(promised, None) != {"id": made["id"], "commitment": made["commitment"]}:
+            message = f"the answer of `{answer['id']}` is not the one that the sealed bundle is committed to"
+            raise integrity("E724", visible(message))
+
+
+def prove(source: Path, id: str, passphrase: str) -> dict[str, Any]:
+    """The proof for one question. Raises DiaError: exit 2 for an unknown question, 3 for a wrong passphrase."""
+    bundle = sealed_bundle(source)
+    name = _question(bundle, id)
+    with _opened(bundle, passphrase) as (key, held):
+        answer = _answer(held, name)
+        promised = [entry["commitment"] for entry in commitments(bundle) if entry["id"] == name]
+        proof = proof_of(bundle, key, answer)
+    if promised != [proof["commitment"]]:
+        message = f"the sealed answer of `{name}` is not the one that the bundle is committed to"
+        raise integrity("E724", visible(message))
+    return proof
+
+
+def _question(bundle: Bundle, id: str) -> str:
+    """The whole id of a question; the benchmark's name before it may be left out."""
+    wanted, ids = {id, f"{bundle.manifest['benchmark']}/{id}"}, []
+    for entry in commitments(bundle):
+        if entry["id"] in wanted:
+            return str(entry["id"])
+        ids.append(entry["id"])
+    near = did_you_mean(id, ids) if len(ids) <= NEAR else None
+    raise DiaError(Diagnostic("E809", visible(f"`{bundle.path}` has no question `{id}`"), None, near))
+
+
+def _answer(held: Opened, id: str) -> dict[str, Any]:
+    """The answer to the question of that id."""
+    for name, pieces in held.members():
+        if not name.startswith("answers"):
+            deque(pieces, 0)  # passes over them
+            continue
+        for raw in lines_of(pieces):
+            if (answer := _record(raw))["id"] == id:
+                return answer
+    raise integrity("E721", visible(f"`{sealed_file.NAME}` holds no answer of `{id}`"))
+
+
+def _record(raw: bytes) -> dict[str, Any]:
+    try:
+        answer = parse(raw)
+    except ValueError:
+        answer = None
+    if why := misshapen(answer, ANSWER):
+        raise integrity("E707", f"a line of the sealed answers is no record: {why}")
+    found: dict[str, Any] = answer
+    return found

@@ -1,0 +1,40 @@
+"""`dia keygen`: a pair of keys to sign bundles with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.passphrase import passphrase, passphrase_file
+
+
+@click.command("keygen")
+@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("dia.key"), show_default=True,
+              metavar="FILE", help="The file of the private key; the public one gets .pub behind it.")  # fmt: skip
+@passphrase_file
+@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(out: Path, passphrase_file: Path | None, quiet: bool, as_json: bool) -> int:
+    """Make a pair of Ed25519 keys to sign bundles with.
+
+    The private key is encrypted by a passphrase, which is asked for, or read from --passphrase-file or from the
+    environment variable DIA_PASSPHRASE. An existing file is never replaced.
+
+    \b
+    Example:
+      dia keygen -o mine.key --passphrase-file passphrase.txt
+    """
+    from dia_runtime.bundle.signing import keygen
+
+    pair = keygen(out, passphrase(passphrase_file, f"the new key {out}", is_new=True))
+    if as_json:
+        facts = {"private_key": pair.private.as_posix(), "public_key": pair.public.as_posix(), "key": pair.name}
+        click.echo(json.dumps(facts, indent=2))
+        return 0
+    click.echo(f"{pair.private.as_posix()}\n{pair.public.as_posix()}")
+    if not is_quiet(quiet):
+        click.echo(f"  publish {pair.public.as_posix()}: it holds the key {pair.name}", err=True)
+    return 0

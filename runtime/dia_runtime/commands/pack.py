@@ -1,0 +1,41 @@
+"""`dia pack`: a bundle as one file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import click
+
+from dia_runtime.language.diagnostics import visible
+
+
+@click.command("pack")
+@click.argument("bundle", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE",
+              help="The file to write. Default: beside BUNDLE, its name and .tar.zst.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace the file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(bundle: Path, out: Path | None, force: bool, as_json: bool) -> int:
+    """Pack a bundle into one .tar.zst file.
+
+    The same bundle gives the same file, wherever and whenever it is packed. The digest stays that of the folder.
+
+    \b
+    Example:
+      dia pack build/dia_bench-0.3.0-k5
+    """
+    from dia_runtime.bundle.archive import SUFFIX, pack
+
+    place = bundle.resolve()
+    target = out or place.with_name(f"{place.name}{SUFFIX}")
+    packed = pack(bundle, target, force)
+    if as_json:
+        with target.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        facts = {"path": target.as_posix(), "digest": packed.id, "bytes": target.stat().st_size, "sha256": digest}
+        click.echo(json.dumps(facts, indent=2))
+        return 0
+    click.echo(visible(target.as_posix()))
+    return 0

@@ -1,0 +1,55 @@
+"""Where passphrases come from: a file, the environment, or a prompt that shows nothing; never the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dia_runtime.bundle.cipher import LONGEST_PASSPHRASE
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+VARIABLE = "DIA_PASSPHRASE"
+FORMS = "give --passphrase-file FILE, or set the environment variable DIA_PASSPHRASE"
+
+
+def passphrase_file(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that names a file with the passphrase."""
+    return click.option(
+        "--passphrase-file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Read the passphrase from the first line of FILE; else from DIA_PASSPHRASE, else ask for it.",
+    )(command)
+
+
+def passphrase(file: Path | None, what: str, is_new: bool = False) -> str:
+    """The passphrase of something; a new one is asked for twice. Raises DiaError (exit 2) where there is none."""
+    if file is not None:
+        return _first_line(file)
+    held = os.environ.get(VARIABLE)
+    if held:
+        return held
+    if not sys.stdin.isatty():
+        raise DiaError(Diagnostic("E718", visible(f"there is no passphrase for {what}"), None, FORMS))
+    text = click.prompt(f"Passphrase of {visible(what)}", hide_input=True, confirmation_prompt=is_new, err=True)
+    return str(text)
+
+
+def _first_line(file: Path) -> str:
+    try:
+        with file.open("rb") as held:
+            raw = held.readline(LONGEST_PASSPHRASE + 3)
+        text = raw.decode("utf-8").rstrip("\r\n")
+    except OSError as error:
+        message = visible(f"the passphrase file `{file}` cannot be read: {error.strerror}")
+        raise DiaError(Diagnostic("E718", message, None, FORMS)) from None
+    except UnicodeDecodeError:
+        raise DiaError(Diagnostic("E718", visible(f"the passphrase file `{file}` is not UTF-8"))) from None
+    if not text:
+        raise DiaError(Diagnostic("E718", visible(f"the passphrase file `{file}` begins with an empty line")))
+    return text

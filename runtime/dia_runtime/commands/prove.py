@@ -1,0 +1,83 @@
+"""`dia prove`: one answer of a sealed bundle shown, and compared with its commitment by anybody."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dia_runtime.commands.passphrase import passphrase, passphrase_file
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+LONGEST = 1 << 26
+
+
+@click.command("prove")
+@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("id", required=False)
+@click.option("--check", type=click.Path(path_type=Path), metavar="PROOF", help="Check a proof; needs no passphrase.")
+@passphrase_file
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the proof to this file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(
+    bundle: Path, id: str | None, check: Path | None, passphrase_file: Path | None, out: Path | None, as_json: bool
+) -> int:
+    """Show one answer of a sealed bundle, and prove that it was sealed.
+
+    With the passphrase and a question's ID a proof is made: the answer and its salt. With --check anybody compares a
+    proof with the commitment in the sealed bundle. Exit code 3 where it is not the answer that was sealed.
+
+    \b
+    Example:
+      dia prove build/dia_bench-0.3.0-k5-sealed next_prime/0 --passphrase-file passphrase.txt -o proof.json
+    """
+    if (id is None) == (check is None):
+        raise DiaError(Diagnostic("E600", "give the ID of a question, or a proof behind --check, and not both"))
+    if check is not None:
+        return _checked(bundle, check, as_json)
+    return _made(bundle, str(id), passphrase_file, out, as_json)
+
+
+def _made(bundle: Path, id: str, passphrase_file: Path | None, out: Path | None, as_json: bool) -> int:
+    from dia_runtime.bundle.placing import new_file
+    from dia_runtime.bundle.unseal import prove
+
+    proof = prove(bundle, id, passphrase(passphrase_file, f"the seal of {bundle}"))
+    text = json.dumps(proof, indent=2, ensure_ascii=False) + "\n"
+    if out is not None:
+        with new_file(out) as file:
+            file.write(text.encode())
+    if out is None or as_json:
+        click.echo(text, nl=False)
+    else:
+        click.echo(visible(out.as_posix()))
+    return 0
+
+
+def _checked(bundle: Path, check: Path, as_json: bool) -> int:
+    from dia_runtime.bundle.commitments import check_proof, read_proof
+    from dia_runtime.bundle.unseal import sealed_bundle
+
+    sealed, proof = sealed_bundle(bundle), read_proof(_read(check))
+    check_proof(sealed, proof)
+    if as_json:
+        click.echo(json.dumps({**_named(proof), "valid": True}, indent=2))
+    else:
+        answer = proof["answer"]["text"]
+        click.echo(visible(f"{proof['id']}: the answer {answer!r} is the one that was sealed\n  bundle {sealed.id}"))
+    return 0
+
+
+def _named(proof: dict[str, Any]) -> dict[str, Any]:
+    names = ("bundle_id", "questions_root", "id", "commitment")
+    return {name: proof[name] for name in names} | {"text": proof["answer"]["text"]}
+
+
+def _read(place: Path) -> bytes:
+    try:
+        with place.open("rb") as file:
+            return file.read(LONGEST)
+    except OSError as error:
+        raise DiaError(Diagnostic("E724", visible(f"`{place}` cannot be read: {error.strerror}"))) from None

@@ -1,0 +1,51 @@
+"""`dia seal`: answers, specs and seed into one encrypted file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.passphrase import passphrase, passphrase_file
+from dia_runtime.language.diagnostics import visible
+
+
+@click.command("seal")
+@click.argument("bundle", type=click.Path(path_type=Path))
+@passphrase_file
+@click.option("--weak", is_flag=True, help="Seal although the seed has less than 128 bits.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR",
+              help="The folder of the sealed bundle. Default: beside BUNDLE, BENCHMARK-VERSION-kK-sealed.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace what lies in the folder.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(
+    bundle: Path, passphrase_file: Path | None, weak: bool, out: Path | None, force: bool, quiet: bool, as_json: bool
+) -> int:
+    """Seal a bundle: encrypt answers, specs and seed, and commit to each answer.
+
+    The sealed bundle is another folder. It can be run, exported and published; its replies are scored later with the
+    bundle that `dia unseal` gives back, the same to the byte. Without the passphrase nobody can, you included.
+
+    \b
+    Example:
+      dia seal build/dia_bench-0.3.0-k5 --weak --passphrase-file passphrase.txt
+    """
+    from dia_runtime.bundle.archive import archive_name
+    from dia_runtime.bundle.open import open_bundle
+    from dia_runtime.bundle.seal import require_sealable, seal
+
+    opened = open_bundle(bundle)
+    require_sealable(opened, weak)
+    target = out or bundle.resolve().parent / f"{archive_name(opened)}-sealed"
+    made = seal(bundle, passphrase(passphrase_file, f"the seal of {bundle}", is_new=True), target, weak, force)
+    if as_json:
+        facts = {"path": made.path.as_posix(), "digest": made.id, "questions_root": made.questions_root}
+        click.echo(json.dumps({**facts, "unsealed": made.original, "answers": made.answers}, indent=2))
+        return 0
+    click.echo(visible(f"{made.path.as_posix()}\n  digest {made.id}"))
+    if not is_quiet(quiet):
+        click.echo(f"  {made.answers} answers are sealed; it is not signed yet (`dia sign`)", err=True)
+    return 0

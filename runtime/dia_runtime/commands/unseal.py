@@ -1,0 +1,43 @@
+"""`dia unseal`: the bundle that was sealed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dia_runtime.commands.passphrase import passphrase, passphrase_file
+from dia_runtime.language.diagnostics import visible
+
+
+@click.command("unseal")
+@click.argument("bundle", type=click.Path(path_type=Path))
+@passphrase_file
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR",
+              help="The folder to write. Default: beside BUNDLE, BENCHMARK-VERSION-kK-unsealed.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace what lies in the folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force: bool, as_json: bool) -> int:
+    """Give back the bundle that was sealed, the same to the byte.
+
+    Its digest is that of the bundle before it was sealed. Each answer is compared with its commitment. Exit code 3 for
+    a wrong passphrase or a changed byte; then nothing is written.
+
+    \b
+    Example:
+      dia unseal build/dia_bench-0.3.0-k5-sealed --passphrase-file passphrase.txt
+    """
+    from dia_runtime.bundle.archive import archive_name
+    from dia_runtime.bundle.unseal import sealed_bundle, unseal
+
+    sealed = sealed_bundle(bundle)
+    stem = archive_name(sealed).removesuffix("-sealed")
+    target = out or bundle.resolve().parent / f"{stem}-unsealed"
+    made = unseal(bundle, passphrase(passphrase_file, f"the seal of {bundle}"), target, force)
+    if as_json:
+        facts = {"path": made.path.as_posix(), "digest": made.id, "questions_root": made.questions_root}
+        click.echo(json.dumps({**facts, "answers": made.manifest["counts"]["questions"]}, indent=2))
+        return 0
+    click.echo(visible(f"{made.path.as_posix()}\n  digest {made.id}"))
+    return 0
