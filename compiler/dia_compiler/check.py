@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 
+from dia_runtime.bundle.canary import sentence
 from dia_runtime.language.confinement.permission import NO
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults, Position, closest, did_you_mean
 
@@ -52,10 +52,6 @@ class CheckedBenchmark:
     def lists_of(self, template: Template) -> dict[str, list[str]]:
         """The lists read from files that the template sees."""
         return {**self.lists, **self.template_lists.get(template.name, {})}
-
-    def digest_of(self, template: Template) -> str:
-        """The SHA-256 of the template's source file."""
-        return sha256(self.files[self.relative(template.file)]).hexdigest()
 
     def relative(self, shown: str) -> str:
         """The path of a spec file within the benchmark's folder."""
@@ -220,11 +216,14 @@ class _Checker:
     def benchmark(self, root: Mapping, builder: Builder) -> Benchmark:
         name = root.get("benchmark")
         keys = ("title", "version", "license", "seed", "canary", "skip", "format", "points", "notes")
+        facts = {key: data(value) for key in keys if (value := root.get(key)) is not None}
+        if isinstance(canary := facts.get("canary"), str):
+            facts["canary"] = sentence(canary)
         return Benchmark(
             name=name.text if isinstance(name, Scalar) else "",
             folder=self.folder.path.as_posix(),
             file=root.position.file,
-            facts={key: data(value) for key in keys if (value := root.get(key)) is not None},
+            facts=facts,
             prompt=snippet(root.get("prompt"), True),
             shared=builder.shared(root),
         )

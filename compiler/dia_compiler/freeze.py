@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dia_runtime.bundle import merkle
+from dia_runtime.bundle.canary import marked
 from dia_runtime.bundle.canonical import bundle_id, line, manifest_bytes
 from dia_runtime.bundle.manifest import FORMAT, NAME, PROVENANCE, with_checksum
 from dia_runtime.bundle.open import open_bundle
@@ -122,7 +123,7 @@ def _write(plan: BundlePlan, ready: Sequence[Ready], folder: Path) -> tuple[Froz
     templates = [line(_template_record(held, plan) | ({"canary": canary} if canary else {})) for held in ready]
     put(folder, "templates.jsonl", b"".join(part + b"\n" for part in templates), files)
     for name, content in sorted(plan.item.files.items()):
-        put(folder, f"specs/{name}", content, files)
+        put(folder, f"specs/{name}", marked(name, content, canary), files)
     root = merkle.root(entry.leaf for held in ready for entry in held.spool.entries())
     manifest = _manifest(plan, ready, root, files)
     encoded = manifest_bytes(manifest)
@@ -130,7 +131,8 @@ def _write(plan: BundlePlan, ready: Sequence[Ready], folder: Path) -> tuple[Froz
     plugins = plugins_of(manifest, {_format_kind(plan, held) for held in ready})
     libraries = {library for name in manifest["builders"] for library in BUILDERS[name].libraries}
     tools = {name: said for held in ready for name, said in held.summary.tools.items()}
-    put(folder, PROVENANCE, manifest_bytes(provenance(bundle_id(encoded), plugins, libraries, tools)) + b"\n", {})
+    made_with = provenance(bundle_id(encoded), plugins, libraries, tools) | ({"canary": canary} if canary else {})
+    put(folder, PROVENANCE, manifest_bytes(made_with) + b"\n", {})
     counts = manifest["counts"]
     frozen = Frozen(
         plan.folder, plan.item.benchmark.name, bundle_id(encoded), root,
@@ -154,9 +156,15 @@ def _template_record(held: Ready, plan: BundlePlan) -> dict[str, Any]:
         "items": figures.items,
         "positions": None if figures.positions is None else list(figures.positions),
         "source": plan.item.relative(template.file),
-        "sha256": plan.item.digest_of(template),
+        "sha256": _digest_of(template, plan),
         "answers": {"distinct": figures.distinct, "commonest_share": str(figures.commonest_share)},
     }
+
+
+def _digest_of(template: Template, plan: BundlePlan) -> str:
+    """The SHA-256 of the template's source file as the bundle holds it."""
+    name = plan.item.relative(template.file)
+    return hashlib.sha256(marked(name, plan.item.files[name], plan.item.benchmark.facts.get("canary"))).hexdigest()
 
 
 def _freedom(held: Ready) -> Freedom:

@@ -130,7 +130,7 @@ def test_the_wrapper_sees_macros_lists_points_and_the_format(bundle: Path) -> No
         assert text.startswith("QUESTION! ")
         assert text.endswith("(-0.5 if wrong, PASS; one of red/green/blue)")
         assert "To skip the question instead, write <xml>PASS</xml>." in text
-        assert question["canary"] == "11111111-2222-3333-4444-555555555555"
+        assert "(dia canary 11111111-2222-3333-4444-555555555555)" in question["canary"]
 
 
 def test_rationals_are_exact_and_explained(bundle: Path) -> None:

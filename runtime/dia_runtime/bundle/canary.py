@@ -6,6 +6,7 @@ import re
 
 GUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 MARK = "dia canary"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SENTENCE = "This is test material of a benchmark; please keep it out of any training data ({mark} {guid})."
 
 
@@ -16,3 +17,16 @@ def sentence(canary: str) -> str:
     ('my own words', '(dia canary 7c1d0a9e-2b64-4a53-8f0e-5d3b9c61e2fa).')
     """
     return SENTENCE.format(mark=MARK, guid=canary) if GUID.fullmatch(canary) else canary
+
+
+def marked(name: str, content: bytes, canary: str | None) -> bytes:
+    """A file with the sentence in a comment before it, where YAML allows one and no part of the sentence stands there.
+
+    >>> marked("a.yaml", b"x: 1", "mine"), marked("a.csv", b"x,1", "mine")
+    (b'# mine\\nx: 1', b'x,1')
+    """
+    found = GUID.search(canary or "")
+    known = (found[0] if found else canary or "").encode()
+    is_yaml = name.endswith((".yaml", ".yml")) and not content.startswith(BYTE_ORDER_MARK)
+    is_fit = canary is not None and is_yaml and canary.isprintable()
+    return f"# {canary}\n".encode() + content if is_fit and known not in content else content

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from filecmp import cmpfiles
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -22,6 +23,8 @@ from dia_runtime.exports.base import Files
 from dia_runtime.exports.replies import RUN_EXPORTERS, respondents_of
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.store import read_store
+
+COMMENTED = (".py", ".yaml", ".yml", ".toml")
 
 
 @click.command("export")
@@ -94,7 +97,14 @@ def export(bundle: Bundle, exporter: Exporter, folder: Path, force: bool = False
 
     Raises DiaError (exit code 2) where something else lies there, or nothing can be written.
     """
-    return write(exporter.files(bundle), folder, force)
+    return write(_marked(exporter.files(bundle), bundle.manifest["canary"]), folder, force)
+
+
+def _marked(files: Files, canary: str | None) -> Files:
+    """The files, the bundle's canary in a comment before those texts that can have one."""
+    for name, pieces in files:
+        is_marked = canary and name.endswith(COMMENTED) and not name.startswith("assets/")
+        yield name, chain((f"# {canary}\n".encode(),), pieces) if is_marked else pieces
 
 
 def write(files: Files, folder: Path, force: bool = False) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 from typing import Any, ClassVar
 
 from dia_runtime.bundle.open import Bundle
@@ -33,16 +33,28 @@ class Exporter(ABC):
 def pairs(bundle: Bundle) -> Iterator[tuple[Record, Record]]:
     """Each question with its answer. Raises DiaError (exit 2) where the answers are withheld."""
     if not bundle.has_answers:
-        mend = "export the bundle that holds them, before it is sealed"
+        mend = "unseal the bundle; `jsonl` and `dia-bench` hold questions without answers too"
         raise DiaError(Diagnostic("E713", f"the answers of `{bundle.path}` are withheld", None, mend))
-    for question, answer in zip_longest(bundle.questions(), bundle.answers()):
-        if question is None or answer is None or answer["id"] != question["id"]:
+    for question, answer in asked(bundle):
+        if answer is not None:
+            yield question, answer
+
+
+def asked(bundle: Bundle) -> Iterator[tuple[Record, Record | None]]:
+    """Each question with its answer, or with None where the answers are sealed or withheld."""
+    answers: Iterator[Record | None] = bundle.answers() if bundle.has_answers else _none(bundle)
+    for question, answer in zip_longest(bundle.questions(), answers):
+        if question is None or (bundle.has_answers and (answer is None or answer["id"] != question["id"])):
             message = f"the answers of `{bundle.path}` are not those of its questions"
             raise DiaError(Diagnostic("E709", message, None), 3)
         if "messages" not in question:
             message = f"`{question['id']}` is a session, which this target cannot hold"
             raise DiaError(Diagnostic("E714", message, None, "run it with `dia run`"))
         yield question, answer
+
+
+def _none(bundle: Bundle) -> Iterator[None]:
+    return repeat(None, bundle.manifest["counts"]["questions"])
 
 
 def instruction(question: Record, answer: Record) -> str:
@@ -60,9 +72,11 @@ def wrapped(question: Record, answer: Record) -> str:
 def origin(bundle: Bundle, question: Record) -> dict[str, Any]:
     """Where a row comes from, so that logs of the other harness find back."""
     names = ("id", "template", "item", "instance", "variant")
+    canary = bundle.manifest["canary"]
     return {name: question[name] for name in names} | {
         "questions_root": bundle.questions_root,
         "bundle_id": bundle.id,
+        **({"canary": canary} if canary else {}),
     }
 
 

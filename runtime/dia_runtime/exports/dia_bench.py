@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.exports.base import Exporter, Files, Record, assets_of, encoded, instruction, origin, pairs
+from dia_runtime.exports.base import Exporter, Files, Record, asked, assets_of, encoded, instruction, origin
 
 # The original tells the hour; an export is the same whenever it is made.
 GENERATED = "not recorded: the same bundle gives the same file at any time"
@@ -27,32 +27,42 @@ def _pieces(bundle: Bundle) -> Iterator[bytes]:
     manifest, templates = bundle.manifest, {record["template"]: record for record in bundle.templates()}
     facts = {
         "dataset": f"{manifest['benchmark']} {manifest['version']}",
-        "sources": list(dict.fromkeys(record["source"] for record in templates.values())),
+        "sources": list(dict.fromkeys(record["source"] for record in templates.values() if record["source"])),
         "template_count": manifest["counts"]["templates"],
         "k": manifest["k"],
         "instance_count": manifest["counts"]["questions"],
         "generated_at": GENERATED,
         "bundle_id": bundle.id,
         "questions_root": bundle.questions_root,
+        **({"canary": manifest["canary"]} if manifest["canary"] else {}),
     }
     head = ",\n".join(f"  {encoded(name)}: {encoded(value)}" for name, value in facts.items())
     yield f'{{\n{head},\n  "questions": ['.encode()
     numbers, comma = template_numbers(list(templates.values())), ""
-    for question, answer in pairs(bundle):
+    for question, answer in asked(bundle):
         template = templates[question["template"]]
         row = {
             "challenge": _challenge(bundle, question, answer, template, numbers[question["template"]]),
-            "solution": {
-                "challenge_solution": f"<xml>{answer['text']}</xml>",
-                "solution_explanation": answer.get("explanation") or "",
-            },
+            "solution": _solution(answer),
         }
         yield f"{comma}\n    {encoded(row)}".encode()
         comma = ","
     yield b"\n  ]\n}\n"
 
 
-def _challenge(bundle: Bundle, question: Record, answer: Record, template: Record, number: int) -> dict[str, Any]:
+def _solution(answer: Record | None) -> dict[str, str] | None:
+    """The solution; none of a sealed bundle."""
+    if answer is None:
+        return None
+    return {
+        "challenge_solution": f"<xml>{answer['text']}</xml>",
+        "solution_explanation": answer.get("explanation") or "",
+    }
+
+
+def _challenge(
+    bundle: Bundle, question: Record, answer: Record | None, template: Record, number: int
+) -> dict[str, Any]:
     description = "\n\n".join(str(message["content"]) for message in question["messages"])
     return origin(bundle, question) | {
         "template_id": number,
@@ -60,7 +70,7 @@ def _challenge(bundle: Bundle, question: Record, answer: Record, template: Recor
         "category": question["category"],
         "adversarial": template.get("adversarial", "none") != "none",
         "description": description,
-        "instructions": instruction(question, answer),
+        "instructions": instruction(question, answer) if answer else None,
         "assets": question["assets"],
     }
 

@@ -1,11 +1,14 @@
-"""The common form of evaluation sets: one line a question, with its messages and its ideal reply."""
+"""The common form of evaluation sets: one line a question, with its messages and its ideal reply.
+
+Of a sealed bundle all that tells the answer is null.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.exports.base import Exporter, Files, assets_of, encoded, instruction, origin, pairs, wrapped
+from dia_runtime.exports.base import Exporter, Files, asked, assets_of, encoded, instruction, origin, wrapped
 
 
 class JsonLines(Exporter):
@@ -20,13 +23,13 @@ class JsonLines(Exporter):
 
 
 def _lines(bundle: Bundle) -> Iterator[bytes]:
-    for question, answer in pairs(bundle):
+    for question, answer in asked(bundle):
         row = origin(bundle, question) | {
             "input": question["messages"],
-            "ideal": wrapped(question, answer),
-            "answer": answer["text"],
+            "ideal": wrapped(question, answer) if answer else None,
+            "answer": answer["text"] if answer else None,
             "skip": question["format"].get("skip"),
-            "format_instruction": instruction(question, answer),
+            "format_instruction": instruction(question, answer) if answer else None,
             "assets": question["assets"],
         }
         yield f"{encoded(row)}\n".encode()

@@ -278,7 +278,11 @@ CODES: dict[str, tuple[str, str]] = {
     "E710": ("not a digest", "`--expect` takes the 64 hexadecimal digits that `dia compile` printed."),
     "E711": ("a bundle that cannot be read", "A file of the bundle is there, but the system does not let it be read."),
     "E712": ("no specs in the bundle", "`--recompile` needs the specs inside the bundle; this one has none."),
-    "E713": ("withheld answers", "An export needs the answers, and this bundle has none. Export before sealing."),
+    "E713": (
+        "withheld answers",
+        "An export needs the answers, and this bundle has none. Unseal it; `jsonl` and `dia-bench` hold questions "
+        "without answers too.",
+    ),
     "E714": ("a question that the target cannot hold", "The question is a session. Run it with `dia run`."),
     "E715": ("an unknown target", "No exporter has this name. The message lists those that there are."),
     "E716": ("an exporter that leaves its folder", "A plug-in names a file outside the folder that it may write to."),
@@ -398,6 +402,10 @@ CODES: dict[str, tuple[str, str]] = {
         "an import that says too little",
         "`--field`, `--letters`, `--skip`, `--type` or `--answer-format` name something that there is not, or do not "
         "fit each other.",
+    ),
+    "E865": (
+        "a log that does not fit its bundle",
+        "Questions of the bundle have no reply in the log. `--keep` takes the replies that are there.",
     ),
     "E871": ("matplotlib is missing", "A .png is drawn by it: `pip install 'dia-spec[report]'`, or write an .svg."),
     "E872": (
