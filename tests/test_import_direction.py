@@ -18,10 +18,10 @@ SOURCES = {
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"language", "data"}),
     frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch"}),
-    frozenset({"grade"}),
+    frozenset({"grade", "session_records", "statistics", "labels"}),
     frozenset({"respondents", "judge"}),
-    frozenset({"lay_down", "jobs", "blocks", "beside", "imports"}),
-    frozenset({"asking", "ensemble"}),
+    frozenset({"lay_down", "jobs", "sessions", "blocks", "beside"}),
+    frozenset({"asking", "ensemble", "imports"}),
     frozenset({"exports", "run", "score"}),
     frozenset({"harnesses", "report", "audit", "views"}),
     frozenset({"commands"}),

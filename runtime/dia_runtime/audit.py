@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from fractions import Fraction
 from typing import Any
 
 from dia_runtime.beside import names
-from dia_runtime.blocks import FIGURES, Cell, block
+from dia_runtime.blocks import Cell, block
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.formats import FORMATS
-from dia_runtime.intervals import standard_error
 from dia_runtime.judge import Judge, Judged, Rules
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
-from dia_runtime.metrics import Tally
+from dia_runtime.metrics import FIGURES
 from dia_runtime.score import Place, facts_of, opened
+from dia_runtime.statistics.figures import NOWHERE
+from dia_runtime.statistics.paired import Side
+from dia_runtime.statistics.resample import Intervals
 from dia_runtime.store import Store
 
 HEAD, TAIL = 80, 160  # characters of a long reply that are shown
 CUT = " [...] "
+INTERVALS = Intervals()
+SECOND_LESS_FIRST = {0: Fraction(-1), 1: Fraction(1)}
 Pair = tuple[Judged, Judged]
 
 
@@ -107,26 +111,16 @@ def cut(text: str | None) -> str | None:
 
 
 def _figures(cells: tuple[Cell, Cell], chains: Sequence[str]) -> dict[str, Any]:
-    blocks = dict(zip(chains, map(block, cells), strict=True))
+    blocks = dict(zip(chains, (block(cell, INTERVALS) for cell in cells), strict=True))
     pairs = Counter((held, cells[1].table[item]) for item, held in cells[0].table.items())
+    side = Side(pairs, sum(row[0].k * times for row, times in pairs.items()), tuple(FIGURES), INTERVALS)
     return {
-        name: {**{chain: held[name] for chain, held in blocks.items()}, "difference": _difference(name, pairs, blocks)}
+        name: {**{chain: held[name] for chain, held in blocks.items()}, "difference": _difference(side, name)}
         for name in FIGURES
     }
 
 
-def _difference(name: str, pairs: Mapping[tuple[Tally, Tally], int], blocks: Mapping[str, Any]) -> dict[str, Any]:
-    """The second figure less the first, with the standard error of the difference over the same items."""
-    first, second = (held[name]["value"] for held in blocks.values())
-    if first is None or second is None:
-        return {"value": None, "se": None, "ci": None}
-    figure, clusters, times = FIGURES[name], [], []
-    for (one, other), number in pairs.items():
-        before, after = figure({one: 1}).parts[0], figure({other: 1}).parts[0]
-        clusters.append((after.low - before.low, before.size))
-        times.append(number)
-    is_sum = figure({}).is_sum
-    total = sum(held * number for (held, _), number in zip(clusters, times, strict=True))
-    size = 1 if is_sum else sum(held * number for (_, held), number in zip(clusters, times, strict=True))
-    error = standard_error(clusters, is_sum, times)
-    return {"value": float(Fraction(total) / size), "se": error, "ci": None}
+def _difference(side: Side, name: str) -> dict[str, Any]:
+    """The second figure less the first, with error and interval of the difference over the same items."""
+    found = side.estimate(name, SECOND_LESS_FIRST) if side.rows else NOWHERE
+    return {key: found[key] for key in NOWHERE}

@@ -45,15 +45,3 @@ def beside(stores: Sequence[Store], rules: Rules, source: Bundle | None) -> Iter
 def _numbered(judge: Judge, respondent: int, number: int) -> Iterator[Said]:
     for entry in judge.judged(respondent):
         yield Said(entry.question.position, number, entry)
-
-
-def reading(entry: Judged) -> str | None:
-    """What the reply says: all right answers alike, a wrong one as it is written; None where it says nothing.
-
-    A skip and an answer differ from each other, whatever they are written like.
-    """
-    if entry.mark.verdict in ("correct", "skipped"):
-        return entry.mark.verdict
-    if entry.mark.verdict != "wrong" or entry.said is None:
-        return None
-    return f"wrong: {' '.join(entry.said.split())}"

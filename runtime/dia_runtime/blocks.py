@@ -7,30 +7,24 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
 from dia_runtime import metrics
-from dia_runtime.intervals import standard_error
-from dia_runtime.judge import FLAGS, Judged
-from dia_runtime.metrics import NOTHING, Figure, Part, Tallies, Tally, added, plus
+from dia_runtime.judge import FLAGS, Judged, reading
+from dia_runtime.metrics import FIGURES, NOTHING, Exact, Figure, Part, Tally, added, plus
+from dia_runtime.statistics.figures import figures_json
+from dia_runtime.statistics.ledger import Ledger
+from dia_runtime.statistics.mistakes import Explained
+from dia_runtime.statistics.resample import Intervals
+from dia_runtime.statistics.selective import Levels, agreed, levels_of, selective
+from dia_runtime.statistics.variants import variant_effects
 
-FIGURES: dict[str, Callable[[Tallies], Figure]] = {
-    "rs": metrics.rs,
-    "conf": metrics.conf,
-    "nms": metrics.nms,
-    "pass_at_k": metrics.pass_at,
-    "trad_score": metrics.trad_score,
-    "idk_score": metrics.idk_score,
-    "idk_freq": metrics.idk_freq,
-    "extract_fail": metrics.extract_fail,
-    "drop": metrics.drop,
-    "coverage": metrics.coverage,
-    "accuracy_answered": metrics.accuracy_answered,
-}
 COLUMNS = {"skill": "skills"}  # label -> where a question has it, if not under its own name
 UNLABELLED, OTHERS = "none", "(others)"
 MOST_GROUPS = 10_000  # more values of a label are counted together
@@ -71,7 +65,7 @@ def joined(cells: Sequence[Cell]) -> Cell:
     return whole
 
 
-def block(cell: Cell) -> dict[str, Any]:
+def block(cell: Cell, intervals: Intervals) -> dict[str, Any]:
     """The figures of a cell as `dia score --json` has them."""
     tallies = Counter(cell.table.values())
     return {
@@ -80,30 +74,48 @@ def block(cell: Cell) -> dict[str, Any]:
         "flags": {flag: cell.flags[flag] for flag in FLAGS},
         "completely_skipped": metrics.completely_skipped(tallies),
         "partly_skipped": metrics.partly_skipped(tallies),
-        **{name: figure_json(figure(tallies)) for name, figure in FIGURES.items()},
-        **_share(cell),
+        **deepcopy(_figures(tuple(tallies.items()), intervals)),
+        **figures_json(_share(cell), intervals),
     }
 
 
-def _share(cell: Cell) -> dict[str, Any]:
+@lru_cache(maxsize=1024)  # groups are often alike
+def _figures(tallies: tuple[tuple[Tally, int], ...], intervals: Intervals) -> dict[str, dict[str, Any]]:
+    held = dict(tallies)
+    return figures_json({name: figure(held) for name, figure in FIGURES.items()}, intervals)
+
+
+def _share(cell: Cell) -> dict[str, Figure]:
     """The mean share of full marks, of the questions whose answers declare one; nothing where none does."""
     parts = Counter(cell.shares.values())
     if not parts:
         return {}
-    return {"share": figure_json(Figure(tuple(Part(total, total, size, n) for (total, size), n in parts.items())))}
+    return {"share": Figure(tuple(Part(total, total, size, n) for (total, size), n in parts.items()))}
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How the figures of respondents are computed, and whether all marks are kept for comparisons."""
+
+    labels: tuple[str, ...] = ()
+    over: str = "instances"
+    intervals: Intervals = Intervals()  # noqa: RUF009 - it is frozen
+    keeps_marks: bool = False
 
 
 class Model:
     """The figures of one respondent: of all questions, and by labels."""
 
-    def __init__(self, labels: Sequence[str], item_of: Callable[[Judged], str]) -> None:
-        self.labels, self.item_of = tuple(labels), item_of
+    def __init__(self, ways: Ways) -> None:
+        self.ways, self.labels = ways, ways.labels
         # Questions with the same labels are added up together: one step a reply, however many labels there are.
         self.labels_of = attrgetter(*(COLUMNS.get(label, label) for label in ("variant", *self.labels)))
         self.cells: dict[tuple[Any, ...], Cell] = {}
         self.asked = 0
-        self.wrong: Counter[str] = Counter()
-        self.explained: dict[str, Counter[str]] = {}
+        self.explained = Explained()
+        self.ledger = Ledger()
+        self.best: dict[str, Exact] = {}
+        self.readings: dict[str, Counter[str]] = {}
 
     def add(self, entry: Judged) -> None:
         """Takes one judged reply."""
@@ -111,30 +123,57 @@ class Model:
         cell = self.cells.get(key)
         if cell is None:
             cell = self.cells[key] = Cell()
-        cell.add(self.item_of(entry), entry)
+        item = entry.question.item if self.ways.over == "instances" else entry.question.id
+        cell.add(item, entry)
         self.asked += entry.question.variant is None and entry.reply.attempt == 1
+        if entry.question.variant is None:
+            self._note(item, entry)
         if entry.mark.verdict == "wrong":
-            template = entry.question.template
-            self.wrong[template] += 1
-            if entry.mistakes:
-                self.explained.setdefault(template, Counter()).update(entry.mistakes)
+            self.explained.add(entry.question.template, item, entry.mistakes)
+        if self.ways.keeps_marks:
+            self._keep(entry)
+
+    def _note(self, item: str, entry: Judged) -> None:
+        """Takes what selective prediction needs: the points with perfect abstention, and what attempts agree on."""
+        worth = entry.mark.low if entry.mark.verdict == "correct" else entry.silent
+        self.best[item] = self.best.get(item, 0) + worth
+        if self.ways.over == "attempts" and entry.mark.verdict in ("correct", "wrong"):
+            said = reading(entry)
+            if said is not None:
+                self.readings.setdefault(item, Counter())[said] += 1
+
+    def _keep(self, entry: Judged) -> None:
+        question = entry.question
+        if self.ways.over == "instances":
+            self.ledger.add(question.variant, question.item, question.instance, entry.mark)
+        else:
+            self.ledger.add(question.variant, (question.item, question.instance), entry.reply.attempt, entry.mark)
 
     def as_json(self) -> dict[str, Any]:
         """The respondent's figures as `dia score --json` has them, but for its names.
 
         Questions in another wording count in the groups of their variant alone.
         """
-        whole = joined([cell for key, cell in self.cells.items() if key[0] is None])
-        tallies = Counter(whole.table.values())
-        steps = metrics.ladder(tallies)
+        whole, way = joined([cell for key, cell in self.cells.items() if key[0] is None]), self.ways.intervals
+        figures = block(whole, way)
         return {
-            **block(whole),
-            "pass_at_j": {str(j): figure_json(metrics.pass_at(tallies, j)) for j in steps},
-            "pass_hat_j": {str(j): figure_json(metrics.pass_hat(tallies, j)) for j in steps},
+            **figures,
+            **deepcopy(_ladders(tuple(Counter(whole.table.values()).items()), way)),
             "tsr": metrics.tsr(whole.table),
-            "mistakes": self._mistakes(),
+            "mistakes": self.explained.shares(),
+            "mistake_shares": self.explained.as_json(way),
+            "selective": self._selective(whole, figures),
+            "variants": variant_effects(self.ledger, way),
             **{f"by_{label}": self._by(at, label) for at, label in enumerate(self.labels, 1)},
         }
+
+    def _selective(self, whole: Cell, figures: Mapping[str, Any]) -> dict[str, Any]:
+        is_over_attempts = self.ways.over == "attempts"
+        items: Counter[tuple[Tally, Levels, Exact]] = Counter()
+        for item, held in whole.table.items():
+            levels = agreed(held, self.readings.get(item, {})) if is_over_attempts else levels_of(held)
+            items[held, levels, self.best[item]] += 1
+        return selective(items, "agreement" if is_over_attempts else "answered", figures, self.ways.intervals)
 
     def _by(self, at: int, label: str) -> dict[str, Any]:
         """Value of a label -> the block of its questions."""
@@ -144,15 +183,16 @@ class Model:
                 for name in values(label, key[at]):
                     name = name if name in groups or len(groups) < MOST_GROUPS else OTHERS
                     groups.setdefault(name, []).append(cell)
-        return {name: block(joined(groups[name])) for name in sorted(groups)}
+        return {name: block(joined(groups[name]), self.ways.intervals) for name in sorted(groups)}
 
-    def _mistakes(self) -> dict[str, dict[str, float]]:
-        """Template -> mistake -> share of the template's wrong replies that are this mistake."""
-        return {
-            template: {name: number / self.wrong[template] for name, number in sorted(found.items())}
-            for template, found in self.explained.items()
-            if found
-        }
+
+@lru_cache(maxsize=64)
+def _ladders(tallies: tuple[tuple[Tally, int], ...], intervals: Intervals) -> dict[str, Any]:
+    """Pass@j and Pass^j for each j that is worth printing."""
+    held = dict(tallies)
+    steps = metrics.ladder(held)
+    both = {"pass_at_j": metrics.pass_at, "pass_hat_j": metrics.pass_hat}
+    return {name: figures_json({str(j): figure(held, j) for j in steps}, intervals) for name, figure in both.items()}
 
 
 def values(label: str, held: Any) -> tuple[str, ...]:
@@ -169,21 +209,3 @@ def _skills(encoded: str) -> tuple[str, ...]:
     except (ValueError, RecursionError):  # a stranger wrote it
         return ()
     return tuple(dict.fromkeys(map(str, held[:MOST_SKILLS]))) if isinstance(held, list) else ()
-
-
-def figure_json(figure: Figure) -> dict[str, Any]:
-    """The figure as `value`, `se` and `ci`, with `bounds` beside them while errors leave the value open."""
-    value, bounds = figure.value, figure.bounds
-    if value is None:
-        shown: dict[str, Any] = {"value": None, "se": None, "ci": None}
-        return {**shown, "bounds": [float(end) for end in bounds]} if bounds else shown
-    clusters = [(part.low, part.size) for part in figure.parts]
-    error = standard_error(clusters, figure.is_sum, [part.times for part in figure.parts])
-    return {"value": float(value), "se": error, "ci": None}
-
-
-def item_of(over: str) -> Callable[[Judged], str]:
-    """What counts as an item: the item itself, or over attempts each question."""
-    if over == "attempts":
-        return lambda entry: entry.question.id
-    return lambda entry: entry.question.item

@@ -13,10 +13,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dia_runtime.beside import beside, names, reading
-from dia_runtime.blocks import Model, item_of
+from dia_runtime.beside import beside, names
+from dia_runtime.blocks import Model, Ways
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.judge import NO_MISTAKES, Judge, Judged, Rules
+from dia_runtime.judge import NO_MISTAKES, Judge, Judged, Rules, reading
 from dia_runtime.store import Store
 
 VOTES = ("vote", "outcomes")
@@ -35,10 +35,10 @@ class Policy:
 
 
 def ensemble(
-    stores: Sequence[Store], rules: Rules, source: Bundle | None, by: Sequence[str], policy: Policy, questions: int
+    stores: Sequence[Store], rules: Rules, source: Bundle | None, ways: Ways, policy: Policy, questions: int
 ) -> dict[str, Any]:
     """The figures of the ensemble of all respondents, with the keys of a model and how it votes."""
-    model, members = Model(by, item_of(rules.over)), names(stores)
+    model, members = Model(ways), names(stores)
     firsts = replace(rules, over="instances")
     with closing(Judge(stores[0], firsts, source)) as judge:
         for said in beside(stores, firsts, source):

@@ -55,7 +55,7 @@ class Judged(NamedTuple):
     """A question, the mark and the flags of its reply, which known mistakes the reply is and is not, and its share.
 
     `said` is the text that was taken for the answer, by which `step` of the chain; `reply` is what came back, and
-    `truth` the canonical text of the right answer.
+    `truth` the canonical text of the right answer. A skip would have had the points `silent`.
     """
 
     question: StoredQuestion
@@ -67,6 +67,19 @@ class Judged(NamedTuple):
     step: str | None
     reply: StoredReply
     truth: str
+    silent: Exact = 0
+
+
+def reading(entry: Judged) -> str | None:
+    """What the reply says: all right answers alike, a wrong one as it is written; None where it says nothing.
+
+    A skip and an answer differ from each other, whatever they are written like.
+    """
+    if entry.mark.verdict in ("correct", "skipped"):
+        return entry.mark.verdict
+    if entry.mark.verdict != "wrong" or entry.said is None:
+        return None
+    return f"wrong: {' '.join(entry.said.split())}"
 
 
 @dataclass(slots=True)
@@ -123,6 +136,7 @@ class Judge:
             found.step,
             reply,
             held.text,
+            held.marks["skipped"].low,
         )
 
     def _found(self, reply: StoredReply, held: _Prepared) -> Grade:

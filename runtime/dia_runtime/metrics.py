@@ -224,6 +224,21 @@ def accuracy_answered(tallies: Tallies) -> Figure:
     return Figure(tuple(parts))
 
 
+FIGURES: dict[str, Callable[[Tallies], Figure]] = {
+    "rs": rs,
+    "conf": conf,
+    "nms": nms,
+    "pass_at_k": pass_at,
+    "trad_score": trad_score,
+    "idk_score": idk_score,
+    "idk_freq": idk_freq,
+    "extract_fail": extract_fail,
+    "drop": drop,
+    "coverage": coverage,
+    "accuracy_answered": accuracy_answered,
+}
+
+
 def _long_enough(tallies: Tallies, tries: int | None) -> Tallies:
     return {held: times for held, times in tallies.items() if tries is None or held.k >= tries}
 

@@ -5,16 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from dia_runtime.blocks import Model, item_of
+from dia_runtime.beside import names
+from dia_runtime.blocks import Model, Ways
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.ensemble import Policy
 from dia_runtime.ensemble import ensemble as elected
 from dia_runtime.judge import Judge, Rules, told_points, worth
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.metrics import FIGURES
+from dia_runtime.statistics.compare import comparison, differences, rank_changes, skip_agreement
+from dia_runtime.statistics.confidence import LEVEL
+from dia_runtime.statistics.groups import Respondents
+from dia_runtime.statistics.ledger import Marks
+from dia_runtime.statistics.power import power as sizes
+from dia_runtime.statistics.resample import METHODS, Intervals
 from dia_runtime.store import Store, read_store, require_root
+
+if TYPE_CHECKING:
+    from dia_runtime.labels import Labels
 
 GROUPS = ("category", "domain", "level", "skill", "variant")
 LABELS = (*GROUPS, "template", "item", "adversarial", "number")
@@ -23,7 +36,29 @@ WORDS = {
     "errors": ("keep", "wrong"),
     "over": ("instances", "attempts"),
 }
+COMPARED = ("trad_score", "rs")  # unless other figures are named
+FEWEST, MOST = 100, 1_000_000  # resamples
+MOST_MODELS = 50
 Place = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is computed beside the figures: intervals, comparisons by these figures, and sizes for a difference.
+
+    `labels` are what a file of labels says of the respondents, None where there is no such file.
+    """
+
+    intervals: Intervals = Intervals()  # noqa: RUF009 - it is frozen
+    compare: tuple[str, ...] = ()
+    labels: Labels | None = None
+    power: bool = False
+    difference: float | None = None
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether respondents are put beside each other, question by question."""
+        return bool(self.compare) or self.power or self.labels is not None
 
 
 def score(
@@ -35,20 +70,40 @@ def score(
     over: str = "instances",
     by: Sequence[str] = (),
     ensemble: Policy | None = None,
+    *,
+    interval: str = "bca",
+    resamples: int = 10_000,
+    seed: int = 0,
+    compare: Sequence[str] = (),
+    labels: Place | None = None,
+    power: bool = False,
+    difference: float | None = None,
 ) -> dict[str, Any]:
     """The figures of every respondent of the runs, with the keys of `dia score --json`.
 
     `points` replaces points of the questions ({"wrong": -1}), `errors` is "keep" or "wrong", and `bundle` has
     the answers where a run holds none. Over "attempts" each question is an item whose attempts are its instances.
     `by` names labels to group by, beside those that always are. With a policy all respondents are one ensemble more,
-    by their first attempts. Raises DiaError: exit 2 for a file that is no run,
+    by their first attempts. `interval` is "bca", "percentile" or "none", from so many `resamples` of the items by a
+    `seed`. `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`),
+    `labels` a file that labels respondents (`by_respondent`), and `power` asks which `difference` can be seen.
+    Raises DiaError: exit 2 for a file that is no run,
     exit 3 for a run of other questions than those of the bundle or of the first run.
     """
     rules = Rules(chain, {name: worth(name, value) for name, value in (points or {}).items()}, errors, over)
-    _require_known(rules, by)
-    labels = tuple(dict.fromkeys((*GROUPS, *by)))
+    held = None if labels is None else _told_labels(Path(labels))
+    _require_known(rules, by, interval, compare, held)
+    _require_numbers(resamples, seed, difference)
+    wanted = Wanted(Intervals(interval, resamples, seed), tuple(dict.fromkeys(compare)), held, power, difference)
+    asked = tuple(dict.fromkeys((*GROUPS, *(label for label in by if label in LABELS))))
     with opened(runs, bundle) as (stores, source):
-        return _result(stores, rules, source, labels, ensemble)
+        return _result(stores, rules, source, asked, ensemble, wanted)
+
+
+def _told_labels(path: Path) -> Labels:
+    from dia_runtime.labels import read_labels  # YAML is slow to import
+
+    return read_labels(path, LABELS)
 
 
 @contextmanager
@@ -66,16 +121,39 @@ def opened(runs: Place | Sequence[Place], bundle: Place | None = None) -> Iterat
         yield stores, source
 
 
-def _require_known(rules: Rules, by: Sequence[str]) -> None:
+def _require_known(
+    rules: Rules, by: Sequence[str], interval: str, compare: Sequence[str], labels: Labels | None
+) -> None:
     words = [(name, getattr(rules, name), known) for name, known in WORDS.items()]
-    for name, word, known in (*words, *(("by", label, LABELS) for label in by)):
+    words += [("interval", interval, METHODS)]
+    every = (*LABELS, *(labels.names if labels else ()))
+    asked = [*(("by", label, every) for label in by), *(("compare", name, tuple(FIGURES)) for name in compare)]
+    for name, word, known in (*words, *asked):
         if word not in known:
             message, help = visible(f"`{word}` is none of {', '.join(known)}"), did_you_mean(str(word), known)
+            if name == "by" and not labels:
+                help = help or "labels of models stand in a file that `--labels` names"
             raise DiaError(Diagnostic("E821" if name == "chain" else "E811", message, None, help))
 
 
+def _require_numbers(resamples: int, seed: int, difference: float | None) -> None:
+    if not FEWEST <= resamples <= MOST:
+        message = f"{resamples} resamples are too few or too many for an interval"
+        raise DiaError(Diagnostic("E811", message, None, f"give {FEWEST} to {MOST:,}"))
+    if not 0 <= seed < 1 << 63:
+        raise DiaError(Diagnostic("E811", f"the seed {seed} is no number from 0 to 2**63 - 1"))
+    if difference is not None and not 0 < difference <= 2:
+        help = "give a share: 0.05 for five percent"
+        raise DiaError(Diagnostic("E811", f"{difference} is no difference of two scores", None, help))
+
+
 def _result(
-    stores: Sequence[Store], rules: Rules, source: Bundle | None, by: tuple[str, ...], policy: Policy | None
+    stores: Sequence[Store],
+    rules: Rules,
+    source: Bundle | None,
+    by: tuple[str, ...],
+    policy: Policy | None,
+    wanted: Wanted,
 ) -> dict[str, Any]:
     facts = facts_of(stores[0])
     items, questions, least, most = stores[0].sizes()
@@ -83,6 +161,13 @@ def _result(
     k, varies = facts["k"], least != most
     if rules.over == "attempts":
         items, k, varies = questions, max(store.attempts() for store in stores), False
+    known = names(stores)
+    _require_few(known, wanted)
+    ways = Ways(by, rules.over, wanted.intervals, wanted.is_beside)
+    marks: list[Marks] = []
+    models = [
+        model for store in stores for model in _models(store, rules, source, _kept(ways, store), questions, marks)
+    ]
     return {
         "bundle": facts["bundle_id"],
         **{name: facts[name] for name in ("questions_root", "benchmark", "version")},
@@ -97,19 +182,58 @@ def _result(
         "points_differ": any(
             Fraction(points[name]) != value for points in told for name, value in (rules.points or {}).items()
         ),
-        "models": [model for store in stores for model in _models(store, rules, source, by, questions)],
-        "ensembles": [elected(stores, rules, source, by, policy, questions)] if policy else [],
+        "interval": {**asdict(wanted.intervals), "level": LEVEL},
+        "models": [{**model, "labels": _labels(wanted, model["model"])} for model in models],
+        "ensembles": [elected(stores, rules, source, ways, policy, questions)] if policy else [],
+        **_beside(known, marks, models, wanted),
     }
 
 
+def _require_few(known: Sequence[str], wanted: Wanted) -> None:
+    if wanted.is_beside and len(known) > MOST_MODELS:
+        message = f"{len(known)} models are too many to be compared, each with each"
+        raise DiaError(Diagnostic("E811", message, None, f"name runs of {MOST_MODELS} at most"))
+
+
+def _kept(ways: Ways, store: Store) -> Ways:
+    """The ways of a run, whose marks are kept also where its questions come in several wordings."""
+    return replace(ways, keeps_marks=ways.keeps_marks or store.has_variants())
+
+
+def _labels(wanted: Wanted, model: str) -> dict[str, str]:
+    return wanted.labels.of(model) if wanted.labels else {}
+
+
+def _beside(
+    known: Sequence[str], marks: Sequence[Marks], models: Sequence[Mapping[str, Any]], wanted: Wanted
+) -> dict[str, Any]:
+    """What is made of all respondents together."""
+    way, figures = wanted.intervals, wanted.compare
+    found: dict[str, Any] = {"comparisons": [], "rank_changes": [], "skip_agreement": [], "by_respondent": {}}
+    if figures:
+        held = comparison(known, marks, figures, way)
+        values = [{name: model[name]["value"] for name in figures} for model in models]
+        found |= {"comparisons": differences(held), "rank_changes": rank_changes(held, values)}
+        found["skip_agreement"] = skip_agreement(held, way)
+    if wanted.labels:
+        respondents = Respondents(known, marks, figures or COMPARED, way)
+        said = [wanted.labels.of(str(model["model"])) for model in models]
+        found["by_respondent"] = {
+            label: respondents.by([held.get(label) for held in said]) for label in wanted.labels.names
+        }
+    found["power"] = sizes(known, marks, wanted.difference) if wanted.power else None
+    return found
+
+
 def _models(
-    store: Store, rules: Rules, source: Bundle | None, by: tuple[str, ...], questions: int
+    store: Store, rules: Rules, source: Bundle | None, ways: Ways, questions: int, marks: list[Marks]
 ) -> Iterator[dict[str, Any]]:
     with closing(Judge(store, rules, source)) as judge:
         for respondent in store.respondents():
-            model = Model(by, item_of(rules.over))
+            model = Model(ways)
             for entry in judge.judged(respondent.id):
                 model.add(entry)
+            marks.append(model.ledger.base)
             names = {"model": respondent.name, "run": str(store.path), "missing": questions - model.asked}
             yield {**names, **model.as_json()}
 

@@ -235,6 +235,10 @@ class Store:
         items, questions, least, most = self.rows(query)[0]
         return items, int(questions), least or 0, most or 0
 
+    def has_variants(self) -> bool:
+        """Whether questions come in several wordings."""
+        return bool(self.rows("SELECT 1 FROM question WHERE variant IS NOT NULL LIMIT 1"))
+
     def told_points(self, most: int = 20) -> list[str]:
         """The different points (JSON) of the questions, at most so many."""
         return [text for (text,) in self.rows("SELECT DISTINCT points FROM question LIMIT ?", most)]

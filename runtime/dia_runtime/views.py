@@ -9,8 +9,8 @@ from itertools import combinations
 from math import atanh, sqrt, tanh
 from typing import Any
 
-from dia_runtime.beside import Said, beside, names, reading
-from dia_runtime.judge import Judged, Rules
+from dia_runtime.beside import Said, beside, names
+from dia_runtime.judge import Judged, Rules, reading
 from dia_runtime.metrics import VERDICTS
 from dia_runtime.score import Place, facts_of, opened
 

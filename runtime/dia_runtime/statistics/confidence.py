@@ -1,0 +1,65 @@
+"""Confidence intervals from the values of resamples (Efron 1987; Efron and Tibshirani 1993, chapter 14)."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy
+from numpy.typing import NDArray
+
+from dia_runtime.statistics.resample import Numbers
+
+LEVEL = 0.95
+NORMAL = NormalDist()
+DEFINED = 0.9  # the share of resamples that must have a value
+
+
+def interval(
+    values: Numbers, point: float, left_out: Numbers, times: NDArray[numpy.int64], method: str
+) -> list[float] | None:
+    """The two ends; None where too few resamples have a value.
+
+    `left_out` are the values without one item each, of which `times` are alike. Where BCa cannot be computed, because
+    all resamples lie on one side of the point or one item decides alone, the percentiles stand as they are.
+    """
+    held = values[numpy.isfinite(values)]
+    if len(held) < DEFINED * len(values):
+        return None
+    shares = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+    if method == "bca":
+        shares = _corrected(held, point, left_out, times, shares) or shares
+    held.sort()
+    return [_quantile(held, share) for share in shares]
+
+
+def _corrected(
+    values: Numbers, point: float, left_out: Numbers, times: NDArray[numpy.int64], shares: tuple[float, float]
+) -> tuple[float, float] | None:
+    """The shares, moved for the bias of the resamples and for how their spread changes with the value."""
+    below = (numpy.count_nonzero(values < point) + numpy.count_nonzero(values <= point)) / (2 * len(values))
+    if not 0 < below < 1 or not numpy.isfinite(left_out).all():
+        return None
+    bias, pull = NORMAL.inv_cdf(below), acceleration(left_out, times)
+    moved = []
+    for share in shares:
+        reach = bias + NORMAL.inv_cdf(share)
+        if pull * reach >= 1:
+            return None
+        moved.append(NORMAL.cdf(bias + reach / (1 - pull * reach)))
+    return moved[0], moved[1]
+
+
+def acceleration(left_out: Numbers, times: NDArray[numpy.int64]) -> float:
+    """The acceleration: a sixth of the skewness of the values without one item each."""
+    deviations = numpy.average(left_out, weights=times) - left_out
+    spread = float((times * deviations**2).sum())
+    return float((times * deviations**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
+
+
+def _quantile(ordered: Numbers, share: float) -> float:
+    """The value below which that share lies, linear between two values."""
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return float(ordered[low] + (place - low) * (ordered[high] - ordered[low]))

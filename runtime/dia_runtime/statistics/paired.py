@@ -1,0 +1,91 @@
+"""Differences of figures over the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy
+
+from dia_runtime.metrics import FIGURES, Figure, Part
+from dia_runtime.statistics.figures import NOWHERE, SUMS
+from dia_runtime.statistics.ledger import Row
+from dia_runtime.statistics.resample import Intervals, Numbers
+from dia_runtime.statistics.sample import Ratio, Sample, sample_of
+from dia_runtime.statistics.significance import two_sided
+
+Weights = Mapping[int, Fraction]  # respondent's place in a row -> its weight in a mean of figures, or a difference
+
+
+class Side:
+    """Respondents side by side over the items that all of them have, with the figures that are wanted."""
+
+    def __init__(self, rows: Mapping[Any, int], questions: int, figures: Sequence[str], intervals: Intervals) -> None:
+        self.rows: list[Row] = list(rows)
+        self.questions, self.intervals = questions, intervals
+        self.times, self.figures = list(rows.values()), tuple(figures)
+        self.items, self.wide = sum(self.times), len(self.rows[0]) if self.rows else 0
+
+    def figure(self, name: str, at: int) -> Figure:
+        """The figure of one respondent."""
+        parts = [self._part(name, row[at]) for row in self.rows]
+        held = tuple(part._replace(times=times) for part, times in zip(parts, self.times, strict=True))
+        return Figure(held, is_sum=name in SUMS)
+
+    @staticmethod
+    def _part(name: str, tally: Any) -> Part:
+        return FIGURES[name]({tally: 1}).parts[0]
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The items with the sums and sizes of all figures of all respondents."""
+        columns: list[list[Any]] = []
+        for name in self.figures:
+            for at in range(self.wide):
+                parts = self.figure(name, at).parts
+                columns += [[part.low for part in parts], [part.size for part in parts]]
+        return sample_of(list(zip(zip(*columns, strict=True), self.times, strict=True)))
+
+    def quantity(self, name: str, weights: Weights) -> tuple[Ratio, ...]:
+        """The weighted sum of the respondents' figures."""
+        first = 2 * self.wide * self.figures.index(name)
+        places = ((first + 2 * at, float(weight)) for at, weight in weights.items())
+        return tuple(Ratio(top, None if name in SUMS else top + 1, weight) for top, weight in places)
+
+    def estimate(self, name: str, weights: Weights) -> dict[str, Any]:
+        """The weighted sum with its standard error and interval; its bounds while errors leave it open."""
+        ends = [(self.figure(name, at).bounds, weight) for at, weight in weights.items()]
+        if any(bounds is None for bounds, _ in ends):
+            return dict(NOWHERE)
+        pairs = [sorted((bounds[0] * weight, bounds[1] * weight)) for bounds, weight in ends if bounds]
+        low, high = (float(sum(pair[side] for pair in pairs)) for side in (0, 1))
+        if low != high:
+            return {**NOWHERE, "bounds": [low, high]}
+        quantity = self.quantity(name, weights)
+        error = self.sample.standard_error(quantity)
+        return {"value": low, "se": error, "ci": self.sample.interval(quantity, self.intervals)}
+
+    def replicates(self, name: str, weights: Weights) -> Numbers:
+        """The weighted sum in each resample; none where no intervals are wanted."""
+        if self.intervals.method == "none" or not self.rows:
+            return numpy.zeros(0)
+        return self.sample.replicates(self.quantity(name, weights), self.intervals)
+
+    def tested(self, name: str, weights: Weights) -> dict[str, Any]:
+        """The difference, its p, and the share of resamples in which its sign is the one that was measured."""
+        difference = self.estimate(name, weights)
+        value = difference["value"]
+        p = None if value is None else two_sided(value, difference["se"], self.items)
+        drawn = self.replicates(name, weights) if value else numpy.zeros(0)
+        return {"difference": difference, "p": p, "order": order(drawn, value)}
+
+
+def order(replicates: Numbers, value: float | None) -> float | None:
+    """The share of resamples with the sign of the value, of zeros one half; None without a sign or resamples."""
+    held = replicates[numpy.isfinite(replicates)]
+    if not value or not len(held):
+        return None
+    same = numpy.count_nonzero(held > 0) if value > 0 else numpy.count_nonzero(held < 0)
+    return float((same + numpy.count_nonzero(held == 0) / 2) / len(held))
