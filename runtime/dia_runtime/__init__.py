@@ -1,6 +1,6 @@
 """Frozen bundles to replies, verdicts, metrics and scales.
 
-Four names are public: `open_bundle`, `run`, `grade` and `score`. They are loaded when first used.
+Five names are public: `open_bundle`, `run`, `grade`, `score` and `calibrate`. They are loaded when first used.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from types import ModuleType
 TYPE_CHECKING = False  # as in typing, whose import would take longer than all the rest here
 if TYPE_CHECKING:
     from dia_runtime.bundle.open import open_bundle as open_bundle
+    from dia_runtime.calibrate import calibrate as calibrate
     from dia_runtime.grade import grade as grade
     from dia_runtime.run import run as run
     from dia_runtime.score import score as score
@@ -20,8 +21,9 @@ PUBLIC = {
     "run": "dia_runtime.run",
     "grade": "dia_runtime.grade",
     "score": "dia_runtime.score",
+    "calibrate": "dia_runtime.calibrate",
 }
-__all__ = ["grade", "open_bundle", "run", "score"]
+__all__ = ["calibrate", "grade", "open_bundle", "run", "score"]
 
 
 def __getattr__(name: str) -> object:

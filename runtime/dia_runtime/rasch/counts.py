@@ -1,0 +1,96 @@
+"""Counts of successes as estimators want them: rows with parameters of their own, columns in classes.
+
+On the Rasch scale a row's chance at a column is 1 / (1 + exp(-(a - d))), a the row's place and d the column's. Where
+each row has as many trials at every column, columns of one total have one place, and are taken together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+BLOCK = 1 << 18  # cells that are worked on at a time: they stay in the processor's cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """Totals of rows and of classes of columns, how many columns a class has, and the class of each column.
+
+    `trials` is rows by classes, or rows by one where a row has the same number at every column. `known` holds the
+    places of classes that are given, else NaN.
+    """
+
+    row_totals: Array
+    column_totals: Array
+    weights: Array
+    trials: NDArray[Any]
+    of: NDArray[np.intp]
+    known: Array
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.row_totals)
+
+    @property
+    def classes(self) -> int:
+        """How many classes of columns there are."""
+        return len(self.column_totals)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether each row has the same number of trials at every column."""
+        return bool(self.trials.shape[1] == 1)
+
+    def blocks(self) -> Iterator[slice]:
+        """The classes, as many at a time as make a block of cells."""
+        step = max(1, BLOCK // self.rows)
+        return (slice(start, min(start + step, self.classes)) for start in range(0, self.classes, step))
+
+    def trials_of(self, block: slice) -> Array:
+        """The trials of a block of classes, or the one column of all."""
+        held = self.trials if self.is_even else self.trials[:, block]
+        return np.asarray(held, dtype=np.float64)
+
+    def column_trials(self) -> Array:
+        """The trials of each class, over all rows."""
+        sums = np.asarray(self.trials.sum(axis=0, dtype=np.float64))
+        return np.broadcast_to(sums, (self.classes,)) if self.is_even else sums
+
+
+def counts(successes: Array, trials: NDArray[Any], known: Array | None = None) -> Counts:
+    """The counts of a matrix; `trials` has its shape or one column, `known` the places of columns that are given."""
+    totals = successes.sum(axis=0)
+    given = np.full(len(totals), np.nan) if known is None else known
+    if trials.shape[1] > 1 and not (trials == trials[:, :1]).all():
+        every = np.arange(len(totals), dtype=np.intp)
+        return Counts(successes.sum(axis=1), totals, np.ones(len(totals)), trials, every, given)
+    if np.isnan(given).all():
+        column_totals, of, weights = np.unique(totals, return_inverse=True, return_counts=True)
+        places = np.full(len(column_totals), np.nan)
+    else:
+        pairs = np.stack([np.where(np.isnan(given), np.inf, given), totals], axis=1)
+        kinds, of, weights = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+        column_totals, places = kinds[:, 1], np.where(np.isinf(kinds[:, 0]), np.nan, kinds[:, 0])
+    return Counts(successes.sum(axis=1), column_totals, weights.astype(float), trials[:, :1], of.ravel(), places)
+
+
+def chance(logits: Array) -> Array:
+    """1 / (1 + exp(-x)), written over its argument; no overflow at any x."""
+    with np.errstate(over="ignore"):
+        np.negative(logits, out=logits)
+        np.exp(logits, out=logits)
+        logits += 1
+        return np.reciprocal(logits, out=logits)
+
+
+def softplus(logits: Array) -> Array:
+    """log(1 + exp(x)), without overflow."""
+    result: Array = np.logaddexp(0.0, logits)
+    return result
