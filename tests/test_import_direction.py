@@ -18,7 +18,7 @@ SOURCES = {
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"language", "data"}),
     frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch"}),
-    frozenset({"grade", "session_records", "statistics", "labels"}),
+    frozenset({"grade", "truth", "session_records", "statistics", "labels"}),
     frozenset({"respondents", "judge"}),
     frozenset({"lay_down", "jobs", "sessions", "blocks", "beside"}),
     frozenset({"asking", "ensemble", "imports"}),

@@ -23,6 +23,7 @@ from dia_runtime.language.workers import Servant
 from dia_runtime.metrics import VERDICTS, Exact, Mark, mark
 from dia_runtime.store import Store
 from dia_runtime.store_schema import StoredQuestion, StoredReply
+from dia_runtime.truth.judging import Found, Truth, is_of_sessions, judge_transcript, truth_of
 
 FLAGS = ("over_context", "refused", "truncated", "skip_malformed", "undecided")
 # How providers call the end of a reply -> flag. The first two come without a text, and for good.
@@ -43,12 +44,14 @@ class Rules:
     """How replies are judged: chain, points that replace the questions' own, what an error counts as, what is over.
 
     Over `instances` a question counts by its first attempt, over `attempts` by all of them, as an item of its own.
+    `preset` names a published study whose own reading is wanted beside ours where questions of sessions have it.
     """
 
     chain: str = "strict"
     points: Mapping[str, Exact] | None = None
     errors: str = "keep"
     over: str = "instances"
+    preset: str | None = None
 
 
 class Judged(NamedTuple):
@@ -68,6 +71,8 @@ class Judged(NamedTuple):
     reply: StoredReply
     truth: str
     silent: Exact = 0
+    sessions: Found | None = None
+    record: Truth | None = None
 
 
 def reading(entry: Judged) -> str | None:
@@ -96,6 +101,14 @@ class _Prepared:
     marks: Mapping[str, Mark]
 
 
+@dataclass(frozen=True, slots=True)
+class _Sessions:
+    """What judging a question of sessions needs."""
+
+    truth: Truth
+    marks: Mapping[str, Mark]
+
+
 class Judge:
     """Judges the replies of one run; keeps what its questions share. To be closed."""
 
@@ -103,7 +116,7 @@ class Judge:
         """`source` has the answers where the run itself holds none."""
         self.store, self.rules, self.source = store, rules, source
         self.servant = Servant()
-        self._prepared: dict[int, _Prepared] = {}
+        self._prepared: dict[int, _Prepared | _Sessions] = {}
         self._types: dict[str, AnswerType] = {}
         self._graders: dict[tuple[str, str], Grader] = {}
         self._marks: dict[str, Mapping[str, Mark]] = {}
@@ -120,7 +133,19 @@ class Judge:
             prepared = self._prepared.get(question.position)
             if prepared is None:
                 prepared = self._prepare(question, answers)
-            yield self._judge(question, reply, prepared)
+            if isinstance(prepared, _Sessions):
+                yield self._judge_sessions(question, reply, prepared)
+            else:
+                yield self._judge(question, reply, prepared)
+
+    def _judge_sessions(self, question: StoredQuestion, reply: StoredReply, held: _Sessions) -> Judged:
+        """The reply to a question of sessions, which is a transcript."""
+        found = None if reply.text is None else judge_transcript(held.truth, reply.text, self.rules.chain, self.servant)
+        verdict = found.outcome.verdict if found else "wrong" if reply.error is None else "error"
+        verdict = "wrong" if verdict == "error" and self.rules.errors == "wrong" else verdict
+        flags, share = (found.outcome.flags, found.outcome.share) if found else (frozenset(), None)
+        mark, silent = held.marks[verdict], held.marks["skipped"].low
+        return Judged(question, mark, flags, NO_MISTAKES, share, None, None, reply, "", silent, found, held.truth)
 
     def _judge(self, question: StoredQuestion, reply: StoredReply, held: _Prepared) -> Judged:
         found = self._found(reply, held)
@@ -145,10 +170,12 @@ class Judge:
         said = None if reply.error is not None else reply.text
         return held.grader.grade(held.truth, held.accept, held.text, said, held.condition, held.share)
 
-    def _prepare(self, question: StoredQuestion, answers: _InOrder | None) -> _Prepared:
+    def _prepare(self, question: StoredQuestion, answers: _InOrder | None) -> _Prepared | _Sessions:
         record = answers.get(question.id) if answers else None
         if record is None:
             record = _held(self.store, question)
+        if is_of_sessions(record):
+            return _Sessions(truth_of(record, self.rules.preset), self.marks(question.points))
         comparison = record["comparison"]
         truth, accept = _decoded(record)
         prepared = _Prepared(
