@@ -31,6 +31,7 @@ from dia_compiler.unchanged import Inputs, Kept, inputs_of, remember, told_warni
 from dia_compiler.work import SPAN, Summary, Work
 
 TRIAL = 3
+ALGEBRA, MANY = ("sympy",), 20  # so many templates surely need it, and half a second of each worker is spared
 NOT_SEEN = frozenset({"title", "version", "license", "notes"})  # facts of a benchmark that no question depends on
 
 
@@ -92,7 +93,7 @@ def _crew(folders: list[Folder], jobs: int, k: int) -> Crew:
     """Workers that get ready while the specs are read: as many as there can be use for."""
     files = sum(len(folder.chosen or folder.files) for folder in folders)
     most = jobs if k > SPAN else min(jobs, max(1, files))  # a large template is divided among all
-    return Crew(most, "dia_compiler.work")
+    return Crew(most, "dia_compiler.work", ALGEBRA if files >= MANY else ())
 
 
 def _explaining(plans: list[BundlePlan]) -> Callable[[Work], list[Diagnostic]]:

@@ -10,8 +10,6 @@ passed: on a machine that is busy with other things a sound evaluation must not 
 from __future__ import annotations
 
 import contextlib
-import importlib
-import multiprocessing
 import os
 import signal
 import sys
@@ -26,6 +24,7 @@ from typing import Any
 
 from dia_runtime.language import watch
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position
+from dia_runtime.language.nursery import CAN_DIVIDE, CONTEXT, Nursery, imported
 
 MEMORY_BYTES = 512 << 20
 SECONDS = watch.SECONDS
@@ -103,10 +102,29 @@ def computed_seconds(process: int) -> float | None:
 class Crew:
     """Workers that begin to start at once, so that what they import is there when the first task comes."""
 
-    def __init__(self, jobs: int, module: str | None = None) -> None:
-        """Starts so many workers, each of which imports the module while it waits."""
+    def __init__(self, jobs: int, module: str | None = None, also: tuple[str, ...] = ()) -> None:
+        """Starts so many workers, which import the module while they wait, and what they surely need beside it.
+
+        Where the system can, one process imports for all of them and is then divided (`nursery.py`).
+        """
         self.jobs, self.module = jobs, module
-        self.workers = [_started(module) for _ in range(jobs)]
+        self.nursery: Nursery | None = None
+        self.workers: list[_Worker] = []
+        if module is not None and jobs > 1 and CAN_DIVIDE:
+            self.workers = self._divided((module, *also))
+        self.workers += [_started(module) for _ in range(jobs - len(self.workers))]
+
+    def _divided(self, modules: tuple[str, ...]) -> list[_Worker]:
+        """Workers that come from one process."""
+        places = [CONTEXT.Pipe() for _ in range(self.jobs)]
+        cells = [CONTEXT.RawArray("q", 3) for _ in places]
+        with _safe_path(), _main_hidden():
+            self.nursery = Nursery(_serve, [(theirs, cell) for (_, theirs), cell in zip(places, cells, strict=True)],
+                                   _confine, modules)  # fmt: skip
+        for _, theirs in places:
+            theirs.close()
+        return [_Worker(child, ours, cell)
+                for child, (ours, _), cell in zip(self.nursery.children, places, cells, strict=True)]  # fmt: skip
 
     def __enter__(self) -> Crew:
         return self
@@ -131,6 +149,9 @@ class Crew:
         """Ends all workers."""
         while self.workers:
             _stop(self.workers.pop())
+        if self.nursery is not None:
+            self.nursery.close()
+            self.nursery = None
 
     def _hand_out(self, waiting: deque[Task]) -> None:
         """Gives every idle worker a task; those that have died are replaced while there is work for them."""
@@ -220,10 +241,9 @@ def _give(worker: _Worker, task: Task) -> bool:
 
 
 def _started(module: str | None = None) -> _Worker:
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    cell = context.RawArray("q", 3)
-    process = context.Process(target=_serve, args=(theirs, cell, module), daemon=True)
+    ours, theirs = CONTEXT.Pipe()
+    cell = CONTEXT.RawArray("q", 3)
+    process = CONTEXT.Process(target=_serve, args=(theirs, cell, module), daemon=True)
     with _safe_path(), _main_hidden():
         process.start()
     theirs.close()
@@ -337,11 +357,11 @@ def _stop(worker: _Worker) -> None:
     worker.process.join()
 
 
-def _serve(pipe: Connection, cell: Any, module: str | None) -> None:
+def _serve(pipe: Connection, cell: Any, module: str | None = None) -> None:
     _confine()
     watch.attach(cell)
     if module is not None:
-        importlib.import_module(module)
+        imported((module,))
     with contextlib.suppress(EOFError, OSError, MemoryError):  # the parent has gone, or tells what has happened
         while True:
             function, arguments = pipe.recv()

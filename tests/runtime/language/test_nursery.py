@@ -1,0 +1,115 @@
+"""Workers that come from one process: what it imports is there, and they are told, killed and ended like any other."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dia_runtime.language import watch
+from dia_runtime.language.nursery import CAN_DIVIDE
+from dia_runtime.language.workers import Crew, Task
+
+pytestmark = pytest.mark.skipif(not CAN_DIVIDE, reason="this system starts every worker on its own")
+MODULE = "fractions"
+
+
+def who(seconds: float = 0.0) -> Iterator[Any]:
+    yield os.getpid(), os.getppid(), sorted({MODULE, "colorsys"} & sys.modules.keys())
+    time.sleep(seconds)
+    yield "end"
+
+
+def die() -> Iterator[Any]:
+    yield os.getpid()
+    os._exit(3)
+
+
+def spin() -> Iterator[Any]:
+    watch.begin(5)
+    while True:
+        pass
+    yield None
+
+
+def is_gone(pid: int) -> bool:
+    """Whether the process has ended, be it that nobody has buried it yet."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return True
+    return state == "Z"
+
+
+def wait_for(pids: list[int]) -> None:
+    end = time.monotonic() + 10
+    while not all(map(is_gone, pids)) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def test_workers_of_one_process_hold_what_it_has_imported() -> None:
+    with (
+        Crew(2, MODULE, ("colorsys",)) as crew,
+        closing(crew.run([Task(key, who, (0.2,)) for key in range(2)])) as found,
+    ):
+        told = [outcome.item for outcome in found if isinstance(outcome.item, tuple)]
+    assert len({pid for pid, _, _ in told}) == 2 and len({parent for _, parent, _ in told}) == 1
+    assert os.getpid() not in {number for pid, parent, _ in told for number in (pid, parent)}
+    assert [modules for _, _, modules in told] == [["colorsys", MODULE]] * 2
+    assert all(is_gone(number) for pid, parent, _ in told for number in (pid, parent))
+
+
+def test_one_that_dies_is_told_while_its_brother_works_on_and_is_replaced() -> None:
+    tasks = [Task("dead", die, ()), Task("slow", who, (1.0,)), Task("next", who, ())]
+    with Crew(2, MODULE) as crew:
+        held: dict[Any, list[Any]] = {task.key: [] for task in tasks}
+        ended = []
+        for outcome in crew.run(tasks):
+            held[outcome.key].append(outcome.diagnostics if outcome.is_end else outcome.item)
+            ended += [outcome.key] if outcome.is_end else []
+    assert held["dead"][-1][0].code == "E502" and ended[0] == "dead"
+    assert held["slow"][-2:] == ["end", ()] and held["next"][-2:] == ["end", ()]
+
+
+def test_one_that_hangs_is_killed() -> None:
+    with Crew(2, MODULE) as crew:
+        found = list(crew.run([Task("x", spin, (), 0.5), Task("y", who, ())]))
+    (end,) = [outcome for outcome in found if outcome.key == "x" and outcome.is_end]
+    assert "ran longer" in end.diagnostics[0].message
+
+
+@pytest.mark.parametrize("module", [MODULE, "no_module_of_this_name"])
+def test_a_nursery_that_dies_takes_its_children_along_and_the_work_is_done_by_others(module: str) -> None:
+    with Crew(2, module) as crew:
+        assert crew.nursery is not None
+        nursery = crew.nursery.process
+        children = [worker.process.pid for worker in crew.workers]
+        if module == MODULE:
+            os.kill(nursery.pid or 0, signal.SIGKILL)
+        nursery.join()
+        wait_for(children)
+        crew.module = MODULE
+        found = list(crew.run([Task(key, who, ()) for key in range(2)]))
+    assert sorted(outcome.key for outcome in found if outcome.item == "end") == [0, 1]
+    assert all(is_gone(pid) for pid in children)
+
+
+def test_a_crew_that_is_not_used_ends_at_once() -> None:
+    with Crew(2, MODULE) as crew:
+        begun = time.monotonic()
+        assert crew.nursery is not None
+        nursery = crew.nursery.process
+    assert time.monotonic() - begun < 2 and not nursery.is_alive()
+
+
+def test_without_dividing_every_worker_is_started_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dia_runtime.language.workers.CAN_DIVIDE", False)
+    with Crew(2, MODULE) as crew, closing(crew.run([Task(key, who, (0.2,)) for key in range(2)])) as found:
+        parents = {outcome.item[1] for outcome in found if isinstance(outcome.item, tuple)}
+    assert parents == {os.getpid()}
