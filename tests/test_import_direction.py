@@ -18,12 +18,13 @@ SOURCES = {
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"language", "data"}),
     frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch"}),
-    frozenset({"grade", "truth", "session_records", "statistics", "labels"}),
+    frozenset({"grade", "truth", "session_records", "statistics", "labels", "calibrate"}),
     frozenset({"respondents", "judge"}),
     frozenset({"lay_down", "jobs", "sessions", "blocks", "beside"}),
     frozenset({"asking", "ensemble", "imports"}),
     frozenset({"exports", "run", "score"}),
-    frozenset({"harnesses", "report", "audit", "views"}),
+    frozenset({"harnesses", "report", "audit", "views", "panel"}),
+    frozenset({"scale", "explain", "linking"}),
     frozenset({"commands"}),
 )
 ROOMS_THAT_ARE_ONE = ({"store", "store_schema", "claims"}, {"metrics", "intervals"})
