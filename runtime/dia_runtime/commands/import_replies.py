@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.commands.score import parse_points
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, told, visible
 
 if TYPE_CHECKING:
     from dia_runtime.imports.fields import Columns
@@ -20,12 +22,21 @@ if TYPE_CHECKING:
 
 RANGE = re.compile(r"([A-Z])-([A-Z])")
 LETTERS = re.compile(r"[A-Z](?:,?[A-Z])+")
+# Also the names of dia_runtime.imports.READERS, which need not be loaded for a look at the help.
+KINDS = ("inspect", "lm-eval", "lighteval", "promptfoo", "openai-batch", "jsonl", "csv", "parquet")
+TABLES = frozenset({"jsonl", "csv", "parquet"})
+MOST_TOLD = 20
+OF_ANSWERS = ("letters", "skip", "kind_of_answer", "answer_format", "points", "benchmark")
 
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
+@click.option("--from", "kind", type=click.Choice(KINDS), required=True, help="What the files are.")
 @click.option(
-    "--from", "kind", type=click.Choice(["jsonl", "csv", "parquet"]), required=True, help="What the files are."
+    "--bundle",
+    type=click.Path(path_type=Path),
+    metavar="BUNDLE",
+    help="The bundle that was asked: its questions are joined by id, its answers grade.",
 )
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="RUN", help="The file of the run.")
 @click.option("--field", "fields", multiple=True, metavar="NAME=COLUMN", help="Which column holds what. Repeatable.")
@@ -51,12 +62,14 @@ LETTERS = re.compile(r"[A-Z](?:,?[A-Z])+")
 @click.option(
     "--benchmark", metavar="NAME", default="imported", show_default=True, help="What tables call the questions."
 )
+@click.option("--keep", is_flag=True, help="Take what can be used, and tell what cannot.")
 @click.option("--force", is_flag=True, help="Replace a run that is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
 def command(
     files: tuple[Path, ...],
     kind: str,
+    bundle: Path | None,
     out: Path,
     fields: tuple[str, ...],
     letters: str | None,
@@ -66,26 +79,38 @@ def command(
     points: tuple[str, ...],
     models: tuple[str, ...],
     benchmark: str,
+    keep: bool,
     force: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Make a run of tables with replies and gold answers, to be scored like any other.
+    """Make a run of tables or other harnesses' logs, to be scored like any other.
 
-    Every row is one reply. Fields are id, gold and reply, which are needed, and model, attempt, accept, item,
-    instance, template, variant, category, domain, level, skills, adversarial, number, error, finish_reason,
-    prompt_tokens, completion_tokens, cost, seconds, model_version and asked_at. Files packed by gzip or zstd
-    are read as they are.
+    Logs of inspect, lm-eval, lighteval, promptfoo and openai-batch have fields of their own. A log of a bundle's
+    questions is joined to it with --bundle; a log of other questions brings their gold answers along.
+
+    Every row of a table is one reply. Fields are id, gold and reply, which are needed, and model, attempt, accept,
+    item, instance, template, variant, category, domain, level, skills, adversarial, number, error, finish_reason,
+    prompt_tokens, completion_tokens, cost, seconds, model_version, asked_at and questions_root. Files packed by gzip
+    or zstd are read as they are.
 
     \b
-    Example:
+    Examples:
+      dia import logs/*.eval --from inspect --bundle build/dia_bench-0.3.0-k5 -o inspect.run
       dia import specs/idk/sample/replies.jsonl --from jsonl --letters A-E --skip E --field model=model -o idk.run
     """
     from dia_runtime.imports.table import import_tables
 
     sources = _sources(files, kind, models)
-    columns, format = _columns(fields, letters, skip, kind_of_answer, answer_format)
-    done = import_tables(sources, columns, _form(format, points, benchmark), out, force)
+    named = _default_fields(kind, bundle is not None, bool(models)) | _fields(fields)
+    if bundle is not None:
+        done = _joined(sources, named, bundle, out, force, keep)
+    else:
+        if kind == "openai-batch" and "gold" not in _fields(fields):
+            raise _unclear("answers of a batch come without gold answers", "name the bundle with `--bundle`")
+        columns, format = _columns(named, letters, skip, kind_of_answer, answer_format)
+        done = import_tables(sources, columns, _form(format, points, benchmark), out, force, keep)
+    _tell(done)
     if as_json:
         click.echo(json.dumps(import_json(done), indent=2))
     else:
@@ -94,6 +119,41 @@ def command(
             for name, replies in done.models.items():
                 click.echo(visible(f"{name}: {replies} replies to {done.questions} questions"), err=True)
     return 0
+
+
+def _joined(
+    sources: Sequence[Source], named: dict[str, str], bundle: Path, out: Path, force: bool, keep: bool
+) -> Imported:
+    """A run of the bundle. Raises DiaError for options that say what the bundle says."""
+    from dia_runtime.bundle.open import open_bundle
+    from dia_runtime.imports.fields import Cells
+    from dia_runtime.imports.joined import import_joined
+
+    context = click.get_current_context()
+    for name in OF_ANSWERS:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            option = next(each.opts[0] for each in context.command.params if each.name == name)
+            raise _unclear(f"`{option}` says what the bundle says", "leave it out, or `--bundle`")
+    return import_joined(sources, Cells(named), open_bundle(bundle), out, force, keep)
+
+
+def _default_fields(kind: str, is_joined: bool, is_named: bool) -> dict[str, str]:
+    """Field -> column, as the kind of file has them before `--field` says otherwise."""
+    from dia_runtime.imports.fields import NEEDED, ROOT
+    from dia_runtime.imports.log import ALWAYS
+
+    names = set(NEEDED) if kind in TABLES else set(ALWAYS)
+    names -= {"gold", "accept"} if is_joined else set()
+    names -= {"model"} if is_named else set()
+    return {name: name for name in (*ALWAYS, ROOT) if name in names}
+
+
+def _tell(done: Imported) -> None:
+    """Prints what was left out."""
+    for entry in done.faults[:MOST_TOLD]:
+        click.echo(told(replace(entry, severity="warning"), {}), err=True)
+    if len(done.faults) > MOST_TOLD:
+        click.echo(f"and {len(done.faults) - MOST_TOLD} more", err=True)
 
 
 def import_json(done: Imported) -> dict[str, Any]:
@@ -105,6 +165,8 @@ def import_json(done: Imported) -> dict[str, Any]:
         "questions": done.questions,
         "k": done.k,
         "models": [{"model": name, "replies": number} for name, number in done.models.items()],
+        "faults": len(done.faults),
+        "missing": done.missing,
     }
 
 
@@ -119,12 +181,12 @@ def _sources(files: Sequence[Path], kind: str, models: Sequence[str]) -> list[So
 
 
 def _columns(
-    fields: Iterable[str], letters: str | None, skip: str | None, kind: str, form: str
+    named: dict[str, str], letters: str | None, skip: str | None, kind: str, form: str
 ) -> tuple[Columns, dict[str, Any]]:
     """What the columns hold, and the answer format of the questions."""
     from dia_runtime.formats import FORMATS
     from dia_runtime.grade import typed
-    from dia_runtime.imports.fields import NEEDED, Columns
+    from dia_runtime.imports.fields import Columns
 
     if letters is None:
         comparison, format = _object(kind, "type"), _object(form, "kind")
@@ -141,7 +203,7 @@ def _columns(
         answer = typed(comparison)
     except DiaError as error:
         raise _unclear(error.diagnostics[0].message, error.diagnostics[0].help) from None
-    return Columns({**{name: name for name in NEEDED}, **_fields(fields)}, answer, comparison, skip), format
+    return Columns(named, answer, comparison, skip), format
 
 
 def _fields(texts: Iterable[str]) -> dict[str, str]:

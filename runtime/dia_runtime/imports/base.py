@@ -19,7 +19,8 @@ class Row:
     column_of: Callable[[str], int]
 
 
-Reader: TypeAlias = Callable[[Path], Iterator[Row]]
+Found: TypeAlias = Iterator[Row | DiaError]  # a fault stands in the place of a row that cannot be read
+Reader: TypeAlias = Callable[[Path], Found]
 
 
 class Number(str):

@@ -11,7 +11,7 @@ from typing import Any
 from dia_runtime.imports.base import Number, Row, Unfit
 from dia_runtime.language.answers import Unreadable
 from dia_runtime.language.answers.base import AnswerType
-from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, visible
 from dia_runtime.language.values import encode
 from dia_runtime.respondents.respondent import Reply
 
@@ -39,7 +39,8 @@ OF_REPLIES = {
     "asked_at": "text",
 }
 NEEDED = ("id", "gold", "reply")
-FIELDS = (*NEEDED, "model", "attempt", "accept", *LABELS, *OF_REPLIES)
+ROOT = "questions_root"
+FIELDS = (*NEEDED, "model", "attempt", "accept", ROOT, *LABELS, *OF_REPLIES)
 NO_REPLY = "the table holds no reply"
 LONGEST_NAME = 1_000
 ACCEPTED = 1_000
@@ -60,30 +61,30 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """Which column holds which field, and what the answers are."""
+class Said:
+    """What a row tells of a question that is known: its id, its questions' root if told, and who replied what."""
+
+    id: str
+    root: str | None
+    model: str
+    attempt: int
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Which column holds which field."""
 
     of: Mapping[str, str]
-    answer: AnswerType
-    comparison: Mapping[str, Any]
-    skip: str | None
 
-    def told(self, row: Row, model: str) -> Told:
-        """What the row tells; `model` is who replied where no column says so. Raises Unfit for a cell that is none."""
-        found = {name: self._cell(row, name) for name in self.of}
-        error, text = found.get("error"), found["reply"]
-        if text is None and error is None and found.get("finish_reason") is None:
-            error = NO_REPLY
-        labels = {name: found[name] for name in LABELS if found.get(name) is not None}
-        facts = {name: found[name] for name in OF_REPLIES if name != "error" and name in found}
-        return Told(
-            found["id"],
-            _encoded(labels),
-            self._grading(found["gold"], found.get("accept")),
-            found.get("model") or model,
-            1 if found.get("attempt") is None else found["attempt"],
-            Reply(None if error is not None else text, error, **facts),
-        )
+    def said(self, row: Row, model: str) -> Said:
+        """The reply in a row; `model` is who replied where no column says so. Raises Unfit for a cell that is none."""
+        found = self.found(row)
+        return Said(found["id"], found.get("questions_root"), *replied(found, model))
+
+    def found(self, row: Row) -> dict[str, Any]:
+        """The value of each field."""
+        return {name: self._cell(row, name) for name in self.of}
 
     def _cell(self, row: Row, field: str) -> Any:
         column = self.of[field]
@@ -93,6 +94,35 @@ class Columns:
             return READ[field](row.cells[column])
         except Unfit as error:
             raise Unfit(f"the {field} {error.message}", error.help, field) from None
+
+
+def replied(found: Mapping[str, Any], model: str) -> tuple[str, int, Reply]:
+    """Who replied, which attempt it was, and the reply."""
+    error, text = found.get("error"), found["reply"]
+    if text is None and error is None and found.get("finish_reason") is None:
+        error = NO_REPLY
+    facts = {name: found[name] for name in OF_REPLIES if name != "error" and name in found}
+    attempt = 1 if found.get("attempt") is None else found["attempt"]
+    return found.get("model") or model, attempt, Reply(None if error is not None else text, error, **facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns(Cells):
+    """Which column holds which field, and what the answers are."""
+
+    answer: AnswerType
+    comparison: Mapping[str, Any]
+    skip: str | None
+
+    def told(self, row: Row, model: str) -> Told:
+        """What the row tells; `model` is who replied where no column says so. Raises Unfit for a cell that is none."""
+        found = self.found(row)
+        if found.get(ROOT) is not None:
+            message = f"the log is one of a bundle, whose questions have the root {found[ROOT][:64]}"
+            raise DiaError(Diagnostic("E864", visible(message), None, "name the bundle with `--bundle`"))
+        labels = {name: found[name] for name in LABELS if found.get(name) is not None}
+        grading = self._grading(found["gold"], found.get("accept"))
+        return Told(found["id"], _encoded(labels), grading, *replied(found, model))
 
     def _grading(self, gold: Any, accept: list[Any] | None) -> str:
         """The record by which replies are graded. Raises Unfit for a gold answer that is none of its type."""
@@ -209,5 +239,6 @@ READ: dict[str, Callable[[Any], Any]] = {
     "model": _name,
     "attempt": _attempt,
     "accept": _forms,
+    ROOT: _label,
     **{name: BY_KIND[kind] for name, kind in {**LABELS, **OF_REPLIES}.items()},
 }

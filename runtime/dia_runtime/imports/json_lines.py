@@ -8,23 +8,43 @@ from pathlib import Path
 from typing import Any
 
 from dia_runtime.imports.base import Number, Row, fault, first_repeat, unreadable
+from dia_runtime.language.diagnostics import DiaError
 from dia_runtime.packed import lines
 
 BOM = b"\xef\xbb\xbf"
 COMMAS = 2_000_000  # in a line: values take far more memory than the text that says them
 
 
-def rows(path: Path) -> Iterator[Row]:
-    """The objects of the file, `.gz` and `.zst` as they are. Raises DiaError at a line that holds none."""
+def rows(path: Path) -> Iterator[Row | DiaError]:
+    """The objects of the file as rows, `.gz` and `.zst` as they are; a line that holds none is a fault in its place."""
+    for number, text, held in objects(path):
+        if isinstance(held, DiaError):
+            yield held
+        else:
+            yield Row(number, held, lambda name, text=text: _place(text, name))  # type: ignore[misc]
+
+
+def objects(path: Path) -> Iterator[tuple[int, str, dict[str, Any] | DiaError]]:
+    """Number, text and object of each line that is not empty; a fault in the place of an object where there is none.
+
+    Raises DiaError where the file cannot be read to its end.
+    """
     try:
         for number, raw in lines(path):
             if number == 1:
                 raw = raw.removeprefix(BOM)
             if raw and not raw.isspace():
-                text = _text(path, number, raw)
-                yield Row(number, _object(path, number, text), lambda name, text=text: _place(text, name))  # type: ignore[misc]
+                yield number, *_read(path, number, raw)
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
+
+
+def _read(path: Path, number: int, raw: bytes) -> tuple[str, dict[str, Any] | DiaError]:
+    try:
+        text = _text(path, number, raw)
+        return text, _object(path, number, text)
+    except DiaError as error:
+        return "", error
 
 
 def _text(path: Path, number: int, raw: bytes) -> str:

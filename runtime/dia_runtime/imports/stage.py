@@ -42,17 +42,17 @@ class Stage:
         """Takes a row of the last file. Raises Unfit where it contradicts an earlier one or comes twice."""
         file = len(self.files) - 1
         if told.model not in self._models:
-            self._connection.execute("INSERT INTO model VALUES (?, ?)", (_storable(told.model), len(self._models)))
+            self._connection.execute("INSERT INTO model VALUES (?, ?)", (storable(told.model), len(self._models)))
             self._models.add(told.model)
-        question = (_storable(told.id), _storable(told.labels), _storable(told.grading))
+        question = (storable(told.id), storable(told.labels), storable(told.grading))
         added = self._connection.execute(
             "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?, ?)", (*question, file, line)
         )
         if not added.rowcount:
             self._require_same(*question)
         marks = ", ".join("?" * (5 + len(COLUMNS)))
-        key = (_storable(told.model), _storable(told.id), told.attempt)
-        row = (*key, file, line, *map(_storable, astuple(told.reply)))
+        key = (storable(told.model), storable(told.id), told.attempt)
+        row = (*key, file, line, *map(storable, astuple(told.reply)))
         if not self._connection.execute(f"INSERT OR IGNORE INTO reply VALUES ({marks})", row).rowcount:
             query = "SELECT file, line FROM reply WHERE model = ? AND question = ? AND attempt = ?"
             place = self._place(*self._connection.execute(query, key).fetchone())
@@ -86,6 +86,6 @@ class Stage:
             yield id, attempt, Reply(*columns)
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
     """The value; in a text half characters, which no UTF-8 can hold, become U+FFFD."""
     return value.translate(SURROGATES) if isinstance(value, str) and not value.isascii() else value

@@ -8,8 +8,8 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
 from dia_runtime.imports import READERS
 from dia_runtime.imports.base import Reader, Row, Unfit, fault
-from dia_runtime.imports.fields import Columns
+from dia_runtime.imports.fields import Cells, Columns
 from dia_runtime.imports.stage import Stage
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 from dia_runtime.store import Store, open_store
@@ -59,6 +59,50 @@ class Imported:
     questions: int
     k: int
     models: Mapping[str, int]
+    faults: Sequence[Diagnostic] = ()
+    missing: int = 0
+
+
+class Faults:
+    """What is wrong with files, told together: up to 20 at once, unless what can be used is kept."""
+
+    def __init__(self, keep: bool) -> None:
+        self.keep, self.found, self.exit_code = keep, list[Diagnostic](), 2
+
+    def add(self, *errors: DiaError) -> None:
+        """Nothing. Raises DiaError where there are too many and nothing is kept."""
+        for error in errors:
+            self.found.extend(error.diagnostics)
+            self.exit_code = max(self.exit_code, error.exit_code)
+        if not self.keep and len(self.found) >= MOST_FAULTS:
+            self.require_none()
+
+    def require_none(self) -> None:
+        """Nothing. Raises DiaError where there are any and nothing is kept."""
+        if self.found and not self.keep:
+            raise DiaError(self.found[:MOST_FAULTS], self.exit_code)
+
+
+def each_row(
+    sources: Sequence[Source], faults: Faults, begin: Callable[[Source], None]
+) -> Iterator[tuple[Source, Row]]:
+    """Every row of every file, what cannot be read told; `begin` hears of each file before its rows come."""
+    for held in sources:
+        begin(held)
+        count, before = 0, len(faults.found)
+        try:
+            for row in held.reader(held.path):
+                if isinstance(row, DiaError):
+                    faults.add(row)
+                    continue
+                count += 1
+                yield held, row
+        except DiaError as error:
+            if error.diagnostics == tuple(faults.found[: len(error.diagnostics)]):
+                raise  # these are all of them
+            faults.add(error)
+        if not count and len(faults.found) == before:
+            faults.add(fault("E861", "the file has no rows", held.path))
 
 
 def source(path: Path, kind: str, model: str | None) -> Source:
@@ -66,45 +110,48 @@ def source(path: Path, kind: str, model: str | None) -> Source:
     return Source(path, READERS[kind], model or ENDINGS.sub("", path.name) or path.name)
 
 
-def import_tables(sources: Sequence[Source], columns: Columns, form: Form, out: Path, force: bool = False) -> Imported:
+def import_tables(
+    sources: Sequence[Source], columns: Columns, form: Form, out: Path, force: bool = False, keep: bool = False
+) -> Imported:
     """What was imported to the file `out`, which appears when all is there.
 
     Raises DiaError (exit 2) with the places of up to 20 rows that cannot be used, or for a file that is there already.
+    To `keep` is to leave such rows out, and to tell them.
     """
+    faults = Faults(keep)
+    with written(out, force) as folder, closing(Stage(folder)) as stage:
+        _fill(stage, sources, columns, faults)
+        done = _run(stage, form, folder / "run")
+    return Imported(out, *done, faults.found)
+
+
+@contextmanager
+def written(out: Path, force: bool) -> Iterator[Path]:
+    """A private folder; the file `run` that is made in it becomes `out` when all went well."""
     if not force and out.exists():
         raise _there(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{out.name[:40]}-", dir=out.parent))
     try:
-        with closing(Stage(folder)) as stage:
-            _fill(stage, sources, columns)
-            done = _run(stage, form, folder / "run")
+        yield folder
         _publish(folder / "run", out, force)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return Imported(out, *done)
 
 
-def _fill(stage: Stage, sources: Sequence[Source], columns: Columns) -> None:
-    faults: list[Diagnostic] = []
-    for held in sources:
-        stage.files.append(held.path)
-        count = 0
-        for row in held.reader(held.path):
-            count += 1
-            try:
-                stage.add(row.line, columns.told(row, held.model))
-            except Unfit as error:
-                faults.extend(_fault(held.path, row, columns, error).diagnostics)
-                if len(faults) >= MOST_FAULTS:
-                    raise DiaError(faults) from None
-        if not count:
-            faults.extend(fault("E861", "the file has no rows", held.path).diagnostics)
-    if faults:
-        raise DiaError(faults)
+def _fill(stage: Stage, sources: Sequence[Source], columns: Columns, faults: Faults) -> None:
+    for held, row in each_row(sources, faults, lambda held: stage.files.append(held.path)):
+        try:
+            stage.add(row.line, columns.told(row, held.model))
+        except Unfit as error:
+            faults.add(place_of(held.path, row, columns, error))
+    faults.require_none()
+    if not stage.models():
+        raise DiaError(faults.found[:MOST_FAULTS], faults.exit_code)
 
 
-def _fault(path: Path, row: Row, columns: Columns, error: Unfit) -> DiaError:
+def place_of(path: Path, row: Row, columns: Cells, error: Unfit) -> DiaError:
+    """The error for a row that cannot be used, at the place of its cell."""
     column = columns.of.get(error.field or "")
     place = row.column_of(column) if column is not None and column in row.cells else 1
     return fault("E862", error.message, path, row.line, place, error.help)
