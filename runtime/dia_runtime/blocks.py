@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -24,6 +24,9 @@ from dia_runtime.statistics.mistakes import Explained
 from dia_runtime.statistics.resample import Intervals
 from dia_runtime.statistics.selective import Levels, agreed, levels_of, selective
 from dia_runtime.statistics.variants import variant_effects
+from dia_runtime.truth.judging import Truth
+from dia_runtime.truth.studies import Pair, published
+from dia_runtime.truth.tally import SessionTally
 
 COLUMNS = {"skill": "skills"}  # label -> where a question has it, if not under its own name
 UNLABELLED, OTHERS = "none", "(others)"
@@ -116,6 +119,8 @@ class Model:
         self.ledger = Ledger()
         self.best: dict[str, Exact] = {}
         self.readings: dict[str, Counter[str]] = {}
+        self.sessions: dict[str, SessionTally] = {}
+        self.studied: dict[str, list[Pair]] = {}
 
     def add(self, entry: Judged) -> None:
         """Takes one judged reply."""
@@ -132,6 +137,19 @@ class Model:
             self.explained.add(entry.question.template, item, entry.mistakes)
         if self.ways.keeps_marks:
             self._keep(entry)
+        if entry.record is not None and entry.question.variant is None:
+            self._add_session(entry, entry.record)
+
+    def _add_session(self, entry: Judged, record: Truth) -> None:
+        """Takes the outcome of a question of sessions; all of them where a study wants its own figures."""
+        template = entry.question.template
+        held = self.sessions.setdefault(template, SessionTally(record.stored, record.study_name))
+        if entry.sessions is None:
+            held.add_error()
+            return
+        held.add(entry.sessions.outcome)
+        if entry.sessions.published is not None:
+            self.studied.setdefault(template, []).append(Pair(entry.sessions.outcome, entry.sessions.published))
 
     def _note(self, item: str, entry: Judged) -> None:
         """Takes what selective prediction needs: the points with perfect abstention, and what attempts agree on."""
@@ -164,8 +182,17 @@ class Model:
             "mistake_shares": self.explained.as_json(way),
             "selective": self._selective(whole, figures),
             "variants": variant_effects(self.ledger, way),
+            **self._of_sessions(way),
             **{f"by_{label}": self._by(at, label) for at, label in enumerate(self.labels, 1)},
         }
+
+    def _of_sessions(self, intervals: Intervals) -> dict[str, Any]:
+        """Template -> the figures of its questions of sessions, and those of a study; nothing where there is none."""
+        if not self.sessions:
+            return {}
+        found = {name: held.as_json(partial(figures_json, intervals=intervals)) for name, held in self.sessions.items()}
+        studies = {held.study: self.studied[name] for name, held in self.sessions.items() if name in self.studied}
+        return {"sessions": found, **({"published": published(studies)} if studies else {})}
 
     def _selective(self, whole: Cell, figures: Mapping[str, Any]) -> dict[str, Any]:
         is_over_attempts = self.ways.over == "attempts"

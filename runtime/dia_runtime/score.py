@@ -36,6 +36,7 @@ WORDS = {
     "errors": ("keep", "wrong"),
     "over": ("instances", "attempts"),
 }
+PRESETS = {"paper": ("compat", "wrong")}  # preset -> chain, and what an error counts as
 COMPARED = ("trad_score", "rs")  # unless other figures are named
 FEWEST, MOST = 100, 1_000_000  # resamples
 MOST_MODELS = 50
@@ -78,6 +79,7 @@ def score(
     labels: Place | None = None,
     power: bool = False,
     difference: float | None = None,
+    preset: str | None = None,
 ) -> dict[str, Any]:
     """The figures of every respondent of the runs, with the keys of `dia score --json`.
 
@@ -87,10 +89,15 @@ def score(
     by their first attempts. `interval` is "bca", "percentile" or "none", from so many `resamples` of the items by a
     `seed`. `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`),
     `labels` a file that labels respondents (`by_respondent`), and `power` asks which `difference` can be seen.
+    The preset "paper" reads as the published evaluators did (the chain compat, errors as wrong), and adds the
+    figures of a published study where questions of sessions belong to one (`published`).
     Raises DiaError: exit 2 for a file that is no run,
     exit 3 for a run of other questions than those of the bundle or of the first run.
     """
-    rules = Rules(chain, {name: worth(name, value) for name, value in (points or {}).items()}, errors, over)
+    _require_preset(preset)
+    chain, errors = PRESETS.get(preset or "", (chain, errors))
+    worths = {name: worth(name, value) for name, value in (points or {}).items()}
+    rules = Rules(chain, worths, errors, over, preset)
     held = None if labels is None else _told_labels(Path(labels))
     _require_known(rules, by, interval, compare, held)
     _require_numbers(resamples, seed, difference)
@@ -136,6 +143,12 @@ def _require_known(
             raise DiaError(Diagnostic("E821" if name == "chain" else "E811", message, None, help))
 
 
+def _require_preset(preset: str | None) -> None:
+    if preset is not None and preset not in PRESETS:
+        message = visible(f"no preset is called `{preset}`")
+        raise DiaError(Diagnostic("E811", message, None, did_you_mean(preset, PRESETS) or "there is `paper`"))
+
+
 def _require_numbers(resamples: int, seed: int, difference: float | None) -> None:
     if not FEWEST <= resamples <= MOST:
         message = f"{resamples} resamples are too few or too many for an interval"
@@ -177,6 +190,7 @@ def _result(
         "over": rules.over,
         "chain": rules.chain,
         "errors": rules.errors,
+        "preset": rules.preset,
         "points": {name: str(value) for name, value in (rules.points or {}).items()},
         "points_told": told,
         "points_differ": any(

@@ -14,6 +14,7 @@ from dia_runtime.statistics.sample import Ratio, sample_of
 NOWHERE: dict[str, Any] = {"value": None, "se": None, "ci": None}
 RANGES: dict[str, tuple[int, int] | None] = {"idk_score": (-1, 1), "points": None}  # all other means are shares
 SUMS = frozenset({"rs", "nms"})
+MEAN = "mean:"  # begins the name of a mean of anything, which has no range that is known
 
 
 def figures_json(figures: Mapping[str, Figure], intervals: Intervals) -> dict[str, dict[str, Any]]:
@@ -36,7 +37,8 @@ def figures_json(figures: Mapping[str, Figure], intervals: Intervals) -> dict[st
                 part = Ratio(at, None if figures[name].is_sum else at + 1)
                 found[name]["ci"] = sample.interval((part,), intervals)
             else:
-                ends = None if figures[name].is_sum else RANGES.get(name, (0, 1))
+                is_free = figures[name].is_sum or name.startswith(MEAN)
+                ends = None if is_free else RANGES.get(name, (0, 1))
                 found[name]["ci"] = _of_one_value(ends, found[name]["value"], sum(times))
     return found
 

@@ -139,6 +139,15 @@ PRINTED = {
 }
 
 
+def published(studied: Mapping[str | None, Sequence[Pair]]) -> dict[str, Any]:
+    """Study -> its figures; and its composite score, where all experiments of it that have an accuracy are there."""
+    found = {name: STUDIES[name](pairs) for name, pairs in studied.items() if name in STUDIES}
+    means = [found[name][figure] for name, figure in PRINTED.items() if name in found]
+    if len(means) == len(PRINTED) and None not in means:
+        found["composite"] = {"accuracy": sum(means) / len(means)}
+    return found
+
+
 def _is_known(outcome: Outcome) -> bool:
     return all(decision.is_known for decision in outcome.decisions) and bool(outcome.decisions)
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from dia_runtime.language.replies import UNSET
 from dia_runtime.language.values import Value
 from dia_runtime.metrics import Exact, Figure, Part
+from dia_runtime.statistics.figures import MEAN
 from dia_runtime.truth.outcome import STATES, VALID, Outcome
 
 DENOMINATORS = ("all", "answered", "valid")
@@ -46,8 +47,9 @@ class Counts(NamedTuple):
 class SessionTally:
     """What the session questions of one template came to."""
 
-    def __init__(self, stored: Mapping[str, Any]) -> None:
-        """`stored` is the template's truth, as any of its questions has it."""
+    def __init__(self, stored: Mapping[str, Any], study: str | None = None) -> None:
+        """`stored` is the template's truth, as any of its questions has it; `study` names one that it belongs to."""
+        self.study = study
         self.kind = next(iter(stored["truth"]))
         self.positive = stored["truth"][self.kind].get("positive") if self.kind == "decisions" else None
         self.declared: dict[str, Mapping[str, Any]] = dict(stored.get("figures", {}))
@@ -93,7 +95,10 @@ class SessionTally:
             facts |= self.decision_facts()
         declared, rest = self.declared_json()
         if declared or rest:
-            facts["figures"] = {**shown(declared), **rest}
+            facts["figures"] = {name.removeprefix(MEAN): held for name, held in shown(declared).items()} | rest
+        if self.tokens:
+            parts = tuple(Part(held, held, 1, times) for held, times in self.tokens.items())
+            facts["tokens"] = shown({f"{MEAN}tokens": Figure(parts)})[f"{MEAN}tokens"]
         return facts | {"recorded": self.recorded}
 
     def ledger_json(self) -> dict[str, Any]:
@@ -114,8 +119,6 @@ class SessionTally:
             found = dict(ranking_figures(self.orders))
         else:
             found = {"accuracy": grade_figures(self.verdicts)}
-        if self.tokens:
-            found["tokens"] = Figure(tuple(Part(held, held, 1, times) for held, times in self.tokens.items()))
         return found
 
     def decision_facts(self) -> dict[str, Any]:
@@ -141,7 +144,7 @@ class SessionTally:
             over, summary = figure.get("over", "valid"), figure["summary"]
             values = [value for value, has_come in self.values[name] if _counts_in(over, value, has_come)]
             if summary in ("share", "mean"):
-                means[name] = _mean(values, summary == "share")
+                means[name if summary == "share" else f"{MEAN}{name}"] = _mean(values, summary == "share")
             elif summary == "count":
                 rest[name] = {"value": sum(_is_yes(value) for value in values), "of": len(values)}
             elif summary == "median":
