@@ -28,6 +28,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("dia_runtime.commands.score", "Print the figures of runs."),
     "audit": ("dia_runtime.commands.audit", "Show where two ways of reading replies differ."),
     "questions": ("dia_runtime.commands.questions", "Show what models make of each question."),
+    "report": ("dia_runtime.commands.report", "Write one page with the figures and replies of runs."),
+    "plot": ("dia_runtime.commands.plot", "Draw one picture of runs."),
     "export": ("dia_runtime.commands.export", "Write a bundle in the form of another harness."),
     "keygen": ("dia_runtime.commands.keygen", "Make a pair of keys to sign with."),
     "sign": ("dia_runtime.commands.sign", "Sign a bundle."),

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.options import printed
+from dia_runtime.commands.options import bundle_option, printed
 
 
 @click.command("audit")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
 @click.option("--chains", default="strict,compat", show_default=True, metavar="A,B", help="The two chains to compare.")
-@click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
+@bundle_option
 @click.option(
     "--format",
     "form",

@@ -6,6 +6,32 @@ from pathlib import Path
 
 import click
 
+bundle_option = click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
+chain_option = click.option(
+    "--chain",
+    type=click.Choice(["strict", "lenient", "compat"]),
+    default="strict",
+    show_default=True,
+    help="How answers are read out of replies.",
+)
+points_option = click.option(
+    "--points", multiple=True, metavar="VERDICT=N", help="Replace points: wrong=-1. Repeatable."
+)
+errors_option = click.option(
+    "--errors",
+    type=click.Choice(["keep", "wrong"]),
+    default="keep",
+    show_default=True,
+    help="Keep errors open, or count them as wrong.",
+)
+over_option = click.option(
+    "--over",
+    type=click.Choice(["instances", "attempts"]),
+    default="instances",
+    show_default=True,
+    help="What k counts: instances of an item, or attempts at a question.",
+)
+
 
 def is_quiet(flag: bool) -> bool:
     """Whether progress and notes are unwanted: `-q` behind the command's name, or before it."""

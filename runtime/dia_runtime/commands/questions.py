@@ -7,19 +7,13 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.options import printed
+from dia_runtime.commands.options import bundle_option, chain_option, printed
 
 
 @click.command("questions")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@click.option(
-    "--chain",
-    type=click.Choice(["strict", "lenient", "compat"]),
-    default="strict",
-    show_default=True,
-    help="How answers are read out of replies.",
-)
-@click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
+@chain_option
+@bundle_option
 @click.option(
     "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Name so many questions a view."
 )

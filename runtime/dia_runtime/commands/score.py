@@ -9,35 +9,25 @@ from typing import Any
 
 import click
 
-from dia_runtime.commands.options import is_quiet, printed
+from dia_runtime.commands.options import (
+    bundle_option,
+    chain_option,
+    errors_option,
+    is_quiet,
+    over_option,
+    points_option,
+    printed,
+)
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 
 @click.command("score")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
-@click.option(
-    "--chain",
-    type=click.Choice(["strict", "lenient", "compat"]),
-    default="strict",
-    show_default=True,
-    help="How answers are read out of replies.",
-)
-@click.option("--points", multiple=True, metavar="VERDICT=N", help="Replace points: wrong=-1. Repeatable.")
-@click.option(
-    "--errors",
-    type=click.Choice(["keep", "wrong"]),
-    default="keep",
-    show_default=True,
-    help="Keep errors open, or count them as wrong.",
-)
-@click.option(
-    "--over",
-    type=click.Choice(["instances", "attempts"]),
-    default="instances",
-    show_default=True,
-    help="What k counts: instances of an item, or attempts at a question.",
-)
+@bundle_option
+@chain_option
+@points_option
+@errors_option
+@over_option
 @click.option(
     "--ensemble",
     type=click.Choice(["vote", "outcomes"]),

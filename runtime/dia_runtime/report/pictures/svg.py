@@ -45,6 +45,13 @@ def svg(drawing: Drawing, name: str = "picture", alone: bool = True) -> str:
     return f"<svg{space} {size} {box} {names}>{told}{sheet}{ground}{body}</svg>{end}"
 
 
+def decoration(drawing: Drawing) -> str:
+    """The drawing for a page that says the same in words beside it; without a title, and passed over when read out."""
+    size = f'width="{number(drawing.width)}" height="{number(drawing.height)}"'
+    box = f'viewBox="0 0 {number(drawing.width)} {number(drawing.height)}"'
+    return f'<svg {size} {box} aria-hidden="true">{"".join(map(written, drawing.marks))}</svg>'
+
+
 def _sheet(body: str) -> str:
     """The colours that the picture has."""
     used = {name[2:] for held in CLASS.findall(body) for name in held.split()}

@@ -1,0 +1,84 @@
+"""`dia plot`: one picture of runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dia_runtime.commands.options import bundle_option, chain_option, errors_option, over_option, points_option
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+
+SUFFIXES = (".svg", ".png")
+
+
+class Kinds(click.Command):
+    """A command whose help lists the kinds of pictures."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The kinds, each with what it shows."""
+        from dia_runtime.report.pictures import PICTURES
+
+        with formatter.section("Kinds"):
+            formatter.write_dl([(name, picture.title) for name, picture in PICTURES.items()])
+
+
+@click.command("plot", cls=Kinds)
+@click.argument("kind")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The file: an .svg or a .png.")
+@bundle_option
+@chain_option
+@points_option
+@errors_option
+@over_option
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(
+    kind: str,
+    runs: tuple[Path, ...],
+    out: Path,
+    bundle: Path | None,
+    chain: str,
+    points: tuple[str, ...],
+    errors: str,
+    over: str,
+    as_json: bool,
+) -> int:
+    """Draw one picture of runs as an .svg, or as a .png, for which matplotlib must be installed.
+
+    An .svg says in words what it shows, and follows the light or dark ground of its reader.
+
+    \b
+    Example:
+      dia plot leaderboard build/runs/dia_bench-oracle.run -o build/leaderboard.svg
+    """
+    from dia_runtime.commands.score import parse_points
+    from dia_runtime.report.page.write import replaced
+    from dia_runtime.report.pictures import PICTURES
+    from dia_runtime.report.pictures.png import png
+    from dia_runtime.report.pictures.svg import svg
+    from dia_runtime.score import score
+
+    _require_known(kind, PICTURES)
+    _require_suffix(out)
+    drawing = PICTURES[kind].draw({"score": score(list(runs), chain, parse_points(points), errors, bundle, over)})
+    drawn = png(drawing) if out.suffix.lower() == ".png" else svg(drawing).encode()
+    with replaced(out) as file:
+        file.write(drawn)
+    facts: dict[str, Any] = {"path": str(out), "kind": kind, "title": drawing.title, "description": drawing.description}
+    facts |= {"width": drawing.width, "height": drawing.height, "bytes": len(drawn)}
+    click.echo(json.dumps(facts, indent=2) if as_json else visible(str(out)))
+    return 0
+
+
+def _require_known(kind: str, known: Any) -> None:
+    if kind not in known:
+        help = did_you_mean(kind, known) or f"there are {', '.join(known)}"
+        raise DiaError(Diagnostic("E872", visible(f"no picture is called `{kind}`"), None, help))
+
+
+def _require_suffix(out: Path) -> None:
+    if out.suffix.lower() not in SUFFIXES:
+        raise DiaError(Diagnostic("E872", visible(f"`{out}` ends neither in .svg nor in .png")))

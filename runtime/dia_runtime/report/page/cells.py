@@ -1,0 +1,82 @@
+"""Tables of a page: headings and cells that know how they are sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dia_runtime.report.pictures.figures import ends, middle
+
+DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+NOTHING: Mapping[str, Any] = {"value": None, "se": None, "ci": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell says, in small letters below it, and by what its column is sorted; `art` is an SVG element."""
+
+    text: str
+    note: str = ""
+    key: float | str | None = None
+    art: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of a page; the first `names` columns are headings of their rows."""
+
+    caption: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    names: int = 1
+    is_sortable: bool = False
+
+
+def word(text: str) -> Cell:
+    """A cell with a name."""
+    return Cell(text, key=text.lower())
+
+
+def count(number: int) -> Cell:
+    """A cell with a number."""
+    return Cell(f"{number:,}", key=number)
+
+
+def share(value: float | None, places: int = 1) -> Cell:
+    """A cell with a share in percent."""
+    return Cell(DASH if value is None else f"{100 * value:.{places}f} %", key=value)
+
+
+def figure(held: Mapping[str, Any] | None, factor: float = 1, places: int = 1) -> Cell:
+    """A cell with a figure, and its interval below it."""
+    held = held or NOTHING
+    value, found = middle(held), ends(held)
+    if value is None:
+        return Cell(DASH)
+    note = f"{number(found[0], factor, places)} to {number(found[1], factor, places)}" if found else ""
+    if held["value"] is None:
+        return Cell(note, "open while errors are left", value)
+    return Cell(number(value, factor, places), note if held.get("ci") or held.get("se") else "", value)
+
+
+def number(value: float, factor: float = 1, places: int = 1) -> str:
+    """The number with so many decimals and a true minus sign.
+
+    >>> number(-0.5, 100, 0)
+    '−50'
+    """
+    return f"{factor * value:z,.{places}f}".replace("-", MINUS)
+
+
+def grid(
+    caption: str,
+    columns: Sequence[tuple[str, Callable[[Any], Cell]]],
+    held: Sequence[Any],
+    names: int = 1,
+    is_sortable: bool = False,
+) -> Grid:
+    """A table with a row for each of what is held, and the columns (heading, what of it)."""
+    rows = tuple(tuple(make(entry) for _, make in columns) for entry in held)
+    return Grid(caption, tuple(heading for heading, _ in columns), rows, names, is_sortable)

@@ -1,0 +1,225 @@
+"""The questions of a report with their replies, packed in parts that the page opens one by one.
+
+A part is a JSON list of questions, deflated, in base64: letters that no reply can turn into markup. The index, packed
+alike, has the id of every question, one sign a model for its verdict, and where each part begins.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from dia_runtime.beside import Said
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.judge import Judged
+from dia_runtime.language.diagnostics import visible
+from dia_runtime.store import Store
+from dia_runtime.transcripts import conversation
+
+SIGNS = {"correct": "c", "skipped": "s", "wrong": "w", "unparsed": "u", "error": "e"}
+ABSENT = "-"
+PART = 250_000  # characters of JSON in a part, or a little more
+CHOICES = (4000, 2000, 1000, 500, 250, 120)  # characters of a reply that are kept, unless it is said
+ROOM = 36_000_000  # characters of replies that a page has room for: packed they take about half of it
+PROMPT = 6000  # characters of a message that are kept
+HEAD = 3  # of a long text the first third is kept, and the end, where the answer stands
+LABELS = ("category", "domain", "level", "variant")
+
+
+@dataclass(slots=True)
+class Written:
+    """What was written: how many questions, replies and parts, and how many texts were cut."""
+
+    length: int
+    questions: int = 0
+    replies: int = 0
+    cut: int = 0
+    has_prompts: bool = False
+    starts: list[int] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    signs: list[str] = field(default_factory=list)
+
+    @property
+    def parts(self) -> int:
+        """The number of parts beside the index."""
+        return len(self.starts)
+
+
+def fitting(stores: Sequence[Store], attempt: int | None) -> int:
+    """How many characters of each reply may be kept so that the page stays small enough to be sent."""
+    return next((length for length in CHOICES if _kept(stores, length, attempt) <= ROOM), CHOICES[-1])
+
+
+def _kept(stores: Sequence[Store], length: int, attempt: int | None) -> int:
+    query = "SELECT coalesce(sum(min(length(text), ?1)), 0) FROM reply WHERE ?2 IS NULL OR attempt = ?2"
+    return sum(int(store.rows(query, length, attempt)[0][0]) for store in stores)
+
+
+def write_parts(
+    out: BinaryIO,
+    said: Iterator[list[Said]],
+    models: int,
+    source: Bundle | None,
+    length: int,
+    told: Callable[[int], None] = lambda done: None,
+) -> Written:
+    """What was written of the questions, part by part; `told` hears how many questions are done."""
+    written, prompts = Written(length), _Prompts(source)
+    held: list[str] = []
+    size = 0
+    for entries in said:
+        record = _question(entries, prompts, written)
+        held.append(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
+        size += len(held[-1])
+        _note(entries, models, written)
+        if size > PART:
+            _close(out, held, written)
+            held, size = [], 0
+            told(written.questions)
+    if held:
+        _close(out, held, written)
+    told(written.questions)
+    index = {"starts": written.starts, "ids": written.ids, "signs": written.signs}
+    out.write(block("index", json.dumps(index, ensure_ascii=False, separators=(",", ":"))))
+    return written
+
+
+def _close(out: BinaryIO, held: Sequence[str], written: Written) -> None:
+    out.write(block(f"part-{written.parts}", f"[{','.join(held)}]"))
+    written.starts.append(written.questions - len(held))
+
+
+def block(name: str, text: str) -> bytes:
+    """The text as a block of data of the page, packed."""
+    packed = b64encode(zlib.compress(text.encode("utf-8", "replace"), 6))
+    return b'<script type="application/octet-stream" id="%b">%b</script>\n' % (name.encode(), packed)
+
+
+def _note(entries: Sequence[Said], models: int, written: Written) -> None:
+    """Adds the question to the index; a model's sign is that of its first attempt."""
+    signs = [ABSENT] * models
+    for entry in reversed(entries):
+        signs[entry.respondent] = SIGNS[entry.judged.mark.verdict]
+    written.questions += 1
+    written.replies += len(entries)
+    written.ids.append(shown(entries[0].judged.question.id))
+    written.signs.append("".join(signs))
+
+
+def _question(entries: Sequence[Said], prompts: _Prompts, written: Written) -> dict[str, Any]:
+    first = entries[0].judged
+    question = first.question
+    labels = {name: shown(str(held)) for name in LABELS if (held := getattr(question, name)) not in (None, "")}
+    record = {"id": shown(question.id), "truth": short(shown(first.truth), PROMPT), "labels": labels}
+    messages = prompts.of(question.id)
+    if messages:
+        written.has_prompts = True
+        record["messages"] = [[shown(role), short(shown(text), PROMPT)] for role, text in messages]
+    return {**record, "replies": [_reply(entry, written) for entry in entries]}
+
+
+def _reply(entry: Said, written: Written) -> dict[str, Any]:
+    judged = entry.judged
+    points = judged.mark.low, judged.mark.high
+    held: dict[str, Any] = {"model": entry.respondent, "verdict": judged.mark.verdict}
+    held["points"] = str(points[0]) if points[0] == points[1] else f"{points[0]} to {points[1]}"
+    if judged.reply.attempt != 1:
+        held["attempt"] = judged.reply.attempt
+    found = {
+        "step": shown(judged.step or ""),
+        "said": None if judged.said is None else short(shown(judged.said), 300),
+        "share": None if judged.share is None else str(judged.share),
+        "flags": sorted(judged.flags),
+        "mistakes": [shown(name) for name, is_it in judged.mistakes.items() if is_it],
+        "error": short(shown(judged.reply.error or ""), 600),
+        **_text(judged, written),
+    }
+    return held | {name: value for name, value in found.items() if value or (value == "" and name == "text")}
+
+
+def _text(judged: Judged, written: Written) -> dict[str, Any]:
+    """The reply's text, or its sessions where it is a transcript."""
+    text = judged.reply.text
+    if text is None or not written.length:
+        return {}
+    sessions = _sessions(text)
+    if sessions is None:
+        kept = short(shown(text), written.length)
+        written.cut += not isinstance(kept, str)
+        return {"text": kept}
+    said = [
+        [name, [[role, short(shown(content), written.length)] for role, content in held]] for name, held in sessions
+    ]
+    written.cut += any(not isinstance(content, str) for _, held in said for _, content in held)
+    return {"sessions": said}
+
+
+def _sessions(text: str) -> list[tuple[str, list[tuple[str, str]]]] | None:
+    """The sessions of a transcript with their messages; None for any other text."""
+    if not (text.startswith("{") and '"transcript"' in text[-40:]):
+        return None
+    try:
+        held = conversation(text)
+    except ValueError:
+        return None
+    return [
+        (shown(_name(session)), [(shown(str(message["role"])), str(message["content"])) for message in messages])
+        for session, messages in held
+    ]
+
+
+def _name(session: Any) -> str:
+    return session.name if session.item is None else f"{session.name} {session.item + 1}"
+
+
+def short(text: str, length: int) -> str | list[Any]:
+    """The text; of a long one its beginning, the number of characters that are left out, and its end.
+
+    >>> short("abcdefghi", 9), short("abcdefghij", 9)
+    ('abcdefghi', ['abc', 1, 'efghij'])
+    """
+    if len(text) <= length:
+        return text
+    head = length // HEAD
+    return [text[:head], len(text) - length, text[len(text) - length + head :]]
+
+
+def shown(text: str) -> str:
+    """The text with the signs that would act made visible; quick where there are none."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return visible(text)
+
+
+class _Prompts:
+    """What was asked, of a bundle's questions in their order; nothing where there is no bundle."""
+
+    def __init__(self, source: Bundle | None) -> None:
+        self._questions = source.questions() if source else iter(())
+
+    def of(self, id: str) -> list[tuple[str, str]]:
+        """The messages of the question as (role, text), and the names of what was sent beside them."""
+        record: Mapping[str, Any] = next((held for held in self._questions if held["id"] == id), {})
+        messages = [(str(held.get("role")), _content(held.get("content"))) for held in record.get("messages", ())]
+        beside = ", ".join(f"{held['name']} ({held['deliver']})" for held in record.get("assets", ()))
+        return [*messages, ("beside it", beside)] if beside else messages
+
+
+def _content(content: Any) -> str:
+    """The text of a message; of its other parts only what they are."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    return "\n".join(
+        str(part["text"]) if isinstance(part, dict) and "text" in part else f"[{_kind(part)}]" for part in parts
+    )
+
+
+def _kind(part: Any) -> str:
+    return str(part.get("type", "something else")) if isinstance(part, dict) else "something else"

@@ -1,0 +1,153 @@
+"""Runs to one page: the figures with their pictures, then every question, packed, while it passes by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from dia_runtime.beside import beside
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.judge import Rules
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.report.page.parts import SIGNS, Written, fitting, write_parts
+from dia_runtime.report.page.sections import model_names, sections
+from dia_runtime.report.page.terms import facts, source_facts, terms
+from dia_runtime.report.pictures.palette import COLOURS, VERDICTS, styles
+from dia_runtime.store import Store
+
+HERE = Path(__file__).parent
+PARTS = "<!-- parts -->"
+Told = Callable[[int], None]
+
+
+def write_report(
+    path: Path,
+    score: Mapping[str, Any],
+    stores: Sequence[Store],
+    rules: Rules,
+    source: Bundle | None,
+    title: str | None = None,
+    length: int | None = None,
+    notes: Sequence[str] = (),
+    by: Sequence[str] = (),
+    told: Told = lambda done: None,
+) -> Written:
+    """What was written of the questions to the page of a score; the file is there whole or not at all."""
+    attempt = 1 if rules.over == "instances" else None
+    length = fitting(stores, attempt) if length is None else length
+    above, below = page(score, title, length, source is not None, notes, by).split(PARTS)
+    models = model_names(score)
+    with replaced(path) as out:
+        out.write(above.encode())
+        written = write_parts(out, beside(stores, rules, source), len(models), source, length, told)
+        out.write(below.encode())
+    return written
+
+
+def page(
+    score: Mapping[str, Any],
+    title: str | None,
+    length: int,
+    has_prompts: bool,
+    notes: Sequence[str] = (),
+    by: Sequence[str] = (),
+) -> str:
+    """The page, in which a comment stands for the packed questions."""
+    models = model_names(score)
+    style, script = style_sheet(), (HERE / "page.js").read_text(encoding="utf-8")
+    named = title or f"{score['benchmark']}: {len(models)} model{'' if len(models) == 1 else 's'}"
+    text = environment().get_template("page.html").render(
+        title=named,
+        lead="How reliably the models answer, when they abstain, and how far they differ.",
+        policy=policy(style, script),
+        style=style,
+        script=script,
+        facts=facts(score),
+        sections=sections(score, notes, by),
+        models=models,
+        names=_data("models", list(map(visible, models))),
+        verdicts=VERDICTS,
+        signs=[(sign, name) for name, sign in SIGNS.items()],
+        kept=_kept(length, has_prompts),
+        terms=terms(score),
+        source=source_facts(score),
+    )  # fmt: skip
+    return text.strip() + "\n"
+
+
+def _kept(length: int, has_prompts: bool) -> str:
+    told = "Replies are left out." if not length else f"Replies above {length:,} characters are cut in their middle."
+    return told if has_prompts else f"{told} What was asked is shown where the bundle is named by --bundle."
+
+
+def _data(name: str, value: Any) -> str:
+    """The value as a block of JSON that no text in it can end."""
+    text = json.dumps(value, ensure_ascii=True).replace("<", "\\u003c")
+    return f'<script type="application/json" id="{name}">{text}</script>'
+
+
+def environment() -> Environment:
+    """Where the page is rendered: every text is escaped, and signs that would act are made visible."""
+    return Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+    )
+
+
+def style_sheet() -> str:
+    """The style of the page, with the colours of the pictures."""
+    light, dark = ("".join(f"--{name}:{pair[side]};" for name, pair in COLOURS.items()) for side in (0, 1))
+    grounds = "".join(f".b-{name}{{background:var(--{name});color:var(--on-{name})}}" for name in VERDICTS)
+    root = f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return root + styles() + grounds + (HERE / "page.css").read_text(encoding="utf-8")
+
+
+def policy(style: str, script: str) -> str:
+    """The Content-Security-Policy that lets nothing act but these two."""
+    return (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of that one when all is written, and is gone when anything fails.
+
+    Raises DiaError (exit 2) where it cannot be made.
+    """
+    beside = path.with_name(f".{path.name[:100]}-{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise IsADirectoryError(0, "it is a folder")
+        with beside.open("wb") as file:
+            yield file
+        beside.replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+
+
+def cannot_write(path: Path, error: OSError) -> DiaError:
+    """The error for a file that cannot be made there."""
+    return DiaError(Diagnostic("E873", visible(f"`{path}` cannot be written: {str(error.strerror).lower()}")))
