@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,35 @@ from dia_runtime.commands.options import (
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 
-@click.command("score")
+class _Score(click.Command):
+    """A command whose option `--compare` may stand without a word behind it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments that are left, as click reads them."""
+        return super().parse_args(ctx, spelled_out(args))
+
+
+def spelled_out(words: Sequence[str]) -> list[str]:
+    """The words with the usual figures behind a `--compare` that names none: what follows it is then a run.
+
+    >>> spelled_out(["a.run", "--compare", "b.run"])
+    ['a.run', '--compare', 'trad_score,rs', 'b.run']
+    """
+    from dia_runtime.metrics import FIGURES
+
+    found: list[str] = []
+    for at, word in enumerate(words):
+        found.append(word)
+        following = words[at + 1] if at + 1 < len(words) else ""
+        if word == "--compare" and not set(following.split(",")) & set(FIGURES):
+            found.append(",".join(COMPARED))
+    return found
+
+
+COMPARED = ("trad_score", "rs")
+
+
+@click.command("score", cls=_Score)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
 @bundle_option
 @chain_option
@@ -49,6 +77,36 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 )
 @click.option("--by", multiple=True, metavar="LABEL", help="Print the figures by this label. Repeatable.")
 @click.option(
+    "--interval",
+    type=click.Choice(["bca", "percentile", "none"]),
+    default="bca",
+    show_default=True,
+    help="How intervals of 95 % come from resampled items.",
+)
+@click.option(
+    "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Resample the items so often."
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Begin the resamples there.")
+@click.option(
+    "--compare",
+    multiple=True,
+    metavar="[FIGURE]",
+    help="Compare all pairs of models on the same questions by this figure (trad_score and rs). Repeatable.",
+)
+@click.option(
+    "--labels", type=click.Path(path_type=Path), metavar="FILE", help="Group models by the labels of this file."
+)
+@click.option("--power", is_flag=True, help="Say which differences the benchmark can see.")
+@click.option(
+    "--difference", type=float, metavar="SHARE", help="Say what it takes to see this one (0.05: five percent)."
+)
+@click.option(
+    "--show",
+    multiple=True,
+    type=click.Choice(["selective", "mistakes"]),
+    help="Print more: what abstaining brings; what named mistakes explain. Repeatable.",
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice(["text", "csv", "markdown", "latex"]),
@@ -70,6 +128,14 @@ def command(
     ties: str,
     skips: str,
     by: tuple[str, ...],
+    interval: str,
+    resamples: int,
+    seed: int,
+    compare: tuple[str, ...],
+    labels: Path | None,
+    power: bool,
+    difference: float | None,
+    show: tuple[str, ...],
     form: str,
     as_json: bool,
     out: Path | None,
@@ -77,30 +143,49 @@ def command(
 ) -> int:
     """Grade the replies of runs and print the figures.
 
-    Tables print shares in percent, with standard errors; JSON holds them between 0 and 1. While a run has
-    errors, a figure is printed as the interval that it can still end in. Labels to group by are category,
-    domain, level, skill, variant, template, item, adversarial and number.
+    Tables print shares in percent, with standard errors and intervals of 95 %; JSON holds them between 0 and 1.
+    While a run has errors, a figure is printed as the two ends that it can still come to. Labels to group by are
+    category, domain, level, skill, variant, template, item, adversarial and number, and those of `--labels`.
 
     \b
     Example:
       dia score build/runs/dia_bench-oracle.run
     """
     from dia_runtime.ensemble import Policy
-    from dia_runtime.report import tables
     from dia_runtime.score import score
 
     policy = Policy(ensemble, ties, skips) if ensemble else None
-    result = score(list(runs), chain, parse_points(points), errors, bundle, over, by, policy)
-    if as_json:
-        text = json.dumps(result, indent=2) + "\n"
-    else:
-        more = [] if form == "csv" or by else tables.ladder_tables(result)
-        text = tables.FORMATS[form]([*tables.score_tables(result, by), *more])
-    printed(text, out)
+    figures = [name for names in compare for name in names.split(",")]
+    wanted: dict[str, Any] = {
+        "interval": interval,
+        "resamples": resamples,
+        "seed": seed,
+        "compare": figures,
+        "labels": labels,
+        "power": power or difference is not None,
+        "difference": difference,
+    }
+    result = score(list(runs), chain, parse_points(points), errors, bundle, over, by, policy, **wanted)
+    printed(json.dumps(result, indent=2) + "\n" if as_json else shown(result, by, show, form), out)
     if not is_quiet(quiet):
         for note in notes(result):
             click.echo(f"note: {visible(note)}", err=True)
     return 0
+
+
+def shown(result: Mapping[str, Any], by: Sequence[str], show: Sequence[str], form: str) -> str:
+    """The tables; of CSV those of other kinds come behind an empty line each."""
+    from dia_runtime.report import tables
+    from dia_runtime.report.comparison_tables import SHOWS, comparison_tables, models_by, variant_tables
+
+    own = [label for label in by if label not in result["by_respondent"]]
+    figures = tables.score_tables(result, own)[: 1 if by and not own else None]
+    effects = [] if own and "variant" not in own else variant_tables(result)
+    more = [*effects, *(table for name in show for table in SHOWS[name](result))]
+    more += comparison_tables(models_by(result, by))
+    if form == "csv":
+        return "\n".join([tables.as_csv(figures), *map(tables.as_rows, more)])
+    return tables.FORMATS[form]([*figures, *([] if by else tables.ladder_tables(result)), *more])
 
 
 def parse_points(texts: Iterable[str]) -> dict[str, str]:

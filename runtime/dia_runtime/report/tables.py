@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from dia_runtime.language.diagnostics import visible
@@ -27,7 +28,10 @@ ABSTENTION = {
     "extract_fail": ("unread %", 100, 2),
     "accuracy_answered": ("right if answered %", 100, 2),
 }
+# Figures that are compared, but stand in no table of their own
+OTHERS = {"drop": ("drop %", 100, 2), "coverage": ("coverage %", 100, 2)}
 SHARE = {"share": ("marks %", 100, 2)}  # only where an answer gives partial marks
+BREAKS = ("nms", "idk_freq")  # figures with which a part of a wide table begins
 SKIPPED = {"completely_skipped": "all skipped", "partly_skipped": "some skipped"}
 GROUPS = ("category", "domain", "level", "variant")  # tables that are printed unasked, where there are several groups
 ERROR = " +- "
@@ -38,15 +42,15 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 class Table:
     """Headings and rows of text; the first `labels` columns are names, the others numbers.
 
-    From column `second` on (0 for none) it is printed below itself, with the names again, where width counts.
-    `figures` are columns whose numbers have a standard error behind ` +- `.
+    From each column of `breaks` on it is printed below itself, with the names again, where width counts.
+    `figures` are columns whose numbers have a standard error behind ` +- ` and an interval in brackets.
     """
 
     title: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     labels: int
-    second: int = 0
+    breaks: tuple[int, ...] = ()
     figures: frozenset[int] = frozenset()
 
 
@@ -103,7 +107,8 @@ def _table(title: str, labels: tuple[str, ...], rows: Iterable[tuple[tuple[str, 
     headings = (*plain, *(heading for heading, _, _ in shown.values()), *SKIPPED.values())
     cells = tuple((*names, *_cells(block, shown)) for names, block in rows)
     figures = frozenset(range(len(plain), len(plain) + len(shown)))
-    return Table(title, headings, cells, len(labels), len(plain) + len(RELIABILITY), figures)
+    breaks = tuple(headings.index(shown[key][0]) for key in BREAKS)
+    return Table(title, headings, cells, len(labels), breaks, figures)
 
 
 def _cells(block: Mapping[str, Any], figures: Mapping[str, tuple[str, int, int]]) -> Iterable[str]:
@@ -115,15 +120,24 @@ def _cells(block: Mapping[str, Any], figures: Mapping[str, tuple[str, int, int]]
 
 
 def figure_text(figure: Mapping[str, Any], factor: int, places: int) -> str:
-    """The figure with its standard error, or its two ends while errors leave it open."""
+    """The figure with standard error and interval, or its two ends while errors leave it open.
+
+    >>> figure_text({"value": 0.8383838, "se": 0.0262232, "ci": [0.7857, 0.8891]}, 100, 2)
+    '83.84 +- 2.62 [78.6, 88.9]'
+    """
     ends = figure.get("bounds", [figure["value"]])
     shown = " to ".join(_number(end, factor, places) for end in ends)
     error = _number(figure.get("se"), factor, max(places, 1))
-    return f"{shown}{ERROR}{error}" if error else shown
+    return f"{shown}{ERROR}{error}{_interval(figure.get('ci'), factor, max(places - 1, 1))}" if error else shown
+
+
+def _interval(ends: Sequence[float] | None, factor: int, places: int) -> str:
+    """The interval behind a figure, with a blank before it; nothing where there is none."""
+    return "" if ends is None else f" [{', '.join(_number(end, factor, places) for end in ends)}]"
 
 
 def _number(value: float | None, factor: int, places: int) -> str:
-    return "" if value is None else f"{factor * value:.{places}f}"
+    return "" if value is None else f"{round(factor * value, places) + 0.0:.{places}f}"  # no negative zero
 
 
 def as_text(tables: Sequence[Table]) -> str:
@@ -136,13 +150,10 @@ def _aligned(table: Table) -> str:
 
 
 def _parts(table: Table) -> Iterator[list[tuple[str, ...]]]:
-    """The headings and rows, in two parts where the table is wide."""
+    """The headings and rows, in several parts where the table is wide."""
     rows = [table.headings, *table.rows]
-    if not table.second:
-        yield rows
-        return
-    yield [row[: table.second] for row in rows]
-    yield [(*row[: table.labels], *row[table.second :]) for row in rows]
+    for start, end in pairwise((table.labels, *table.breaks, len(table.headings))):
+        yield [(*row[: table.labels], *row[start:end]) for row in rows]
 
 
 def _columns(cells: Sequence[Sequence[str]], labels: int) -> str:
@@ -211,37 +222,53 @@ SIGNS = {
 def _tex(cell: str) -> str:
     """The cell as LaTeX prints it: numbers in mathematical type, signs of its own as signs."""
     if NUMBER.fullmatch(cell):
-        return "$" + cell.replace(ERROR, r" \pm ") + "$"
+        return "$" + cell.replace(ERROR, r" \pm ").replace(" [", r"\;[") + "$"
     return "".join(SIGNS.get(sign, sign) for sign in visible(cell).replace("\n", " "))
 
 
-NUMBER = re.compile(r"-?[0-9.]+(?: \+- [0-9.]+)?")
+NUMBER = re.compile(r"-?[0-9.]+(?: \+- [0-9.]+)?(?: \[-?[0-9.]+, -?[0-9.]+\])?")
+WHOLE = re.compile(r"(.*?)(?: \+- ([0-9.]+))?(?: \[(-?[0-9.]+), (-?[0-9.]+)\])?")
 
 
 def as_csv(tables: Sequence[Table]) -> str:
-    """All tables as one, with the columns `by` and `group` before the model, and errors in columns of their own."""
+    """All tables as one, with the columns `by` and `group` before the model.
+
+    Errors and the ends of intervals have columns of their own.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     first = tables[0]
-    writer.writerow(["by", "group", *_split(first, first.headings, lambda name: (name, f"{name} SE"))])
+    writer.writerow(["by", "group", *_split(first, first.headings, _names_of_parts)])
     for table in tables:
         for row in table.rows:
             by, group = (table.headings[0], row[0]) if table.labels == 2 else ("", "")
-            cells = list(_split(table, row, lambda cell: (cell.partition(ERROR)[0], cell.partition(ERROR)[2])))
+            cells = list(_split(table, row, _parts_of_figure))
             writer.writerow([by, *map(_harmless, (group, row[table.labels - 1])), *cells[table.labels :]])
     return out.getvalue()
 
 
 def as_rows(table: Table) -> str:
-    """One table as CSV, as it stands."""
+    """One table as CSV; errors and the ends of intervals have columns of their own."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    for row in (table.headings, *table.rows):
-        writer.writerow([*map(_harmless, row[: table.labels]), *row[table.labels :]])
+    writer.writerow(_split(table, table.headings, _names_of_parts))
+    for row in table.rows:
+        cells = list(_split(table, row, _parts_of_figure))
+        writer.writerow([*map(_harmless, cells[: table.labels]), *cells[table.labels :]])
     return out.getvalue()
 
 
-def _split(table: Table, row: Sequence[str], parts: Callable[[str], tuple[str, str]]) -> Iterator[str]:
+def _names_of_parts(name: str) -> tuple[str, ...]:
+    return name, f"{name} SE", f"{name} low", f"{name} high"
+
+
+def _parts_of_figure(cell: str) -> tuple[str, ...]:
+    """Value, error and the two ends of a figure; empty where there is none."""
+    found = WHOLE.fullmatch(cell)
+    return tuple(part or "" for part in found.groups()) if found else (cell, "", "", "")
+
+
+def _split(table: Table, row: Sequence[str], parts: Callable[[str], tuple[str, ...]]) -> Iterator[str]:
     for at, cell in enumerate(row):
         yield from parts(cell) if at in table.figures else (cell,)
 

@@ -90,7 +90,7 @@ def test_a_run_without_respondents_has_an_empty_table() -> None:
 def test_latex_prints_signs_as_signs_and_numbers_as_numbers() -> None:
     text = as_latex(score_tables(result(("a_b & 50% {\\x} ~^<>\n#$", block(trad_score=figure(0.8383838, 0.0262232))))))
     assert r"a\_b \& 50\% \{\textbackslash{}x\} \textasciitilde{}\textasciicircum{}" in text
-    assert r"$83.84 \pm 2.62$" in text and text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
+    assert r"$83.84 \pm 2.62$" in text and text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 3
     for block_ in re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end", text, re.DOTALL):
         rows = [line for line in block_[1].splitlines() if line.endswith(r"\\")]
         assert rows and {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {len(block_[0])}
