@@ -132,7 +132,7 @@ def _decisions(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
             try:
                 sides.append(_is_true(stored[name], inner) == positive)
             except Failed as failed:
-                first = first or failed
+                first = first or (Failed(ABSENT, recorded["failed"]) if "failed" in recorded else failed)
                 sides.append(None)
         decisions.append(Decision(*sides))
     agreeing = sum(decision.is_known and decision.predicted == decision.actual for decision in decisions)

@@ -263,6 +263,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cartesian": sequence.cartesian,
     "count": sequence.count,
     "first_index": sequence.first_index,
+    "field_names": sequence.field_names,
     "first": sequence.first,
     "last": sequence.last,
     "take": sequence.take,

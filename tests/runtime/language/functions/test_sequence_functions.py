@@ -185,3 +185,9 @@ def test_nothing_is_changed_in_place() -> None:
     call("flatten", other)
     call("interleave", items, other)
     assert (items, other) == ([3, 1, 2], [[5], [4]])
+
+
+@given(st.dictionaries(st.text(), st.integers()))
+def test_field_names_are_the_keys_of_a_mapping_in_their_order(fields: dict[str, int]) -> None:
+    assert call("field_names", Record(fields)) == list(fields)
+    assert code("field_names", list(fields)) == "E501"
