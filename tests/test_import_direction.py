@@ -20,7 +20,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch"}),
     frozenset({"grade", "truth", "session_records", "statistics", "labels", "calibrate"}),
     frozenset({"respondents", "judge"}),
-    frozenset({"lay_down", "jobs", "sessions", "blocks", "beside"}),
+    frozenset({"lay_down", "scanning", "jobs", "sessions", "writing", "blocks", "beside"}),
     frozenset({"asking", "ensemble", "imports"}),
     frozenset({"exports", "run", "score"}),
     frozenset({"harnesses", "report", "audit", "views", "panel"}),
@@ -33,7 +33,9 @@ ROOMS_THAT_ARE_ONE = ({"store", "store_schema", "claims"}, {"metrics", "interval
 STAGES: tuple[frozenset[str], ...] = (
     frozenset({"read", "types", "fuzz", "defaults", "scaffold", "planned", "boundary", "digests", "fingerprint", "means", "output", "shapes", "spool"}),
     frozenset({"assets", "discover", "rows", "spec", "cache", "freedom", "shards"}),
+    frozenset({"talk"}),
     frozenset({"build", "host"}),
+    frozenset({"talk_build"}),
     frozenset({"schema", "settings", "requires", "eaten", "data_files"}),
     frozenset({"unchanged"}),
     frozenset({"domains", "answer_options", "declared"}),

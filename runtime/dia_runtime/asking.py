@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Any
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.claims import BEAT_SECONDS, Claims
-from dia_runtime.jobs import Extent, Job, Jobs
+from dia_runtime.jobs import POLL_SECONDS, Extent, Job, Jobs
 from dia_runtime.language.diagnostics import visible
 from dia_runtime.respondents.asker import MENDABLE, Asker, Trouble
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.cache import Cache
 from dia_runtime.respondents.pace import LONGEST_ASKED, Pace, rest, waiting_time
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.turn import Turn
+from dia_runtime.session_records import SUBJECT, roles_in, roles_with_prefill
+from dia_runtime.sessions import Halt, Mind, Play
 from dia_runtime.store import Store
+from dia_runtime.store_schema import StoredTurn
+from dia_runtime.writing import Keeper, TurnWriter
 
 BATCH = 100
 BATCH_SECONDS, LONGEST_BATCH_SECONDS = 0.02, 0.2
@@ -32,10 +39,13 @@ class Tally:
     """What became of a respondent's questions: asked now, kept from before, left as errors; and why it ended early.
 
     `is_refused` says that it was the provider, or the way to it, that ended the asking; `open` counts the questions
-    that a person has still to reply to, `elsewhere` those that another process is asking.
+    that a person has still to reply to, `elsewhere` those that another process is asking. `roles` says who takes part
+    in sessions, the respondent itself as `subject`; None for nobody. `left_out` counts questions that cannot be asked.
     """
 
     asker: Asker
+    name: str
+    roles: Mapping[str, Asker | None]
     number: int
     total: int
     kept: int
@@ -50,11 +60,17 @@ class Tally:
     ended: str | None = None
     is_refused: bool = False
     open: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
 
-    def add(self, reply: Reply) -> None:
-        """Counts a reply that is on the disk."""
+    def add(self, reply: Reply, is_talk: bool) -> None:
+        """Counts a reply that is on the disk; what a talk took was counted turn by turn."""
         self.asked += 1
         self.failed += reply.error is not None
+        if not is_talk:
+            self.spend(reply)
+
+    def spend(self, reply: Reply | StoredTurn) -> None:
+        """Counts what a reply took."""
         for name in ("prompt_tokens", "completion_tokens", "cost"):
             more = getattr(reply, name)
             if more is not None:
@@ -82,9 +98,14 @@ class Asking:
     concurrency: int
     retries: int
     budget: Budget
+    keeper: Keeper
     cache: Cache | None = None
     on_progress: Callable[[Tally], None] | None = None
     paces: dict[str, Pace] = field(default_factory=dict)
+    cast: Mapping[str, Asker | None] = field(default_factory=dict)
+    mind: Mind = field(default_factory=Mind)
+    writers: dict[int, TurnWriter] = field(default_factory=dict)
+    shared: dict[tuple[int, int, str], asyncio.Lock] = field(default_factory=dict)
 
     async def all(self, askers: Sequence[Asker]) -> list[Tally]:
         """What became of the questions of each asker. What has come back is kept, also when this is cancelled."""
@@ -110,8 +131,13 @@ class Asking:
 
     def tally(self, asker: Asker) -> Tally:
         """The respondent as the run knows it."""
-        number = self.store.respondent(asker.name, asker.model, asker.settings)
-        return Tally(asker, number, self.extent.total, self.count(number))
+        name, settings = asker.name, dict(asker.settings)
+        if self.cast:
+            name += "".join(f"+{role}={played_by(self.cast[role])}" for role in sorted(self.cast))
+            settings["roles"] = {role: described(one) for role, one in self.cast.items()}
+        number = self.store.respondent(name, asker.model, settings)
+        roles = {SUBJECT: asker, **self.cast}
+        return Tally(asker, name, roles, number, self.extent.total, self.count(number))
 
     def count(self, number: int) -> int:
         """How many replies of a respondent the run holds."""
@@ -121,7 +147,6 @@ class Asking:
     async def one(self, tally: Tally) -> None:
         """Asks one respondent what is missing, as many questions at once as its provider bears."""
         at_once = min(self.concurrency, getattr(tally.asker, "at_once", None) or self.concurrency)
-        pace = self.paces.setdefault(tally.asker.provider, Pace(at_once))
         jobs = Jobs(self.store, self.bundle, self.claims, tally.number, self.extent, at_once)
         jobs.on_wait, jobs.is_over = lambda number: self.wait(tally, number), tally.is_over
         writer = Writer(self, tally, at_once)
@@ -129,7 +154,7 @@ class Asking:
             async with asyncio.TaskGroup() as group:
                 writer.group = group
                 for _ in range(min(at_once, tally.total - tally.kept)):
-                    group.create_task(self.worker(tally, pace, jobs, writer))
+                    group.create_task(self.worker(tally, jobs, writer))
         finally:
             writer.flush()
             jobs.close()
@@ -142,39 +167,69 @@ class Asking:
             tally.elsewhere, tally.kept = number, self.count(tally.number) - (tally.asked - tally.failed)
             self.on_progress(tally)
 
-    async def worker(self, tally: Tally, pace: Pace, jobs: Jobs, writer: Writer) -> None:
+    async def worker(self, tally: Tally, jobs: Jobs, writer: Writer) -> None:
         """Takes one question after the other until there is none, the budget is spent, or the respondent ends."""
         while tally.ended is None and (job := await jobs.next()) is not None:
-            reply = await self.reply(tally, pace, job)
-            if reply is not None:
-                await writer.add(job, reply)
+            if "sessions" in job.question:
+                found = await self.talk(tally, job)
+            else:
+                found = await self.reply(tally, tally.asker, job.question, job.attempt)
+            if isinstance(found, Reply):
+                await writer.add(job, found)
+            elif found is not None:
+                tally.open += found.is_open
 
-    async def reply(self, tally: Tally, pace: Pace, job: Job) -> Reply | None:
+    async def talk(self, tally: Tally, job: Job) -> Reply | Halt | None:
+        """The transcript of a question's sessions as a reply; None where they cannot be played."""
+        why = unplayable(tally, job.question)
+        if why is not None:
+            tally.left_out[why] += 1
+            return None
+        whole = getattr(tally.asker, "whole", None)
+        if whole is not None and roles_of(job.question) <= {SUBJECT}:
+            reply: Reply | None = await whole(job.question, job.attempt)
+            if reply is not None:
+                tally.spend(reply)
+                return replace(reply, tries=1)
+        return await Play(job.question, job.position, Desk(self, tally, job), self.mind).played()
+
+    async def reply(self, tally: Tally, asker: Asker, question: Mapping[str, Any], attempt: int) -> Reply | Halt | None:
         """The reply, out of the cache where there is one; None where nothing was asked."""
-        key = None if self.cache is None else self.cache.key(tally.asker, job.question, job.attempt)
+        key = None if self.cache is None else self.cache.key(asker, question, attempt)
         held = None if self.cache is None or key is None else self.cache.get(key)
         if held is not None:
             return held
-        reply = await self.asked(tally, pace, job)
-        if self.cache is not None and key is not None and reply is not None:
+        reply = await self.asked(tally, asker, question, attempt)
+        if self.cache is not None and key is not None and isinstance(reply, Reply):
             self.cache.put(key, reply)
         return reply
 
-    async def asked(self, tally: Tally, pace: Pace, job: Job) -> Reply | None:
+    def turns(self, tally: Tally) -> TurnWriter:
+        """Who puts a respondent's turns on the disk."""
+        return self.writers.setdefault(tally.number, TurnWriter(self.keeper, tally.number))
+
+    def pace(self, asker: Asker) -> Pace:
+        """How fast the asker's provider is asked."""
+        found = self.paces.get(asker.provider)
+        if found is None:
+            at_once = min(self.concurrency, getattr(asker, "at_once", None) or self.concurrency)
+            found = self.paces[asker.provider] = Pace(at_once)
+        return found
+
+    async def asked(self, tally: Tally, asker: Asker, question: Mapping[str, Any], attempt: int) -> Reply | Halt | None:
         """The reply, or the error that is left after the last try; None where none is left."""
         trouble: Trouble | None = None
         for tries in range(1, self.retries + 2):
             if tries > 1:
                 await rest(waiting_time(tries - 1), tally.is_over)
-            found = await self.tried(tally, pace, job)
+            found = await self.tried(tally, asker, question, attempt)
             if found is None:
                 return None if trouble is None else left(trouble, tries - 1)
             if isinstance(found, Reply):
                 tally.in_a_row = 0
                 return replace(found, tries=tries)
             if found.kind == "later":
-                tally.open += 1
-                return None
+                return Halt(is_open=True)
             trouble = found
             if trouble.kind not in MENDABLE or tally.ended is not None:
                 break
@@ -182,8 +237,11 @@ class Asking:
         self.judge(tally, trouble)
         return left(trouble, tries)
 
-    async def tried(self, tally: Tally, pace: Pace, job: Job) -> Reply | Trouble | None:
+    async def tried(
+        self, tally: Tally, asker: Asker, question: Mapping[str, Any], attempt: int
+    ) -> Reply | Trouble | None:
         """What one request gave; None where there was none."""
+        pace = self.pace(asker)
         async with pace.turn(tally.is_over):
             if tally.ended is not None:
                 return None
@@ -192,13 +250,13 @@ class Asking:
                 return None
             tally.requests += 1
             try:
-                reply = await tally.asker.ask(job.question, job.attempt)
+                reply = await asker.ask(question, attempt)
             except Trouble as trouble:
                 self.heed(tally, pace, trouble)
                 return trouble
         pace.faster()
         self.budget.add(reply)
-        if self.budget.usd is not None and reply.cost is None and getattr(tally.asker, "is_billed", False):
+        if self.budget.usd is not None and reply.cost is None and getattr(asker, "is_billed", False):
             tally.end("its cost is not known, so that a budget in money cannot hold: give one in tokens", False)
         return reply
 
@@ -216,6 +274,83 @@ class Asking:
         tally.in_a_row += trouble.kind in MENDABLE
         if tally.in_a_row >= max(ENOUGH, 2 * self.concurrency):
             tally.end(f"{tally.in_a_row} questions in a row had no reply: {trouble.message}")
+
+
+@dataclass(slots=True)
+class Desk:
+    """Where the sessions of one question are played: they ask through the asking, and the run keeps their turns."""
+
+    asking: Asking
+    tally: Tally
+    job: Job
+
+    @property
+    def scope(self) -> str:
+        """The question itself."""
+        return str(self.job.position)
+
+    def model(self, role: str) -> str | None:
+        """Who plays a role; None for nobody."""
+        asker = self.tally.roles.get(role)
+        return None if asker is None else asker.model
+
+    def kept(self, scope: str) -> Sequence[StoredTurn]:
+        """What was said before."""
+        return self.asking.store.turns(self.tally.number, self.job.attempt, scope)
+
+    async def ask(self, role: str, turn: Turn) -> Reply | Halt:
+        """The reply to a turn."""
+        asker = self.tally.roles[role]
+        assert asker is not None  # a role that nobody plays is not asked
+        return await self.asking.reply(self.tally, asker, turn, self.job.attempt) or Halt()
+
+    async def keep(self, turn: StoredTurn) -> None:
+        """Nothing; the turn is on the disk, and counted."""
+        writer = self.asking.turns(self.tally)
+        await writer.keep(self.job.attempt, turn)
+        self.tally.spend(turn)
+
+    @asynccontextmanager
+    async def alone(self, scope: str) -> AsyncIterator[bool]:
+        """Holds what questions share, in this process and among all."""
+        claims, key = self.asking.claims, (self.tally.number, self.job.attempt, scope)
+        async with self.asking.shared.setdefault(key, asyncio.Lock()):
+            while not claims.take_shared(*key):
+                if self.tally.is_over():
+                    yield False
+                    return
+                await asyncio.sleep(POLL_SECONDS)
+            try:
+                yield True
+            finally:
+                claims.free_shared(*key)
+
+
+def roles_of(question: Mapping[str, Any]) -> set[str]:
+    """The roles of a question's sessions."""
+    return set(roles_in(question.get("sessions")))
+
+
+def unplayable(tally: Tally, question: Mapping[str, Any]) -> str | None:
+    """Why the sessions of a question are left out; None where they are not."""
+    speechless: str | None = getattr(tally.asker, "speechless", None)
+    if speechless is not None:
+        return speechless
+    for role in roles_with_prefill(question.get("sessions")):
+        asker = tally.roles.get(role)
+        if asker is not None and not getattr(asker, "takes_prefill", True):
+            return f"a reply is begun for the model, which `{asker.name}` is not known to continue: `--prefill` says so"
+    return None
+
+
+def played_by(asker: Asker | None) -> str:
+    """Who plays a role, as the names of respondents have it."""
+    return "none" if asker is None else asker.name
+
+
+def described(asker: Asker | None) -> dict[str, Any] | None:
+    """Who plays a role, as settings have it."""
+    return None if asker is None else {**asker.settings, "model": asker.model}
 
 
 def left(trouble: Trouble, tries: int) -> Reply:
@@ -237,6 +372,7 @@ class Writer:
         self.asking, self.tally, self.at_once = asking, tally, at_once
         self.group: asyncio.TaskGroup | None = None
         self.waiting: list[tuple[int, int, Reply]] = []
+        self.talks: set[tuple[int, int]] = set()
         self.flushed_at = 0.0
         self.is_due = False
         self.took = 0.0
@@ -244,6 +380,7 @@ class Writer:
     async def add(self, job: Job, reply: Reply) -> None:
         """Keeps the reply, at the latest when LONGEST_BATCH_SECONDS are over."""
         self.waiting.append((job.position, job.attempt, reply))
+        self.talks |= {(job.position, job.attempt)} if "sessions" in job.question else set()
         # Where several are asked at once more will come in a moment; where one is, nothing else may come for long.
         is_alone = self.at_once == 1 and time.monotonic() - self.flushed_at >= BATCH_SECONDS
         if len(self.waiting) >= BATCH or is_alone:
@@ -265,8 +402,8 @@ class Writer:
             began = time.monotonic()
             self.asking.store.save(self.tally.number, rows)
             self.took = time.monotonic() - began
-            for _, _, reply in rows:
-                self.tally.add(reply)
+            for position, attempt, reply in rows:
+                self.tally.add(reply, (position, attempt) in self.talks)
             if self.asking.on_progress is not None:
                 self.asking.on_progress(self.tally)
         self.flushed_at = time.monotonic()

@@ -60,6 +60,20 @@ class Claims:
         """Nothing; gives back what was taken for a respondent."""
         self.store.rows("DELETE FROM claim WHERE respondent = ? AND worker = ?", respondent, self.worker)
 
+    def take_shared(self, respondent: int, attempt: int, scope: str) -> bool:
+        """Whether what questions share is this process's to ask from now on."""
+        with self.store.told(), self.store.transaction():
+            self._forget_the_dead()
+            if not self.store.rows("SELECT 1 FROM worker WHERE id = ?", self.worker):
+                self.enter()
+            insert = "INSERT INTO share_claim VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
+            return bool(self.store.rows(insert, respondent, attempt, scope, self.worker))
+
+    def free_shared(self, respondent: int, attempt: int, scope: str) -> None:
+        """Nothing; gives back what was taken."""
+        query = "DELETE FROM share_claim WHERE respondent = ? AND attempt = ? AND scope = ? AND worker = ?"
+        self.store.rows(query, respondent, attempt, scope, self.worker)
+
     def elsewhere(self, respondent: int) -> int:
         """How many questions other processes are asking the respondent now."""
         query = "SELECT count(*) FROM claim WHERE respondent = ? AND worker <> ?"

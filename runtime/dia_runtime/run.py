@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import AsyncExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +25,11 @@ from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.cache import Cache
 from dia_runtime.respondents.models import Wish, askers_of, is_known
 from dia_runtime.respondents.respondent import Respondent, Truth
+from dia_runtime.respondents.roles import cast_of, require_roles
+from dia_runtime.session_records import parts_of
+from dia_runtime.sessions import Mind
 from dia_runtime.store import Store, open_store
+from dia_runtime.writing import Keeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Asked:
 
     Open is what a person has still to reply to. `ended` says why the respondent was not asked everything, and
     `is_refused` whether it was the provider that ended it. Requests, tokens and cost are those of this call; None where
-    the provider does not tell them.
+    the provider does not tell them. `left_out` says why questions could not be asked, and how many.
     """
 
     respondent: str
@@ -60,6 +64,7 @@ class Asked:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost: str | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -67,6 +72,8 @@ class Terms:
     """On which terms models are asked: how they are asked, how many at once, how often again, and what may be spent.
 
     `cache` is the file of replies of earlier runs; `part` (2, 5) asks the second, seventh, twelfth ... question.
+    `roles` says who takes part in sessions beside the respondent ({"judge": NAME}, or "none"), `role_urls` where they
+    are asked if not where the respondents are.
     """
 
     wish: Wish = field(default_factory=Wish)
@@ -75,6 +82,8 @@ class Terms:
     budget: Budget = field(default_factory=Budget)
     cache: Path | None = None
     part: tuple[int, int] = (1, 1)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    role_urls: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +128,13 @@ def run(
     held = terms or Terms()
     wish = replace(held.wish, bundle=opened, read=lambda name: b"".join(opened.pieces(name)))
     _require_possible(opened, wanted, limit, attempts, wish)
+    parts = parts_of(opened)
+    require_roles(parts, held.roles, held.role_urls)
     part, of = held.part
     askers = [asker for model in wanted for asker in _askers(model, wish)]
+    if not parts.has_others:
+        _require_talkers(wanted, askers)
+    cast = cast_of(held.roles, held.role_urls, wish)
     knowing = _knowing(opened, askers)
     path = Path(out)
     with open_store(path, opened.questions_root) as store:
@@ -130,9 +144,13 @@ def run(
         for asker in knowing:
             asker.know(truth)
         claims = Claims(store)
-        with nullcontext() if held.cache is None else closing(Cache(held.cache)) as cache:
-            asking = Asking(store, opened, claims, extent, held.concurrency, held.retries, held.budget, cache)
-            asking.on_progress = _telling(on_progress)
+        with (
+            nullcontext() if held.cache is None else closing(Cache(held.cache)) as cache,
+            closing(Keeper(path, opened.questions_root)) as keeper,
+            closing(Mind()) as mind,
+        ):
+            asking = Asking(store, opened, claims, extent, held.concurrency, held.retries, held.budget, keeper, cache)
+            asking.on_progress, asking.cast, asking.mind = _telling(on_progress), cast, mind
             at_once = [_at_once(model, truth) for model in wanted]
             tallies = _waited_for(asking, [blocking for blocking in at_once if blocking is not None], askers)
     return RunSummary(
@@ -159,6 +177,14 @@ def _askers(model: str | Respondent | Asker, wish: Wish) -> list[Asker]:
     return [] if model in RESPONDENTS else askers_of(model, wish)
 
 
+def _require_talkers(models: Sequence[str | Respondent | Asker], askers: Sequence[Asker]) -> None:
+    """Nothing, when all can take part in conversations; else DiaError (exit 2)."""
+    named = [RESPONDENTS.get(model) if isinstance(model, str) else model for model in models]
+    for one in [*named, *askers]:
+        if (why := getattr(one, "speechless", None)) is not None:
+            raise DiaError(Diagnostic("E847", visible(why), None, "ask a model, a program, or says:TEXT"))
+
+
 def _knowing(bundle: Bundle, askers: Sequence[Asker]) -> list[Knowing]:
     """Those that need the answers. Raises DiaError (exit 2) where there are none."""
     for asker in askers:
@@ -171,9 +197,14 @@ def _waited_for(asking: Asking, blocking: Sequence[Blocking], askers: Sequence[A
     """What became of all questions: those that block are asked one after the other, then the others at once."""
 
     async def all() -> list[Tally]:
-        unbounded = replace(asking, budget=Budget(), paces={})
-        done = [tally for one in blocking for tally in await unbounded.all([one])]
-        return done + (await asking.all(askers) if askers else [])
+        unbounded = asking if asking.cast else replace(asking, budget=Budget(), paces={})
+        async with AsyncExitStack() as stack:
+            for one in asking.cast.values():
+                if one is not None:
+                    stack.push_async_callback(one.close)
+            stack.callback(asking.mind.close)  # before threads are waited for that wait for it
+            done = [tally for one in blocking for tally in await unbounded.all([one])]
+            return done + (await asking.all(askers) if askers else [])
 
     asking.claims.enter()
     try:
@@ -204,7 +235,7 @@ def _telling(on_progress: Callable[[Progress], None] | None) -> Callable[[Tally]
 
 def _asked(tally: Tally) -> Asked:
     return Asked(
-        tally.asker.name,
+        tally.name,
         tally.asked,
         tally.kept,
         tally.failed,
@@ -215,6 +246,7 @@ def _asked(tally: Tally) -> Asked:
         tally.prompt_tokens,
         tally.completion_tokens,
         _money(tally),
+        dict(tally.left_out),
     )
 
 

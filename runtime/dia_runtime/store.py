@@ -164,6 +164,11 @@ class Store:
         query = f"SELECT {', '.join(TURNS)} FROM turn WHERE respondent = ? AND attempt = ? AND scope = ? ORDER BY id"
         return [StoredTurn(*row) for row in self.rows(query, respondent, attempt, scope)]
 
+    def position(self, question: str) -> int | None:
+        """The position of a question; None where there is none of that id."""
+        rows = self.rows("SELECT position FROM question WHERE id = ?", question)
+        return int(rows[0][0]) if rows else None
+
     def sessions(self) -> list[int]:
         """The positions of the questions that are conversations."""
         query = "SELECT position, format FROM question WHERE format LIKE '%\"sessions\"%' ORDER BY position"

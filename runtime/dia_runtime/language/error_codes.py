@@ -384,6 +384,17 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E844": ("not a folder for prompts", "`manual:` takes a folder, which is made where there is none."),
     "E845": ("pyarrow is missing", "Parquet is written through pyarrow: `pip install 'dia-spec[parquet]'`."),
+    "E846": (
+        "a role that nobody plays",
+        "Sessions have a role, such as a judge, that `--role` gives to nobody, or `--role` names one that they do not "
+        "have. `--role judge=NAME` binds it, `--role judge=none` leaves its sessions out.",
+    ),
+    "E847": (
+        "a respondent that cannot talk",
+        "`oracle`, `abstain`, `wrong`, `guess` and `simulated` make their replies out of answers, which sessions do not "
+        "have. Ask a model, a program (`command:`), a person (`manual:`), or `says:TEXT`.",
+    ),
+    "E848": ("a respondent that says nothing", "`says:TEXT` always replies the text behind the colon."),
     "E861": (
         "a table that cannot be read",
         "A file that is imported is missing, damaged or not in the format that `--from` names, or one of its lines is "

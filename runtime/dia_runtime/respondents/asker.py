@@ -29,8 +29,10 @@ class Trouble(Exception):
 class Asker(Protocol):
     """A model with its settings, asked over a network or as a program.
 
-    Three more things may be there: `at_once`, a bound of the questions that it takes at a time; `is_billed`, whether
-    its replies cost money; and `request(question)`, what it would send, by which a cache knows a question again.
+    More things may be there: `at_once`, a bound of the questions that it takes at a time; `is_billed`, whether its
+    replies cost money; `request(question)`, what it would send, by which a cache knows a question again;
+    `takes_prefill`, False where it cannot continue a reply that is begun for it; `speechless`, why it takes part in no
+    conversation; and `whole(question, attempt)`, a whole conversation that it gives back as it was.
     """
 
     @property
@@ -75,6 +77,7 @@ class Blocking:
         self.respondent = respondent
         self.name, self.model, self.settings = respondent.name, respondent.model, respondent.settings
         self.provider = f"here {self.name}"
+        self.speechless: str | None = getattr(respondent, "speechless", None)
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """The respondent's reply. Raises Interrupted."""

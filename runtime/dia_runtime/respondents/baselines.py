@@ -11,6 +11,7 @@ from dia_runtime.respondents.respondent import Reply, Truth
 
 Question = Mapping[str, Any]
 
+SPEECHLESS = "a baseline makes its replies out of answers, and sessions have none: their truth is what a model does"
 SKIP = "I-DO-NOT-KNOW"
 UNKNOWN = "unknown"
 SURELY_WRONG_SOMEWHERE = ("0", "-1", "wrong", "1", "true", "false", "wrong " * 1_000)
@@ -22,6 +23,7 @@ class Baseline:
 
     truth: Truth
     name: ClassVar[str]
+    speechless: ClassVar[str] = SPEECHLESS
 
     @property
     def model(self) -> str:

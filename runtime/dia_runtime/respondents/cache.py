@@ -14,6 +14,7 @@ from typing import Any
 from dia_runtime.respondents.asker import Asker, Trouble
 from dia_runtime.respondents.recorded import recorded
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.turn import Turn
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS reply (key BLOB PRIMARY KEY, reply TEXT NOT NULL) STRICT, WITHOUT ROWID"
 
@@ -39,6 +40,8 @@ class Cache:
             return None
         try:
             whole = {"endpoint": asker.provider, "attempt": attempt, "request": request(question)}
+            if isinstance(question, Turn):  # what is asked twice in one question has two replies
+                whole["turn"] = question.place
         except Trouble:
             return None
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).digest()

@@ -11,6 +11,7 @@ from typing import Any
 
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.turn import Turn, settings_of
 
 Record = Mapping[str, Any]
 Read = Callable[[str], bytes]
@@ -72,16 +73,19 @@ def _each_decimal(value: Any, change: Callable[[Decimal], Any]) -> Any:
 def messages_of(question: Record, settings: Settings, read: Read | None = None) -> list[dict[str, Any]]:
     """The messages of a question behind the system prompt, its attached assets as parts of the last one.
 
-    Raises Trouble (`request`) for an asset that an endpoint cannot take.
+    In a conversation they are parts of the first message of the user. Raises Trouble (`request`) for an asset that an
+    endpoint cannot take.
     """
     if "messages" not in question:
         raise Trouble("request", "the question is no list of messages")
     held = [{"role": message["role"], "content": message["content"]} for message in question["messages"]]
     assets = question.get("assets") or []
     if assets:
-        text = held[-1]["content"]
-        held[-1]["content"] = [{"type": "text", "text": text}, *(_part(asset, read) for asset in assets)]
-    return held if settings.system is None else [{"role": "system", "content": settings.system}, *held]
+        users = [message for message in held if message["role"] == "user"]
+        last = users[0] if isinstance(question, Turn) and users else held[-1]
+        last["content"] = [{"type": "text", "text": last["content"]}, *(_part(asset, read) for asset in assets)]
+    system = settings_of(question, settings).system
+    return held if system is None else [{"role": "system", "content": system}, *held]
 
 
 def _part(asset: Record, read: Read | None) -> dict[str, Any]:

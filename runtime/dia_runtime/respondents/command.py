@@ -1,6 +1,7 @@
 """`command:PROGRAM ARGUMENTS`: a program that gets a question as one line of JSON, and prints its reply as one.
 
-In: {"id", "messages", "assets": [{"name", "media_type", "deliver", "content" (base64)}], "settings", "attempt"}.
+In: {"id", "messages", "assets": [{"name", "media_type", "deliver", "content" (base64)}], "settings", "attempt"}, and
+for a turn of a session "session", "session_item", "turn", "step", "role", "name" and "prefill".
 Out: {"text"}, and where known "finish_reason", "prompt_tokens", "completion_tokens", "cost", "model_version", and "id"
 again; or {"error": "..."}. The program is asked until its standard input ends.
 """
@@ -25,6 +26,7 @@ from dia_runtime.respondents.keys import keys_of, without_secrets
 from dia_runtime.respondents.program import Broken, Program
 from dia_runtime.respondents.recorded import recorded
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.turn import Turn, settings_of
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 MOST_FAILURES = 3  # in a row: then the program is given up
 SHOWN = 200
+TURN = ("session", "session_item", "turn", "step", "role", "name", "prefill")
 
 
 class Command:
@@ -103,8 +106,9 @@ class Command:
             "id": question["id"],
             "messages": question["messages"],
             "assets": [self._asset(asset) for asset in question.get("assets") or ()],
-            "settings": self.settings,
+            "settings": settings_of(question, self.asked_with).stored(),
             "attempt": attempt,
+            **({name: question[name] for name in TURN} if isinstance(question, Turn) else {}),
         }
         return json.dumps(record, ensure_ascii=True, sort_keys=True).encode() + b"\n"
 

@@ -19,12 +19,19 @@ from dia_runtime.respondents.chat import Read, Settings, decimal_text, messages_
 from dia_runtime.respondents.keys import cleaned, without_secrets
 from dia_runtime.respondents.prices import price
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.turn import Turn, settings_of
 
 if TYPE_CHECKING:
     import aiohttp
 
 LARGEST_ANSWER = 16 << 20
 CONNECT_SECONDS = 20.0
+# Providers whose interface continues a last message of the assistant, and what must be in the request besides.
+PREFILL: dict[str, Mapping[str, Any]] = {
+    "hosted_vllm": {"add_generation_prompt": False, "continue_final_message": True},
+    "openrouter": {},
+    "ollama": {},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,7 @@ class Direct:
         settings: Settings,
         read: Read | None = None,
         timeout: float = 600.0,
+        prefill: bool = False,
     ) -> None:
         """Raises DiaError (exit 2) where aiohttp is not installed."""
         if find_spec("aiohttp") is None:
@@ -61,6 +69,7 @@ class Direct:
             raise DiaError(Diagnostic("E827", f"`{model}` is asked over aiohttp, which is not installed", None, mend))
         self.name, self.model, self.endpoint = name, model, endpoint
         self.asked_with, self.read, self.timeout = settings, read, timeout
+        self.takes_prefill = prefill or endpoint.priced_as in PREFILL
         self.session: aiohttp.ClientSession | None = None
         self.proxy: str | None = None
 
@@ -81,12 +90,14 @@ class Direct:
 
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """What is sent for a question: OpenAI's own endpoint calls the bound of a reply otherwise."""
-        held = self.asked_with.parameters()
+        held = settings_of(question, self.asked_with).parameters()
         if self.endpoint.url.startswith("https://api.openai.com/") and "max_tokens" in held:
             held["max_completion_tokens"] = held.pop("max_tokens")
         if self.endpoint.priced_as == "openrouter":
             held.setdefault("usage", {"include": True})  # then it tells the cost
         messages = messages_of(question, self.asked_with, self.read)
+        if isinstance(question, Turn) and question["prefill"]:
+            held |= PREFILL.get(self.endpoint.priced_as or "", {})
         return {"model": self.endpoint.model_id, "messages": messages, **held}
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:

@@ -17,6 +17,7 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.recorded import LONGEST_TEXT
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.turn import Turn
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
@@ -42,6 +43,10 @@ or write several replies to one file `replies.md`, each below its heading:
 
     the reply
 
+A question that is made of conversations has a prompt for each turn, such as `0002-talk-0.tell.1.txt` and
+`0002-talk-0.tell.2.txt`: `tell` is one conversation, and its prompts are put one after the other into the same window.
+The second one is written when the first has its reply.
+
 Then give the same command again: it reads what is there, and says how many replies are still to come. White space
 around a reply is left out. What has been read is in the run; changing its file changes nothing any more.
 """
@@ -49,6 +54,8 @@ around a reply is left out. What has been read is in the run; changing its file 
 
 class Manual:
     """A person who asks a model in another window."""
+
+    takes_prefill = False
 
     def __init__(self, name: str, rest: str, settings: Settings, wish: Wish) -> None:
         """Raises DiaError (exit 2) where no folder is named."""
@@ -76,7 +83,7 @@ class Manual:
         await asyncio.sleep(0)  # so that an interrupt is heard
         try:
             self._begin()
-            stem = self._stem(question["id"], attempt)
+            stem = self._stem(question["id"], attempt) + _turn(question)
             self._lay_out(stem, question)
             text = self._pasted(stem)
         except OSError as error:
@@ -106,7 +113,8 @@ class Manual:
 
     def _lay_out(self, stem: str, question: Mapping[str, Any]) -> None:
         """Writes the prompt and what belongs to it, where it is not there. Raises Trouble for another prompt there."""
-        for asset in question.get("assets") or ():
+        is_first = not isinstance(question, Turn) or question["added"] == len(question["messages"])
+        for asset in (question.get("assets") or ()) if is_first else ():
             if self.wish.read is None:
                 raise Trouble("request", f"the asset {asset['name']} is not at hand")
             name = UNSAFE.sub("-", asset["name"]).strip("-.")[:60]
@@ -128,9 +136,25 @@ class Manual:
         """Nothing."""
 
 
+def _turn(question: Mapping[str, Any]) -> str:
+    """What the names of a turn's files have behind those of its question."""
+    if not isinstance(question, Turn):
+        return ""
+    session, *places = question.place
+    numbers = [str(place + 1) for place in places if place >= 0]
+    return ".".join(["", UNSAFE.sub("-", session).strip("-.")[:60], *numbers])
+
+
 def prompt_of(question: Mapping[str, Any], system: str | None) -> str:
-    """The text to put to the model: the message itself; of several, each behind the name of who speaks."""
-    messages = [*([{"role": "system", "content": system}] if system else []), *question["messages"]]
+    """The text to put to the model: the message itself; of several, each behind the name of who speaks.
+
+    In the middle of a conversation it is what the turn adds.
+    """
+    said = question["messages"]
+    if isinstance(question, Turn):
+        system = None if said[0]["role"] == "system" or question["added"] < len(said) else system
+        said = said[len(said) - question["added"] :]
+    messages = [*([{"role": "system", "content": system}] if system else []), *said]
     if len(messages) == 1:
         return str(messages[0]["content"])
     return "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in messages)

@@ -36,7 +36,8 @@ class Wish:
     """How models are to be asked: settings, one respondent for each temperature, and where.
 
     `read` reads assets of the bundle, which the run names; `through` is `auto` or `litellm`, which asks every endpoint
-    through litellm; a program is started in so many `copies`.
+    through litellm; a program is started in so many `copies`; `prefill` says that endpoints continue a reply that is
+    begun for them.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -49,6 +50,7 @@ class Wish:
     folder: Path = field(default_factory=Path)
     bundle: Bundle | None = None
     copies: int = 1
+    prefill: bool = False
 
 
 # What stands before the first colon -> module and class of the asker: made of (name, rest, settings, wish).
@@ -57,6 +59,7 @@ SPECIAL: dict[str, tuple[str, str]] = {
     "command": ("dia_runtime.respondents.command", "Command"),
     "manual": ("dia_runtime.respondents.manual", "Manual"),
     "simulated": ("dia_runtime.respondents.simulated", "Simulated"),
+    "says": ("dia_runtime.respondents.says", "Says"),
 }
 Make = Callable[[str, Settings], Asker]
 
@@ -149,4 +152,4 @@ def _maker(model: str, wish: Wish) -> Make:
     if place.key is None and wish.base_url is None and place.priced_as not in KEYLESS:
         mend = f"set {place.key_name} in the environment, or in the file .env of this folder"
         raise DiaError(Diagnostic("E823", visible(f"`{model}` needs a key"), None, mend))
-    return lambda shown, settings: Direct(shown, model, place, settings, wish.read, wish.timeout)
+    return lambda shown, settings: Direct(shown, model, place, settings, wish.read, wish.timeout, wish.prefill)

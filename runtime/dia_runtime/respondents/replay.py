@@ -7,6 +7,9 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,8 +18,10 @@ from dia_runtime.packed import lines
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.recorded import key_of, recorded
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.turn import Place, Turn
 from dia_runtime.store import Store, read_store, require_root
 from dia_runtime.store_schema import MAGIC
+from dia_runtime.transcripts import SaidReply, SaidSession, read_transcript
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
@@ -30,6 +35,7 @@ class Source(Protocol):
     """Recorded replies of one respondent."""
 
     def record(self, question: str, attempt: int) -> Record | None: ...
+    def turn(self, question: str, attempt: int, place: Place) -> Record | None: ...
     def close(self) -> None: ...
 
 
@@ -53,15 +59,63 @@ class Replay:
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """The recorded reply. Raises Trouble where there is none."""
         await asyncio.sleep(0)  # so that an interrupt is heard
+        if isinstance(question, Turn):
+            return self._turn(question, attempt)
         record = self.source.record(question["id"], attempt)
         if record is None:
-            which = "" if attempt == 1 else f" at attempt {attempt}"
-            raise Trouble("request", f"{self.path.name} holds no reply to this question{which}")
+            raise self._nothing("this question", attempt)
         return recorded(record)
+
+    async def whole(self, question: Mapping[str, Any], attempt: int) -> Reply | None:
+        """The recorded transcript of a conversation; None where there is none that is whole."""
+        await asyncio.sleep(0)
+        record = self.source.record(question["id"], attempt)
+        if record is None or record.get("text") is None:
+            return None
+        with suppress(ValueError):
+            read_transcript(str(record["text"]))
+            return recorded(record)
+        return None
+
+    def _turn(self, turn: Turn, attempt: int) -> Reply:
+        """What was said at a turn, by the transcript, or by the turns of a question that was not finished."""
+        record = self.source.record(turn["id"], attempt)
+        said = None if record is None or record.get("text") is None else _said(str(record["text"]), turn)
+        if said is not None and (said.text is not None or said.finish_reason is not None) and said.error is None:
+            return Reply(said.text, None, said.finish_reason, said.prompt_tokens, said.tokens, said.cost, said.seconds)
+        found = self.source.turn(turn["id"], attempt, turn.place)
+        if found is None or found.get("error") is not None:
+            session, *numbers = turn.place
+            raise self._nothing(f"turn {numbers[1] + 1} of `{session}` of this question", attempt)
+        return recorded(found)
+
+    def _nothing(self, what: str, attempt: int) -> Trouble:
+        which = "" if attempt == 1 else f" at attempt {attempt}"
+        return Trouble("request", visible(f"{self.path.name} holds no reply to {what}{which}"))
 
     async def close(self) -> None:
         """Closes the file."""
         self.source.close()
+
+
+def _said(text: str, turn: Turn) -> SaidReply | None:
+    """The reply to a turn in a transcript; None where there is none, or no transcript."""
+    session, item, number, step = turn.place
+    for said in _sessions(text):
+        is_it = said.shared == turn["key"] if turn["key"] is not None else said.item == (None if item < 0 else item)
+        if said.name == session and is_it:
+            for reply in said.replies:
+                if (reply.turn, reply.item) == (number, None if step < 0 else step):
+                    return reply
+    return None
+
+
+@lru_cache(maxsize=8)  # the turns of a question are asked for one after the other
+def _sessions(text: str) -> tuple[SaidSession, ...]:
+    try:
+        return tuple(read_transcript(text))
+    except ValueError:
+        return ()
 
 
 def _named(rest: str) -> tuple[Path, str | None]:
@@ -121,6 +175,12 @@ class _Run:
             raise self.store.damaged(f"a reply cannot be read: {error}") from None
         return found
 
+    def turn(self, question: str, attempt: int, place: Place) -> Record | None:
+        """A turn of a question that was not finished."""
+        position = self.store.position(question)
+        turns = [] if position is None else self.store.turns(self.respondent, attempt, str(position))
+        return next((asdict(turn) for turn in turns if (turn.session, turn.item, turn.turn, turn.step) == place), None)
+
     def close(self) -> None:
         """Closes the run."""
         self.store.close()
@@ -152,6 +212,10 @@ class _Lines:
         query = "SELECT line FROM reply WHERE respondent = ? AND question = ? AND attempt = ?"
         found = self.table.execute(query, (self.respondent, question, attempt)).fetchone()
         return None if found is None else _record(found[0])
+
+    def turn(self, question: str, attempt: int, place: Place) -> Record | None:
+        """Nothing; lines hold whole conversations."""
+        return None
 
     def close(self) -> None:
         """Forgets the replies."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.respondents.asker import Trouble
-from dia_runtime.respondents.baselines import SKIP, Wrong, chosen
+from dia_runtime.respondents.baselines import SKIP, SPEECHLESS, Wrong, chosen
 from dia_runtime.respondents.respondent import Reply, Truth
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ LARGEST_BANK = 1 << 28
 
 class Simulated:
     """A respondent of one ability."""
+
+    speechless = SPEECHLESS
 
     def __init__(self, name: str, rest: str, settings: Settings, wish: Wish) -> None:
         """Raises DiaError (exit 2) for arguments or a bank that make no sense."""

@@ -16,7 +16,9 @@ from dia_runtime.respondents.asker import Kind, Trouble
 from dia_runtime.respondents.chat import Settings, decimal_text, messages_of, refused, reply_of
 from dia_runtime.respondents.direct import seconds_asked_for
 from dia_runtime.respondents.keys import DEFAULT_KEY, cleaned, key_named, keys_of, secrets_of, without_secrets
+from dia_runtime.respondents.prices import table
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.turn import settings_of
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.models import Wish
@@ -80,7 +82,12 @@ class ThroughLitellm:
         # An endpoint of one's own speaks OpenAI's language, also where its models are called otherwise.
         name = f"openai/{self.model}" if self.wish.base_url and "/" not in self.model else self.model
         messages = messages_of(question, self.asked_with, self.wish.read)
-        return {"model": name, "messages": messages, **self.asked_with.parameters()}
+        return {"model": name, "messages": messages, **settings_of(question, self.asked_with).parameters()}
+
+    @property
+    def takes_prefill(self) -> bool:
+        """Whether litellm knows that the model continues a last message of the assistant, or the command says so."""
+        return self.wish.prefill or bool((table().get(self.model) or {}).get("supports_assistant_prefill"))
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """The reply of the provider. Raises Trouble."""

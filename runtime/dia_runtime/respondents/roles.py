@@ -1,0 +1,56 @@
+"""Who takes part in sessions beside the respondent: a judge, a partner of a conversation, or nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.respondents import RESPONDENTS, require_known
+from dia_runtime.respondents.asker import Asker
+from dia_runtime.respondents.chat import Settings
+from dia_runtime.respondents.models import Wish, askers_of, is_known
+from dia_runtime.session_records import SUBJECT, Parts
+
+NOBODY = "none"
+
+
+def require_roles(parts: Parts, bound: Mapping[str, str], urls: Mapping[str, str]) -> None:
+    """Nothing, when every role of a bundle is bound and no other; else DiaError (exit 2)."""
+    roles = sorted(parts.roles - {SUBJECT})
+    for role in [*bound, *urls]:
+        if role not in roles:
+            there = f"there are {', '.join(f'`{known}`' for known in roles)}" if roles else "leave `--role` out"
+            mend = did_you_mean(role, roles) or there
+            raise _refused(f"the sessions of this bundle have no role `{role}`", mend)
+    for role in roles:
+        if role not in bound:
+            mend = f"give `--role {role}=MODEL`, or `--role {role}=none` to leave its sessions out"
+            raise _refused(f"nobody is said to play the role `{role}`", mend)
+
+
+def cast_of(bound: Mapping[str, str], urls: Mapping[str, str], wish: Wish) -> dict[str, Asker | None]:
+    """Role -> who plays it, None for nobody. Raises DiaError (exit 2) for what cannot be asked.
+
+    The run's settings are the respondent's; who plays a role is asked with those of the session alone.
+    """
+    return {
+        role: _player(role, name, replace(wish, base_url=urls.get(role, wish.base_url))) for role, name in bound.items()
+    }
+
+
+def _player(role: str, name: str, wish: Wish) -> Asker | None:
+    if name == NOBODY:
+        return None
+    if not is_known(name, wish) and name not in RESPONDENTS:
+        require_known(name)
+    if name in RESPONDENTS:
+        raise _refused(f"`{name}` cannot play the role `{role}`: it replies from answers", "name a model, or says:TEXT")
+    (asker,) = askers_of(name, replace(wish, settings=Settings(), temperatures=()))
+    if getattr(asker, "speechless", None) is not None:
+        raise _refused(f"`{name}` cannot play the role `{role}`: it replies from answers", "name a model, or says:TEXT")
+    return asker
+
+
+def _refused(message: str, mend: str) -> DiaError:
+    return DiaError(Diagnostic("E846", visible(message), None, visible(mend)))

@@ -1,0 +1,39 @@
+"""`says:TEXT`: a respondent that always says the same; a judge of one opinion, or a constant baseline of sessions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.respondents.respondent import Reply
+
+if TYPE_CHECKING:
+    from dia_runtime.respondents.chat import Settings
+    from dia_runtime.respondents.models import Wish
+
+
+class Says:
+    """A respondent of one text."""
+
+    settings: Mapping[str, Any] = {}
+
+    def __init__(self, name: str, rest: str, settings: Settings, wish: Wish) -> None:
+        """Raises DiaError (exit 2) where no text is given."""
+        if not rest:
+            raise DiaError(Diagnostic("E848", "`says:` says nothing", None, "write says:TEXT, such as says:DECLINE"))
+        self.name, self.model, self.text = name, f"says:{rest}", rest
+
+    @property
+    def provider(self) -> str:
+        """Itself."""
+        return self.model
+
+    async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
+        """The text."""
+        await asyncio.sleep(0)  # so that an interrupt is heard
+        return Reply(self.text)
+
+    async def close(self) -> None:
+        """Nothing."""

@@ -1,0 +1,59 @@
+"""A turn of a session as a question: what an asker needs to be asked in the middle of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dia_runtime.language.values import decimal_text, decode
+
+if TYPE_CHECKING:
+    from dia_runtime.respondents.chat import Settings
+
+Place = tuple[str, int, int, int]
+"""Session, item, turn and step; item and step are -1 where nothing is repeated."""
+NAMED = ("temperature", "max_tokens", "reasoning_effort", "seed")
+
+
+class Turn(dict[str, Any]):
+    """What a question's record is, for one turn.
+
+    `id` is that of the question, `messages` the whole conversation so far, `added` how many of them are new with this
+    turn. `session, role, item, turn, step, name` say where the turn stands, `settings` what the session sets for
+    itself, and `prefill` whether the last message is the beginning of the reply.
+    """
+
+    @property
+    def place(self) -> Place:
+        """Where the turn stands in its question."""
+        return self["session"], self["session_item"], self["turn"], self["step"]
+
+
+def settings_of(question: Mapping[str, Any], settings: Settings) -> Settings:
+    """The settings for a question: those of a session come before those of the run.
+
+    A session's own system prompt stands in its messages, and then takes the place of the run's.
+    """
+    if not isinstance(question, Turn):
+        return settings
+    own: dict[str, Any] = {name: _plain(value) for name, value in question["settings"].items()}
+    if "temperature" in own:
+        own["temperature"] = str(own["temperature"])
+    system = {"system": None} if question["messages"][0]["role"] == "system" else {}
+    named = {name: own.pop(name) for name in NAMED if name in own}
+    return replace(settings, **named, **system, extra={**settings.extra, **own})
+
+
+def _plain(value: Any) -> Any:
+    """A setting as requests have it: exact numbers as Decimal."""
+    held = decode(value)
+    if isinstance(held, Fraction):
+        odd = held.denominator
+        for factor in (2, 5):
+            while odd % factor == 0:
+                odd //= factor
+        return Decimal(decimal_text(held)) if odd == 1 else Decimal(held.numerator) / Decimal(held.denominator)
+    return held
