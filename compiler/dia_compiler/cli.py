@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "prove": ("dia_runtime.commands.prove", "Show one answer of a sealed bundle, and check it."),
     "pack": ("dia_runtime.commands.pack", "Make one file of a bundle."),
     "unpack": ("dia_runtime.commands.unpack", "Make a folder of a packed bundle."),
+    "scan": ("dia_runtime.commands.scan", "Find a benchmark in a corpus."),
 }
 
 ALONE = {"--allow-programs": "--allow-programs=confined"}  # options and what they stand for without a word behind them

@@ -36,6 +36,38 @@ def lines(path: Path, ends: bool = False) -> Iterator[tuple[int, bytes]]:
             raise ValueError(f"it is damaged: no whole {kind} file") from None
 
 
+def unpacked(file: IO[bytes], size: int) -> IO[bytes]:
+    """What a file of that size holds, unpacked where it is packed.
+
+    Reading it raises ValueError for a damaged file, or one that unpacks to far more than it should.
+    """
+    start = file.read(4)
+    file.seek(0)
+    kind = next((name for magic, name in MAGICS.items() if start.startswith(magic)), None)
+    return file if kind is None else io.BufferedReader(_Bounded(_unpacked(file, kind), kind, max(FREE, RATIO * size)))
+
+
+class _Bounded(io.RawIOBase):
+    """A file that gives so many bytes at most."""
+
+    def __init__(self, file: IO[bytes], kind: str, most: int) -> None:
+        self.file, self.kind, self.left = file, kind, most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        try:
+            held = self.file.read(len(room))
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise ValueError(f"it is damaged: no whole {self.kind} file") from None
+        self.left -= len(held)
+        if self.left < 0:
+            raise ValueError(f"it unpacks to more than {RATIO} times its size")
+        room[: len(held)] = held
+        return len(held)
+
+
 def _unpacked(file: IO[bytes], kind: str | None) -> IO[bytes]:
     if kind is None:
         return file

@@ -20,13 +20,12 @@ def sentence(canary: str) -> str:
 
 
 def marked(name: str, content: bytes, canary: str | None) -> bytes:
-    """A file with the sentence in a comment before it, where YAML allows one and no part of the sentence stands there.
+    """A file with the sentence in a comment before it, where YAML allows one and it does not stand there already.
 
     >>> marked("a.yaml", b"x: 1", "mine"), marked("a.csv", b"x,1", "mine")
     (b'# mine\\nx: 1', b'x,1')
     """
-    found = GUID.search(canary or "")
-    known = (found[0] if found else canary or "").encode()
     is_yaml = name.endswith((".yaml", ".yml")) and not content.startswith(BYTE_ORDER_MARK)
-    is_fit = canary is not None and is_yaml and canary.isprintable()
-    return f"# {canary}\n".encode() + content if is_fit and known not in content else content
+    if canary is None or not is_yaml or not canary.isprintable() or canary.encode() in content:
+        return content
+    return f"# {canary}\n".encode() + content

@@ -1,0 +1,105 @@
+"""`dia scan`: canaries and prompts of a benchmark in a corpus."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dia_runtime.commands.options import is_quiet, printed
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+if TYPE_CHECKING:
+    from dia_runtime.scanning.scan import Tell
+
+SHOWN = 10
+
+
+@click.command("scan")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
+@click.option("--bundle", type=click.Path(path_type=Path), help="Look for the prompts and the canary of this bundle.")
+@click.option("--canary", "canaries", multiple=True, metavar="TEXT", help="Look for this canary; repeatable.")
+@click.option("--words", type=click.IntRange(5, 50), default=13, show_default=True, metavar="N",
+              help="Of how many words the pieces of prompts are.")  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, metavar="N",
+              help="List the first so many finds of a kind; all are counted.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="End with exit code 1 where anything was found.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
+def command(
+    files: tuple[Path, ...],
+    bundle: Path | None,
+    canaries: tuple[str, ...],
+    words: int,
+    limit: int,
+    strict: bool,
+    as_json: bool,
+    out: Path | None,
+    quiet: bool,
+) -> int:
+    """Find a benchmark in a corpus: its canaries, its prompts, and pieces of them.
+
+    A FILE is text or JSON Lines, plain or packed (.gz, .zst), or a folder of such files. Canaries that dia writes are
+    found without any option. Spacing, punctuation and the case of letters play no part.
+
+    \b
+    Example:
+      dia scan build/dia_bench-0.3.0-k5/questions.jsonl --bundle build/dia_bench-0.3.0-k5
+    """
+    from dia_runtime.bundle.open import open_bundle
+    from dia_runtime.scanning.scan import scan
+
+    opened = None if bundle is None else open_bundle(bundle)
+    tell = None if is_quiet(quiet) or not sys.stderr.isatty() else _progress()
+    found = scan(list(_all(files)), opened, canaries, words, limit, tell)
+    printed(json.dumps(found, indent=2) + "\n" if as_json else visible(_told(found)), out)
+    is_found = any(entry["count"] for entry in (*found["canaries"], found["exact"], found["partial"]))
+    return 1 if strict and is_found else 0
+
+
+def _all(files: Sequence[Path]) -> Iterator[Path]:
+    """The files, and those of folders in the order of their names."""
+    for path in files:
+        if path.is_dir():
+            yield from (place for place in sorted(path.rglob("*")) if place.is_file() and not place.is_symlink())
+        elif path.exists():
+            yield path
+        else:
+            raise DiaError(Diagnostic("E727", visible(f"`{path}` does not exist")))
+
+
+def _progress() -> Tell:
+    """Shows the file and how much of it was read, on one line."""
+
+    def tell(file: str, size: int) -> None:
+        click.echo(f"\r\x1b[K{visible(file)[-60:]}: {size / 1e6:,.0f} MB", err=True, nl=False)
+
+    return tell
+
+
+def _told(found: dict[str, Any]) -> str:
+    lines = [f"{len(found['files'])} files, {found['bytes']} bytes"]
+    for entry in found["canaries"]:
+        lines += [f"canary {entry['canary']}: {entry['count']} times", *_places(entry)]
+    if found["bundle"]:
+        exact, partial = found["exact"], found["partial"]
+        lines += [f"whole prompts: {exact['count']} times, of {exact['questions']} questions", *_places(exact)]
+        head = f"pieces of prompts: {partial['count']} times, of {partial['questions']} questions"
+        lines += [f"{head} and {partial['templates']} templates", *_places(partial)]
+        if found["too_short"]:
+            lines.append(f"{found['too_short']} questions are too short to be looked for")
+    return "\n".join(lines) + "\n"
+
+
+def _places(found: dict[str, Any]) -> list[str]:
+    lines = []
+    for entry in found["at"][:SHOWN]:
+        what = entry.get("question") or entry.get("template") or ("instructions" if "runs" in entry else "")
+        lines.append(f"  {entry['file']}:{entry['line']}, offset {entry['offset']}  {what}".rstrip())
+    more = found["count"] - len(lines)
+    return [*lines, f"  and {more} more"] if more else lines

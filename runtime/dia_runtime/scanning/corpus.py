@@ -1,0 +1,66 @@
+"""A file of a corpus in pieces that overlap, so that nothing is cut in two; memory stays the same for any file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.packed import unpacked
+
+PIECE = 1 << 21
+OVERLAP = 1 << 17
+BLANKS = b" \n\t\r"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Bytes of a file from an offset on; what begins at `cut` or behind it comes again in the next piece."""
+
+    offset: int
+    line: int
+    text: bytes
+    cut: int
+    is_json: bool
+
+
+def pieces(path: Path) -> Iterator[Piece]:
+    """The pieces of a file, unpacked. Raises DiaError (exit 2) where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            yield from _pieces(unpacked(file, path.stat().st_size))
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise DiaError(Diagnostic("E727", visible(f"`{path}` cannot be scanned: {why}"))) from None
+
+
+def _pieces(file: IO[bytes]) -> Iterator[Piece]:
+    held, offset, line, is_json = b"", 0, 1, None
+    while True:
+        text = held + _read(file, PIECE)
+        is_last = len(text) - len(held) < PIECE
+        if is_json is None:
+            is_json = text.lstrip(BLANKS)[:1] in (b"{", b"[")
+        cut = len(text) if is_last else _cut(text)
+        yield Piece(offset, line, text, cut, is_json)
+        if is_last:
+            return
+        line += text.count(b"\n", 0, cut)
+        offset, held = offset + cut, text[cut:]
+
+
+def _read(file: IO[bytes], size: int) -> bytes:
+    parts = []
+    while size and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _cut(text: bytes) -> int:
+    """Where the next piece begins: behind a blank, an overlap before the end."""
+    least = len(text) - OVERLAP
+    found = max(text.rfind(bytes([blank]), least - OVERLAP, least) for blank in BLANKS)
+    return found + 1 if found > 0 else least

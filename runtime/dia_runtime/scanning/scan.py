@@ -1,0 +1,210 @@
+"""Where canaries and prompts of a benchmark stand in a corpus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.bundle.canary import GUID, MARK
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.scanning.corpus import Piece, pieces
+from dia_runtime.scanning.index import SHARED, Index, Runs, index_of
+from dia_runtime.scanning.words import SPACE, Unescaped, Words, unescaped, words_of
+
+WORDS = 13
+MARK_WORDS = words_of(MARK.encode())
+HEX = re.compile(rb"[0-9a-f]{8} [0-9a-f]{4} [0-9a-f]{4} [0-9a-f]{4} [0-9a-f]{12} ")
+Tell = Callable[[str, int], None]
+
+
+@dataclass(slots=True)
+class Found:
+    """Finds of one kind: how many, and the first ones."""
+
+    limit: int
+    count: int = 0
+    listed: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, **find: Any) -> None:
+        """Counts a find, and lists it while there are few."""
+        self.count += 1
+        if len(self.listed) < self.limit:
+            self.listed.append(find)
+
+    def as_json(self) -> dict[str, Any]:
+        """The mapping that `dia scan --json` prints."""
+        return {"count": self.count, "at": self.listed}
+
+
+def scan(
+    files: Sequence[Path],
+    bundle: Bundle | None = None,
+    canaries: Iterable[str] = (),
+    words: int = WORDS,
+    limit: int = 100,
+    tell: Tell | None = None,
+) -> dict[str, Any]:
+    """What `dia scan --json` prints. Raises DiaError (exit 2) for a file that cannot be read.
+
+    `tell` is called with each file's name and the bytes of it that were read so far.
+    """
+    names = [*canaries, *([bundle.manifest["canary"]] if bundle and bundle.manifest["canary"] else [])]
+    index = index_of(bundle, words) if bundle else Index()
+    scanner = _Scanner(index, dict.fromkeys(map(_guid_of, names)), limit)
+    sizes = [{"file": str(path), "bytes": scanner.read(path, tell)} for path in files]
+    return {
+        "bundle": bundle.id if bundle else None,
+        "questions_root": bundle.questions_root if bundle else None,
+        "questions": len(index.questions),
+        "too_short": index.too_short,
+        "words": words,
+        "files": sizes,
+        "bytes": sum(int(str(entry["bytes"])) for entry in sizes),
+        **scanner.as_json(),
+    }
+
+
+def _guid_of(canary: str) -> str:
+    """The GUID of a canary's sentence, by which it is looked for; the whole text where it has none."""
+    found = GUID.search(canary)
+    return found[0].lower() if found else canary
+
+
+class _View:
+    """A piece with its words, and where these stand in the file."""
+
+    def __init__(self, piece: Piece) -> None:
+        self.piece = piece
+        self.inner = unescaped(piece.text) if piece.is_json else Unescaped(piece.text)
+        self.words = Words(self.inner.text)
+        is_last = piece.cut == len(piece.text)
+        self.cut = len(self.words.clear) if is_last else self.words.before(self.inner.place(piece.cut))
+
+    def where(self, at: int, end: int) -> dict[str, Any]:
+        """Offset, line and length in the file of a part of the words."""
+        first, last = (self.inner.offset(self.words.place(place)) for place in (at, end - 1))
+        line = self.piece.line + self.piece.text.count(b"\n", 0, first)
+        return {"offset": self.piece.offset + first, "line": line, "length": last - first + 1}
+
+
+class _Scanner:
+    """Takes the pieces of files, and keeps what is found in them."""
+
+    def __init__(self, index: Index, canaries: Iterable[str], limit: int) -> None:
+        import numpy
+
+        self.index, self.limit = index, limit
+        self.canaries = {canary: Found(limit) for canary in canaries}
+        self.exact, self.partial = Found(limit), Found(limit)
+        self.exact_questions, self.partial_questions, self.templates = set[int](), set[int](), set[int]()
+        self.lengths = numpy.array([text.length for text in index.texts], numpy.int64)
+        self.numbers = numpy.array([text.number for text in index.texts], numpy.uint64)
+        self.told_until = 0  # the end of the last find that was told
+
+    def read(self, path: Path, tell: Tell | None) -> int:
+        """The size of a file, unpacked; what is found in it is kept."""
+        size = self.told_until = 0
+        for piece in pieces(path):
+            self._look(str(path), _View(piece))
+            size = piece.offset + piece.cut
+            if tell is not None:
+                tell(str(path), size)
+        return size
+
+    def _look(self, file: str, view: _View) -> None:
+        for canary, at, end in self._canaries(view):
+            self.canaries.setdefault(canary, Found(self.limit)).add(file=file, **view.where(at, end))
+        for runs in self.index.runs:
+            places, which = runs.found(view.words.runs(runs.words))
+            if len(places):
+                wholes = self._wholes(file, view, runs, places, which)
+                self._parts(file, view, runs, places, which, wholes)
+
+    def _canaries(self, view: _View) -> Iterator[tuple[str, int, int]]:
+        """Each canary that is looked for, and each other one in a sentence of ours, with its place."""
+        clear = view.words.clear
+        for canary in self.canaries:
+            wanted = words_of(canary.encode("utf-8", "replace"))
+            yield from ((canary, at, at + len(wanted)) for at in _places(clear, wanted, view.cut))
+        for at in _places(clear, MARK_WORDS, view.cut):
+            guid = HEX.match(clear, at + len(MARK_WORDS))
+            name = guid[0].strip().replace(b" ", b"-").decode() if guid else None
+            if guid and name and name not in self.canaries:
+                yield name, guid.start(), guid.end()
+
+    def _wholes(self, file: str, view: _View, runs: Runs, places: Any, which: Any) -> list[tuple[int, int]]:
+        """Tells the prompts that stand there as a whole; gives where they begin and end."""
+        import numpy
+
+        is_own = runs.owners[which] >= 0
+        texts = runs.owners[which][is_own]
+        begins = view.words.starts[places[is_own]] - runs.offsets[which][is_own]
+        ends = begins + self.lengths[texts]
+        is_inside = (begins >= 0) & (begins < view.cut) & (ends <= len(view.words.clear))
+        begins, ends, texts = begins[is_inside], ends[is_inside], texts[is_inside]
+        is_whole = view.words.numbers(begins, ends) == self.numbers[texts]
+        found = numpy.unique(numpy.stack((begins, ends, texts))[:, is_whole], axis=1).T.tolist()
+        for begin, end, text in found:
+            question = self.index.texts[text].question
+            self.exact_questions.add(question)
+            self.exact.add(question=self.index.questions[question], file=file, **view.where(begin, end - 1))
+        return [(begin, end) for begin, end, _ in found]
+
+    def _parts(
+        self, file: str, view: _View, runs: Runs, places: Any, which: Any, wholes: Sequence[tuple[int, int]]
+    ) -> None:
+        """Tells the stretches that are pieces of prompts, but for those that lie within whole ones."""
+        import numpy
+
+        bounds = numpy.flatnonzero(numpy.diff(places) > runs.words) + 1
+        for group, held in zip(numpy.split(places, bounds), numpy.split(which, bounds), strict=True):
+            begin, end = int(view.words.starts[group[0]]), int(view.words.ends[group[-1] + runs.words - 1])
+            if begin >= view.cut:
+                return
+            place = view.where(begin, end)
+            is_told = place["offset"] < self.told_until
+            self.told_until = max(self.told_until, place["offset"] + place["length"])
+            middle = (begin + end) // 2
+            if not is_told and not any(first <= middle < last for first, last in wholes):
+                self.partial.add(**self._whose(runs.owners[held]), runs=len(group), file=file, **place)
+
+    def _whose(self, owners: Any) -> dict[str, Any]:
+        """The question, or else the template, that most of the runs belong to."""
+        import numpy
+
+        own = owners[owners >= 0]
+        question = template = None
+        if len(own):
+            question = self.index.texts[int(numpy.bincount(own).argmax())].question
+            template = self.index.template_of[question]
+            self.partial_questions.add(question)
+        elif len(held := -2 - owners[owners < SHARED]):
+            template = int(numpy.bincount(held).argmax())
+        if template is not None:
+            self.templates.add(template)
+        return {
+            "question": None if question is None else self.index.questions[question],
+            "template": None if template is None else self.index.templates[template],
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """What was found."""
+        questions = {"questions": len(self.exact_questions)}
+        partial = {"questions": len(self.partial_questions), "templates": len(self.templates)}
+        return {
+            "canaries": [{"canary": canary, **found.as_json()} for canary, found in self.canaries.items()],
+            "exact": questions | self.exact.as_json(),
+            "partial": partial | self.partial.as_json(),
+        }
+
+
+def _places(clear: bytes, wanted: bytes, cut: int) -> Iterator[int]:
+    """Where the words stand, as whole words, before the cut."""
+    at = clear.find(wanted) if wanted else -1
+    while 0 <= at < cut:
+        if at == 0 or clear[at - 1] == SPACE:
+            yield at
+        at = clear.find(wanted, at + 1)

@@ -1,0 +1,177 @@
+"""A text as its words, and a number for every run of so many of them.
+
+Words are runs of ASCII letters and digits, letters made small, and of all characters beyond ASCII as they stand;
+everything else only parts them. So spacing, punctuation, markup and the case of ASCII letters play no part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+SPACE = 32
+BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
+INVERSE = pow(BASE, -1, 1 << 64)
+ESCAPED = ((b"\\\\", b"  "), (b'\\"', b"  "), (b"\\n", b"  "), (b"\\t", b"  "), (b"\\r", b"  "),
+           (b"\\/", b"  "), (b"\\b", b"  "), (b"\\f", b"  "))  # fmt: skip
+UNICODE = re.compile(rb"(?:\\u[0-9a-fA-F]{4})+")
+
+
+def _small(code: int) -> int:
+    if 65 <= code <= 90:
+        return code + 32
+    return code if 97 <= code <= 122 or 48 <= code <= 57 or code >= 128 else SPACE
+
+
+TABLE = bytes(map(_small, range(256)))
+
+
+def words_of(text: bytes) -> bytes:
+    """The words with a space behind each.
+
+    >>> words_of(b"What is **2 + 2**, Ada?")
+    b'what is 2 2 ada '
+    """
+    return b"".join(word + b" " for word in text.translate(TABLE).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Unescaped:
+    """A text of JSON without its escapes, and where characters were taken away."""
+
+    text: bytes
+    places: tuple[int, ...] = ()
+    taken: tuple[int, ...] = ()
+
+    def offset(self, place: int) -> int:
+        """Where in the escaped text a place lies."""
+        known = bisect_right(self.places, place)
+        return place + (self.taken[known - 1] if known else 0)
+
+    def place(self, offset: int) -> int:
+        """Where a place of the escaped text lies."""
+        known = bisect_right([place + taken for place, taken in zip(self.places, self.taken, strict=True)], offset)
+        return offset - (self.taken[known - 1] if known else 0)
+
+
+def unescaped(text: bytes) -> Unescaped:
+    """The text without the escapes of JSON: those of one sign become two spaces, the others what they stand for."""
+    if b"\\" not in text:
+        return Unescaped(text)
+    for escape, spaces in ESCAPED:
+        text = text.replace(escape, spaces)
+    if b"\\u" not in text:
+        return Unescaped(text)
+    places, taken, parts, end, short = [], [], [], 0, 0
+    for found in UNICODE.finditer(text):
+        clear = _clear(found[0])
+        parts += [text[end : found.start()], clear]
+        end = found.end()
+        short += len(found[0]) - len(clear)
+        places.append(end - short)
+        taken.append(short)
+    return Unescaped(b"".join([*parts, text[end:]]), tuple(places), tuple(taken))
+
+
+def _clear(escapes: bytes) -> bytes:
+    units = bytes.fromhex(escapes.replace(b"\\u", b"").decode())
+    return units.decode("utf-16-be", "replace").encode()
+
+
+@cache
+def _values() -> Any:
+    """A number for each byte."""
+    import numpy
+
+    digests = [hashlib.sha256(bytes([code])).digest() for code in range(256)]
+    return numpy.array([int.from_bytes(digest[:8], "big") for digest in digests], dtype=numpy.uint64)
+
+
+class _Powers:
+    """Powers of a base modulo 2**64, as many as were ever wanted."""
+
+    def __init__(self, base: int) -> None:
+        self.base = base
+        self.held: Any = ()
+
+    def first(self, count: int) -> Any:
+        """The powers 0 to count - 1."""
+        import numpy
+
+        if len(self.held) < count:
+            made = numpy.full(max(count, 1 << 16), self.base, dtype=numpy.uint64)
+            made[0] = 1
+            self.held = numpy.cumprod(made, dtype=numpy.uint64)
+        return self.held[:count]
+
+
+POWERS, INVERSES = _Powers(BASE), _Powers(INVERSE)
+
+
+class Words:
+    """The words of a text with the numbers of its runs, and where they stand in the text."""
+
+    def __init__(self, text: bytes) -> None:
+        import numpy
+
+        small = numpy.frombuffer(text.translate(TABLE) + b" ", dtype=numpy.uint8)
+        self._kept = small != SPACE
+        self._kept[1:] |= self._kept[:-1].copy()  # the one space behind each word
+        self._codes = small[self._kept]
+
+    @cached_property
+    def clear(self) -> bytes:
+        """The words with a space behind each."""
+        return bytes(self._codes.tobytes())
+
+    @cached_property
+    def ends(self) -> Any:
+        """Where in `clear` each word ends."""
+        import numpy
+
+        return numpy.flatnonzero(self._codes == SPACE)
+
+    @cached_property
+    def starts(self) -> Any:
+        """Where in `clear` each word begins."""
+        import numpy
+
+        return numpy.concatenate((numpy.zeros(1, dtype=self.ends.dtype), self.ends[:-1] + 1))[: len(self.ends)]
+
+    @cached_property
+    def _sums(self) -> Any:
+        import numpy
+
+        values = _values()[self._codes]
+        values *= POWERS.first(len(values))
+        return numpy.concatenate((numpy.zeros(1, dtype=numpy.uint64), numpy.cumsum(values, dtype=numpy.uint64)))
+
+    def numbers(self, begins: Any, ends: Any) -> Any:
+        """The numbers of the pieces of `clear` from begins to ends."""
+        found = self._sums[ends] - self._sums[begins]
+        found *= INVERSES.first(len(self._codes) + 1)[begins]
+        return found
+
+    def runs(self, count: int) -> Any:
+        """The number of every run of so many words, by its first word."""
+        if len(self.ends) < count:
+            return self.ends[:0].astype("uint64")
+        return self.numbers(self.starts[: len(self.ends) - count + 1], self.ends[count - 1 :])
+
+    def place(self, at: int) -> int:
+        """Where in the text a place of `clear` lies."""
+        return int(self._places[at]) if at < len(self._places) else len(self._kept) - 1
+
+    @cached_property
+    def _places(self) -> Any:
+        import numpy
+
+        return numpy.flatnonzero(self._kept)
+
+    def before(self, place: int) -> int:
+        """How much of `clear` comes from before a place in the text."""
+        return int(self._kept[:place].sum())
