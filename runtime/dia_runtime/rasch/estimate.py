@@ -47,7 +47,8 @@ class Calibration:
 
     A status is `estimated`, `extreme_high` (an item that nobody passed, a model that failed nowhere), `extreme_low`,
     `disconnected`, or `anchor`. `residual` is the largest score that is left; `prior` the mean and standard deviation
-    of the random side, on the scale of the result.
+    of the random side, on the scale of the result. `scored` is the side that was placed given the other: `items`,
+    `respondents`, or `neither` where both are parameters.
     """
 
     abilities: Array
@@ -62,6 +63,7 @@ class Calibration:
     gauge: str
     method: str
     prior: tuple[float, float] | None = None
+    scored: str = "neither"
 
     @property
     def status(self) -> tuple[str, ...]:
@@ -382,6 +384,7 @@ def _in_gauge(scale: _Scale, side: _Side, options: Options) -> Calibration:
         gauge=options.gauge,
         method=options.method,
         prior=prior,
+        scored="neither" if options.method == "jml" else "respondents" if side.flipped else "items",
     )
 
 
