@@ -95,8 +95,7 @@ def command(
     or zstd are read as they are.
 
     \b
-    Examples:
-      dia import logs/*.eval --from inspect --bundle build/dia_bench-0.3.0-k5 -o inspect.run
+    Example:
       dia import specs/idk/sample/replies.jsonl --from jsonl --letters A-E --skip E --field model=model -o idk.run
     """
     from dia_runtime.imports.table import import_tables

@@ -9,6 +9,7 @@ from dia_runtime.exports.dia_bench import DiaBench
 from dia_runtime.exports.inspect import Inspect
 from dia_runtime.exports.jsonl import JsonLines
 from dia_runtime.exports.lm_eval import LmEval
+from dia_runtime.exports.promptfoo import Promptfoo
 from dia_runtime.language.plugins import Registry
 
 __all__ = ["EXPORTERS", "Exporter"]
@@ -24,5 +25,6 @@ OWN: dict[str, Exporter] = {
     "inspect": Inspect(),
     "jsonl": JsonLines(),
     "lm-eval": LmEval(),
+    "promptfoo": Promptfoo(),
 }
 EXPORTERS: Registry[Exporter] = Registry("dia.exporters", OWN, plugin_fault)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Protocol
 
 from dia_runtime.exports.base import Files
+from dia_runtime.exports.parquet import INTEGER, TEXT, parquet
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.store import Store
 from dia_runtime.store_schema import REPLY_COLUMNS, StoredRespondent
 
-ROWS = 10_000
 INTEGERS = frozenset({"attempt", "prompt_tokens", "completion_tokens", "tries"})
 OWN_COLUMNS = ("bundle", "questions_root", "respondent", "model", "settings")
 COLUMNS = (*OWN_COLUMNS, "question", "attempt", *REPLY_COLUMNS)
@@ -40,12 +39,9 @@ class RepliesParquet:
 
     def files(self, store: Store, respondents: Sequence[StoredRespondent]) -> Files:
         """One file. Raises DiaError (exit 2) where pyarrow is missing."""
-        try:
-            import pyarrow
-        except ImportError:
-            mend = "pip install 'dia-spec[parquet]', or export to `replies`"
-            raise DiaError(Diagnostic("E845", "Parquet needs pyarrow, which is not installed", None, mend)) from None
-        yield "replies.parquet", _table(pyarrow, _records(store, respondents))
+        columns = {name: INTEGER if name in INTEGERS else TEXT for name in COLUMNS}
+        rows = (_row(record) for record in _records(store, respondents))
+        yield "replies.parquet", parquet(columns, rows, "`replies`")
 
 
 RUN_EXPORTERS: dict[str, RunExporter] = {
@@ -78,39 +74,6 @@ def _records(store: Store, respondents: Sequence[StoredRespondent]) -> Iterator[
 
 def _line(record: Record) -> bytes:
     return json.dumps(record, ensure_ascii=False, sort_keys=True).encode() + b"\n"
-
-
-class _Sink:
-    """A file that hands over what was written to it."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self.held: list[bytes] = []
-
-    def write(self, piece: bytes) -> int:
-        self.held.append(bytes(piece))
-        return len(piece)
-
-    def flush(self) -> None:
-        """Nothing; all is in memory."""
-
-    def taken(self) -> bytes:
-        pieces, self.held = self.held, []
-        return b"".join(pieces)
-
-
-def _table(pyarrow: Any, records: Iterator[Record]) -> Iterator[bytes]:
-    """The bytes of a Parquet file, a group of rows at a time."""
-    from pyarrow import parquet
-
-    schema = pyarrow.schema([(name, pyarrow.int64() if name in INTEGERS else pyarrow.string()) for name in COLUMNS])
-    sink = _Sink()
-    with parquet.ParquetWriter(pyarrow.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
-        while rows := [_row(record) for record in islice(records, ROWS)]:
-            writer.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
-            yield sink.taken()
-    yield sink.taken()
 
 
 def _row(record: Record) -> Record:

@@ -1,7 +1,8 @@
 """Results of promptfoo: `-o out.jsonl`, a line a result, or `-o out.json`, all of them in one value.
 
-A question's own name stands in the variable `dia_id`, since promptfoo blanks out what looks like a secret; the result
-of anyone's else test is named after its place, its right answer is the value of its first assertion.
+A question's own name stands in the variable `dia_id`, and its root in words of eight digits, because promptfoo blanks
+out what looks like a secret. The result of anyone else's test is named after its place, and its right answer is the
+value of its first assertion.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def _row(line: int, held: Record) -> Row:
         "id": variables["dia_id"] if is_ours else f"test-{held.get('testIdx')}",
         "gold": _gold(test),
         "model": _model(held),
-        "questions_root": metadata.get("questions_root") if is_ours else None,
+        "questions_root": str(metadata.get("root") or "").replace(" ", "") or None if is_ours else None,
         "prompt_tokens": number(usage.get("prompt")),
         "completion_tokens": number(usage.get("completion")),
         "cost": number(held.get("cost")),
