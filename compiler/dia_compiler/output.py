@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -146,9 +147,30 @@ def _reason_to_keep(target: Path, order: Order) -> str | None:
         return "is not a bundle"
     if (target / "signature.json").exists():
         return "is signed"
+    if seal := _seal_of(target):
+        return "is sealed" if seal == target else f"is what the seal `{seal}` was made from"
     digest = hashlib.sha256((target / NAME).read_bytes()).hexdigest()
     run = _run_of(target.parent / "runs", digest)
     return f"is what the run `{run}` was asked from" if run else None
+
+
+def _seal_of(target: Path) -> Path | None:
+    """A sealed bundle of the same questions beside the target, or the target itself."""
+    root = _facts(target).get("questions_root")
+    for path in (target, *sorted(target.parent.glob(f"*/{NAME}"))):
+        folder = path if path == target else path.parent
+        facts = _facts(folder)
+        if facts.get("sealed") and facts.get("questions_root") == root:
+            return folder
+    return None
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    """The manifest of a bundle, as it stands there; nothing where it cannot be read."""
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        facts = json.loads((folder / NAME).read_bytes())
+        return facts if isinstance(facts, dict) else {}
+    return {}
 
 
 def _run_of(folder: Path, digest: str) -> Path | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.cipher import passphrase_bytes
 from dia_runtime.bundle.files import integrity, open_inside
+from dia_runtime.bundle.key_file import encrypted_pem
 from dia_runtime.bundle.manifest import DIGEST, SIGNATURE
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.parse import parse
@@ -45,10 +46,11 @@ def keygen(place: Path, passphrase: str) -> KeyPair:
 
     public = place.with_name(f"{place.name}.pub")
     key = Ed25519PrivateKey.generate()
-    lock = serialization.BestAvailableEncryption(passphrase_bytes(passphrase))
-    form = serialization.PrivateFormat.PKCS8
+    form, unlocked = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    clear = key.private_bytes(serialization.Encoding.DER, form, unlocked)
+    encoded = encrypted_pem(clear, passphrase_bytes(passphrase))
     with new_file(public) as shown, new_file(place, mode=PRIVATE) as held:
-        held.write(key.private_bytes(serialization.Encoding.PEM, form, lock))
+        held.write(encoded)
         shown.write(_pem(key.public_key()))
     return KeyPair(place, public, _hex(key.public_key()))
 
