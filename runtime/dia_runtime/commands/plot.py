@@ -12,6 +12,7 @@ from dia_runtime.commands.options import bundle_option, chain_option, errors_opt
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 SUFFIXES = (".svg", ".png")
+COMPARED = ("rs",)
 
 
 class Kinds(click.Command):
@@ -63,7 +64,9 @@ def command(
 
     _require_known(kind, PICTURES)
     _require_suffix(out)
-    drawing = PICTURES[kind].draw({"score": score(list(runs), chain, parse_points(points), errors, bundle, over)})
+    compare = COMPARED if "comparisons" in PICTURES[kind].needs else ()
+    result = score(list(runs), chain, parse_points(points), errors, bundle, over, compare=compare)
+    drawing = PICTURES[kind].draw({"score": result})
     drawn = png(drawing) if out.suffix.lower() == ".png" else svg(drawing).encode()
     with replaced(out) as file:
         file.write(drawn)

@@ -19,6 +19,8 @@ from dia_runtime.commands.options import (
 )
 from dia_runtime.language.diagnostics import visible
 
+COMPARED = ("rs", "trad_score", "idk_score")  # figures by which all pairs of models are compared
+
 
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
@@ -67,7 +69,7 @@ def command(
     from dia_runtime.score import opened, score
 
     with _progress(not is_quiet(quiet)) as told:
-        result = score(list(runs), chain, parse_points(points), errors, bundle, over, by)
+        result = score(list(runs), chain, parse_points(points), errors, bundle, over, by, compare=COMPARED)
         rules = Rules(chain, {name: worth(name, value) for name, value in parse_points(points).items()}, errors, over)
         with opened(list(runs), bundle) as (stores, source):
             written = write_report(out, result, stores, rules, source, title, replies, notes(result), by, told)

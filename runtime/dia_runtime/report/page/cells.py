@@ -32,6 +32,7 @@ class Grid:
     rows: tuple[tuple[Cell, ...], ...]
     names: int = 1
     is_sortable: bool = False
+    is_folded: bool = False
 
 
 def word(text: str) -> Cell:

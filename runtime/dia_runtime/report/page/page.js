@@ -75,12 +75,12 @@
   const talk = (messages) => messages.flatMap(([role, text]) => [made("p", role, "role"), box(text)]);
 
   const reply = (held) => {
-    const head = made("h4");
+    const head = made("h3");
     head.append(chip(held.verdict, held.verdict), made("span", models[held.model]));
     const how = [];
     if (held.attempt) how.push("attempt " + held.attempt);
     if (held.said !== undefined) how.push("read “" + plain(held.said) + "”");
-    if (held.step) how.push("by " + held.step);
+    if (held.step) how.push("by the step “" + held.step + "”");
     how.push(held.points + (held.points === "1" ? " point" : " points"));
     if (held.share !== undefined) how.push("marks " + held.share);
     head.append(made("span", how.join(", "), "how"));
@@ -97,8 +97,8 @@
     const node = made("article");
     const labels = Object.entries(held.labels).map(([name, value]) => name + " " + value).join(" · ");
     if (labels) node.append(made("p", labels));
-    if (held.messages) node.append(made("h4", "Asked"), ...talk(held.messages));
-    node.append(made("h4", "Right answer"), box(held.truth));
+    if (held.messages) node.append(made("h3", "Asked"), ...talk(held.messages));
+    node.append(made("h3", "Right answer"), box(held.truth));
     for (const one of held.replies) node.append(...reply(one));
     return node;
   };

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dia_runtime.metrics import VERDICTS
 from dia_runtime.report.page.cells import Cell, Grid, count, figure, grid, number, share, word
 from dia_runtime.report.pictures import PICTURES
+from dia_runtime.report.pictures.abstention import has_curve
 from dia_runtime.report.pictures.comparisons import is_clear, largest, p_text
 from dia_runtime.report.pictures.correlation import correlations
 from dia_runtime.report.pictures.drawing import Drawing
-from dia_runtime.report.pictures.figures import names, ranked
+from dia_runtime.report.pictures.figures import FIGURES, IN_POINTS, names, ranked
 from dia_runtime.report.pictures.flags import FLAGS
 from dia_runtime.report.pictures.flags import count as flag_count
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
@@ -25,13 +26,6 @@ Score = Mapping[str, Any]
 Model = Mapping[str, Any]
 MOST_PANELS = 60
 MOST_CELLS = 6000  # of a table that stands behind a picture
-# Names of figures in prose.
-FIGURES = {
-    "rs": "RS@k", "conf": "Conf@k", "nms": "NMS@k", "pass_at_k": "Pass@k", "trad_score": "right replies",
-    "idk_score": "abstention score", "idk_freq": "abstained", "extract_fail": "unread",
-    "accuracy_answered": "right if answered", "drop": "drop", "coverage": "coverage", "share": "marks",
-}  # fmt: skip
-IN_POINTS = frozenset(["rs", "nms"])  # figures that are no shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +141,7 @@ def _reliability(score: Score, models: Sequence[Model]) -> Section | None:
     caption = (
         f"How many of each item's {k} instances a model solves. A model that knows an item solves all of them."
         if k > 1
-        else "Which items a model solves, of those in which models differ most in the middle."
+        else "Dark where a model is right: what all solve stands at the left, what none solves at the right."
     )
     table = grid(f"Solved instances of {k}, the easiest items first", heads, found, 1, True) if fits else None
     shown = _picture("reliability", score, "Items, from the easiest to the hardest", caption, table)
@@ -212,6 +206,8 @@ def _risk_caption(models: Sequence[Model]) -> str:
     }
     signals = {model["selective"]["signal"] for model in models if model.get("selective")}
     more = "".join(f" Confidence is {words[name]}." for name in sorted(signals & words.keys()))
+    if not any(has_curve(model) for model in models):
+        return "How many questions each model answers, and how many of these wrongly."
     return f"Each curve counts a model's answers from the most confident on; its dot is where the model stopped.{more}"
 
 
@@ -263,7 +259,7 @@ def _comparisons(score: Score, models: Sequence[Model]) -> Section | None:
         title = f"Paired differences in {FIGURES.get(compared[0], compared[0])}"
         shown.append(_picture("comparisons", score, title, caption, _pairs(score, compared[0])))
     shown.append(_alike(score, models))
-    tables = [_pairs(score, name) for name in compared[1:]]
+    tables = [replace(_pairs(score, name), is_folded=True) for name in compared[1:]]
     tables += [held for change in score.get("rank_changes") or () if (held := _reversals(change))]
     return Section("comparisons", "Comparisons", "", tuple(shown), tuple(tables))
 
@@ -405,7 +401,7 @@ def _mistakes(models: Sequence[Model]) -> Section | None:
     return Section("mistakes", "Named mistakes", lead, (), tuple(tables))
 
 
-MOST_ROWS = 60
+MOST_ROWS = 20
 EXPLAINED: list[Any] = [
     ("model", lambda model: word(model["model"])),
     ("wrong", lambda model: count(model["mistake_shares"]["wrong"])),

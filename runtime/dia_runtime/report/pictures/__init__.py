@@ -23,8 +23,8 @@ SCORE = ("score",)
 class Picture:
     """A kind of picture: what it shows, which data it needs by name, and the function that draws them.
 
-    `needs` names what `draw` finds in its data: "score" (as `dia score --json` prints it), "views" (as `dia questions
-    --json`), "bank" (as `dia calibrate` writes it).
+    `needs` names what `draw` finds in its data: "score" (as `dia score --json` prints it; with "comparisons" beside it,
+    those are in it), "bank" (as `dia calibrate` writes it).
     """
 
     title: str
@@ -41,7 +41,7 @@ PICTURES: dict[str, Picture] = {
     "categories": Picture("verdicts by category", SCORE, categories),
     "drop": Picture("what wrong answers cost each model", SCORE, drop),
     "risk-coverage": Picture("risk against the share of answered questions", SCORE, risk_coverage),
-    "comparisons": Picture("paired differences of all models", SCORE, comparisons),
+    "comparisons": Picture("paired differences of all models", (*SCORE, "comparisons"), comparisons),
     "correlation": Picture("which models solve the same items", SCORE, correlation),
     "flags": Picture("flags and failures, by model", SCORE, flags),
 }

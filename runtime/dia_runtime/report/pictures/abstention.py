@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dia_runtime.report.pictures.axes import (
@@ -87,23 +87,41 @@ def risk_coverage(data: Mapping[str, Any]) -> Drawing:
     require(models, "no model answered anything")
     highest = max(risk for model in models for _, risk in _curve(model))
     left, top, bottom, right = 74, 12, 352, WIDTH - 20
-    across, up = Scale(0, 1, left, right), Scale(0, max(0.1, highest * 1.08), bottom, top)
-    marks: list[Mark] = [
-        *bottom_axis(across, top, bottom, "coverage: share of the questions that are answered", percent)
-    ]
+    across, up = Scale(_nearest(models), 1, left, right), Scale(0, max(0.1, highest * 1.08), bottom, top)
+    marks: list[Mark] = bottom_axis(across, top, bottom, "coverage: share of the questions that are answered", percent)
     marks += left_axis(up, left, right, "risk: share of wrong ones among them", percent)
     for number, model in enumerate(models):
-        points = tuple((across(coverage), up(risk)) for coverage, risk in _curve(model))
-        if len(points) > 1:
-            marks.append(Polyline(points, series(number), 2, DASHES[number % len(DASHES)], model["model"]))
-        coverage, risk = _curve(model)[-1]
-        tip = f"{model['model']}: coverage {percent(round(coverage, 3))}, risk {percent(round(risk, 3))}"
-        marks.append(Circle(*points[-1], 5, series(number), "paper", tip))
-        marks.append(Text(points[-1][0], points[-1][1] - 9, str(number + 1), SMALL, "middle", series(number), True))
+        marks += _path(model, number, across, up)
     entries = [(series(number), f"{number + 1} {model['model']}") for number, model in enumerate(models)]
-    key, height = line_legend(entries, left, bottom + 48, right - left)
+    sample = line_legend if any(map(has_curve, models)) else dot_legend
+    key, height = sample(entries, left, bottom + 48, right - left)
     words = "Risk against coverage. " + "; ".join(_stop(model) for model in models[:12]) + "."
     return Drawing("Risk and coverage", words, WIDTH, bottom + 54 + height, (*marks, *key))
+
+
+def _path(model: Mapping[str, Any], number: int, across: Scale, up: Scale) -> list[Mark]:
+    """The model's curve, and the dot with its number where it ends."""
+    marks: list[Mark] = []
+    points = tuple((across(coverage), up(risk)) for coverage, risk in _curve(model))
+    if len(points) > 1:
+        marks.append(Polyline(points, series(number), 2, DASHES[number % len(DASHES)], model["model"]))
+    coverage, risk = _curve(model)[-1]
+    tip = f"{model['model']}: coverage {percent(round(coverage, 3))}, risk {percent(round(risk, 3))}"
+    x, y = points[-1]
+    dot = Circle(x, y, 5, series(number), "paper", tip)
+    return [*marks, dot, Text(x, y - 9, str(number + 1), SMALL, "middle", series(number), True)]
+
+
+def has_curve(model: Mapping[str, Any]) -> bool:
+    """Whether the model's answers are told apart by confidence."""
+    return len(_curve(model)) > 1
+
+
+def _nearest(models: Sequence[Mapping[str, Any]]) -> float:
+    """The low end of the coverages: 0 with curves, else somewhat below the lowest dot."""
+    if any(map(has_curve, models)):
+        return 0.0
+    return max(0.0, int((min(coverage for model in models for coverage, _ in _curve(model)) - 0.05) * 10) / 10)
 
 
 def _curve(model: Mapping[str, Any]) -> list[tuple[float, float]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, dot_legend, plain, rounded
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, clipped
-from dia_runtime.report.pictures.figures import kind_of_interval, require, span, whisker
+from dia_runtime.report.pictures.figures import FIGURES, kind_of_interval, require, span, whisker
 
 WIDTH, ROW, NAMES = 720, 24, 280
 MOST = 60  # pairs
@@ -22,7 +22,8 @@ def comparisons(data: Mapping[str, Any]) -> Drawing:
     figures = [pair["difference"] for pair in shown]
     scale = Scale(*rounded(*span(figures, 0.0)), NAMES, WIDTH - 90)
     top, bottom = 20, 24 + ROW * len(shown)
-    label = f"difference in {pairs[0]['figure']}, {kind_of_interval(figures)}"
+    name = FIGURES.get(pairs[0]["figure"], pairs[0]["figure"])
+    label = f"difference in {name}, {kind_of_interval(figures)}"
     marks: list[Mark] = [*bottom_axis(scale, top, bottom, label)]
     marks.append(Text(WIDTH - 6, 12, "p, Holm", 12, "end", "muted"))
     for at, pair in enumerate(shown):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import sqrt
+from math import radians, sin, sqrt
 from typing import Any
 
 from dia_runtime.report.pictures.axes import SMALL, plain
-from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped
+from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped, text_width
 from dia_runtime.report.pictures.figures import LABELS, cell, name_at, ranked, require
 from dia_runtime.report.pictures.palette import on, tilt
 
-WIDE, TALL, TURNED = 54, 30, 110
+WIDE, TALL, LONGEST = 54, 30, 120
+TURN = 40  # degrees
 MOST = 30  # models
 
 
@@ -21,11 +22,12 @@ def correlation(data: Mapping[str, Any]) -> Drawing:
     require(len(models) > 1, "a correlation needs two models")
     found = correlations(models)
     marks: list[Mark] = []
+    top = 22 + sin(radians(TURN)) * max(min(LONGEST, text_width(model["model"], SMALL)) for model in models[:-1])
     for row, model in enumerate(models):
-        y = TURNED + (row - 1) * TALL
+        y = top + (row - 1) * TALL
         x = LABELS + (row + 0.5) * WIDE
         if row + 1 < len(models):
-            marks.append(Text(x + 2, TURNED - 8, clipped(model["model"], 120, SMALL), SMALL, turn=-40))
+            marks.append(Text(x + 2, top - 8, clipped(model["model"], LONGEST, SMALL), SMALL, turn=-TURN))
         if row:
             marks.append(name_at(model["model"], y + TALL / 2))
         for column, other in enumerate(models[:row]):
@@ -35,10 +37,10 @@ def correlation(data: Mapping[str, Any]) -> Drawing:
             tip = f"{model['model']} and {other['model']}: {told}"
             ink = "muted" if value is None else on(colour)
             marks += cell(LABELS + column * WIDE, y + 1, WIDE - 2, TALL - 2, colour, told, ink, tip)
-    width, height = LABELS + WIDE * len(models) + 20, TURNED + TALL * (len(models) - 1) + 34
+    width, height = LABELS + WIDE * len(models) + 20, top + TALL * (len(models) - 1) + 34
     marks += _key(height - 24)
     words = "Correlations over items of how many instances two models solve. " + _closest(models, found)
-    return Drawing("Which models solve the same items", words, max(width, LABELS + 330), height, tuple(marks))
+    return Drawing("Which models solve the same items", words, max(width, LABELS + 250), height, tuple(marks))
 
 
 def _key(y: float) -> list[Mark]:

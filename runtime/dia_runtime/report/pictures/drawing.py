@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 
 Point = tuple[float, float]
 NARROW, WIDE = frozenset("fijlrtI.,:;|!'()[] -"), frozenset("mwMWGOQ@%")
@@ -120,18 +121,24 @@ def _share(char: str) -> float:
         return 0
     if unicodedata.east_asian_width(char) in "WF":
         return 1.05
-    return 0.4 if char in NARROW else 0.98 if char in WIDE else 0.72 if char.isupper() else 0.62
+    return 0.36 if char in NARROW else 0.94 if char in WIDE else 0.7 if char.isupper() else 0.61
 
 
 def clipped(text: str, width: float, size: float = 12) -> str:
-    """The text, or as much of its beginning as fits with three points behind it.
+    """The text, or as much of its beginning and its end as fits; names of one family often differ at the end.
 
-    >>> clipped("short", 100), clipped("a very long name indeed", 60)
-    ('short', 'a very...')
+    >>> clipped("short", 100), clipped("family:theta=1,seed=1", 90)
+    ('short', 'family:t…ed=1')
     """
     if text_width(text, size) <= width:
         return text
-    end, room = 0, width - text_width("...", size)
-    while end < len(text) and (room := room - _share(text[end]) * size) >= 0:
-        end += 1
-    return text[:end].rstrip() + "..."
+    room = width - text_width("\N{HORIZONTAL ELLIPSIS}", size)
+    head = text[: _fitting(text, room * 0.6, size)].rstrip()
+    tail = text[::-1][: _fitting(text[::-1], room - text_width(head, size), size)][::-1].lstrip()
+    return f"{head}\N{HORIZONTAL ELLIPSIS}{tail}"
+
+
+def _fitting(text: str, room: float, size: float) -> int:
+    """How many signs of the text fit."""
+    widths = accumulate(_share(char) * size for char in text[:1000])
+    return sum(1 for width in takewhile(lambda width: width <= room, widths))

@@ -11,6 +11,15 @@ from dia_runtime.report.pictures.axes import SMALL, USUAL, Scale
 from dia_runtime.report.pictures.drawing import Circle, Line, Mark, Rect, Text, clipped
 
 Model = Mapping[str, Any]
+# Names of figures in prose.
+FIGURES = {
+    "rs": "RS@k", "conf": "Conf@k", "nms": "NMS@k", "pass_at_k": "Pass@k", "trad_score": "right replies",
+    "idk_score": "abstention score", "idk_freq": "abstained", "extract_fail": "unread",
+    "accuracy_answered": "right if answered", "drop": "drop", "coverage": "coverage", "share": "marks",
+}  # fmt: skip
+IN_POINTS = frozenset(["rs", "nms"])  # figures that are no shares
+
+
 Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 LABELS = 160  # pixels for the names of models
 ROW = 26

@@ -22,6 +22,7 @@ from dia_runtime.report.pictures.drawing import (
 from dia_runtime.report.pictures.palette import styles
 
 FONTS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
+SMALL, LARGE = 560, 800  # pixels above which a picture is scrolled on a small screen, and may grow less
 CLASS = re.compile(r'class="([^"]*)"')
 
 
@@ -34,6 +35,7 @@ def svg(drawing: Drawing, name: str = "picture", alone: bool = True) -> str:
     size = f'width="{number(drawing.width)}" height="{number(drawing.height)}"'
     box = f'viewBox="0 0 {number(drawing.width)} {number(drawing.height)}"'
     space = ' xmlns="http://www.w3.org/2000/svg" xml:lang="en"' if alone else ""
+    width = "" if alone else f' class="w{int(drawing.width > SMALL) + int(drawing.width > LARGE)}"'
     names = f'role="img" lang="en" aria-labelledby="{name}-title {name}-desc"'
     told = "".join(
         f'<{tag} id="{name}-{tag}">{text(words)}</{tag}>'
@@ -42,7 +44,7 @@ def svg(drawing: Drawing, name: str = "picture", alone: bool = True) -> str:
     ground = f'<rect {size} class="f-paper"/>' if alone else ""
     sheet = f"<style>text{{font-family:{FONTS}}}{_sheet(ground + body)}</style>" if alone else ""
     end = "\n" if alone else ""
-    return f"<svg{space} {size} {box} {names}>{told}{sheet}{ground}{body}</svg>{end}"
+    return f"<svg{space}{width} {size} {box} {names}>{told}{sheet}{ground}{body}</svg>{end}"
 
 
 def decoration(drawing: Drawing) -> str:
