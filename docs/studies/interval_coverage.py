@@ -14,6 +14,7 @@ import math
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy
 from dia_runtime.metrics import FIGURES, Tally
@@ -75,7 +76,7 @@ def intervals_of(first: list[Tally], second: list[Tally], way: Intervals) -> dic
     """The intervals of the figures of the first model, and of its difference to the second."""
     found = figures_json({name: FIGURES[name](Counter(first)) for name in SHOWN}, way)
     side = Side(Counter(zip(first, second, strict=True)), K * len(first), ("trad_score",), way)
-    difference = side.estimate("trad_score", {0: 1, 1: -1})
+    difference = side.estimate("trad_score", {0: Fraction(1), 1: Fraction(-1)})
     return {**{name: held["ci"] for name, held in found.items()}, "difference": difference["ci"]}
 
 
