@@ -13,6 +13,12 @@ from dia_runtime.commands.options import bundle_option, printed
 @click.command("audit")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
 @click.option("--chains", default="strict,compat", show_default=True, metavar="A,B", help="The two chains to compare.")
+@click.option(
+    "--labelled",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help='Compare verdicts with those of people instead: {"id", "verdict"} a line.',
+)
 @bundle_option
 @click.option(
     "--format",
@@ -25,20 +31,33 @@ from dia_runtime.commands.options import bundle_option, printed
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
 def command(
-    runs: tuple[Path, ...], chains: str, bundle: Path | None, form: str, as_json: bool, out: Path | None
+    runs: tuple[Path, ...],
+    chains: str,
+    labelled: Path | None,
+    bundle: Path | None,
+    form: str,
+    as_json: bool,
+    out: Path | None,
 ) -> int:
     """List every reply that two chains read or judge differently, and what that does to the figures.
 
     The chains are strict, lenient and compat, as far as the questions' formats have them. Shown are what each
-    read, the step that decided, and the reply itself, cut where it is long.
+    read, the step that decided, and the reply itself, cut where it is long. With --labelled the verdicts by the
+    first chain, which may be those of a judge, are put beside the verdicts that people gave to a sample.
 
     \b
     Example:
       dia audit build/runs/dia_bench-oracle.run --chains strict,lenient
     """
+    from dia_runtime.agreement import agreement
     from dia_runtime.audit import audit
-    from dia_runtime.report.audit_tables import FORMATS
+    from dia_runtime.report.audit_tables import AGREEMENT_FORMATS, FORMATS
 
-    result = audit(list(runs), [name.strip() for name in chains.split(",")], bundle)
+    named = [name.strip() for name in chains.split(",")]
+    if labelled is not None:
+        found = agreement(list(runs), labelled, named[0], bundle)
+        printed(json.dumps(found, indent=2) + "\n" if as_json else AGREEMENT_FORMATS[form](found), out)
+        return 0
+    result = audit(list(runs), named, bundle)
     printed(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](result), out)
     return 0

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 RANGE = re.compile(r"([A-Z])-([A-Z])")
 LETTERS = re.compile(r"[A-Z](?:,?[A-Z])+")
 # Also the names of dia_runtime.imports.READERS, which need not be loaded for a look at the help.
-KINDS = ("inspect", "lm-eval", "lighteval", "promptfoo", "openai-batch", "jsonl", "csv", "parquet")
+RECORDINGS = "self-execution"
+KINDS = ("inspect", "lm-eval", "lighteval", "promptfoo", "openai-batch", "jsonl", "csv", "parquet", RECORDINGS)
 TABLES = frozenset({"jsonl", "csv", "parquet"})
 MOST_TOLD = 20
 OF_ANSWERS = ("letters", "skip", "kind_of_answer", "answer_format", "points", "benchmark")
@@ -62,6 +63,13 @@ OF_ANSWERS = ("letters", "skip", "kind_of_answer", "answer_format", "points", "b
 @click.option(
     "--benchmark", metavar="NAME", default="imported", show_default=True, help="What tables call the questions."
 )
+@click.option(
+    "--experiment",
+    "experiments",
+    multiple=True,
+    type=click.Choice(["exp1", "exp2", "exp3", "exp4"]),
+    help="Of self-execution: take this experiment alone. Repeatable.",
+)
 @click.option("--keep", is_flag=True, help="Take what can be used, and tell what cannot.")
 @click.option("--force", is_flag=True, help="Replace a run that is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
@@ -79,6 +87,7 @@ def command(
     points: tuple[str, ...],
     models: tuple[str, ...],
     benchmark: str,
+    experiments: tuple[str, ...],
     keep: bool,
     force: bool,
     as_json: bool,
@@ -100,6 +109,10 @@ def command(
     """
     from dia_runtime.imports.table import import_tables
 
+    if kind == RECORDINGS:
+        return _told_of(_recordings(files, experiments, out, force), as_json, quiet)
+    if experiments:
+        raise _unclear("only recordings of self-execution have experiments", "leave `--experiment` out")
     sources = _sources(files, kind, models)
     named = _default_fields(kind, bundle is not None, bool(models)) | _fields(fields)
     if bundle is not None:
@@ -109,6 +122,11 @@ def command(
             raise _unclear("answers of a batch come without gold answers", "name the bundle with `--bundle`")
         columns, format = _columns(named, letters, skip, kind_of_answer, answer_format)
         done = import_tables(sources, columns, _form(format, points, benchmark), out, force, keep)
+    return _told_of(done, as_json, quiet)
+
+
+def _told_of(done: Imported, as_json: bool, quiet: bool) -> int:
+    """The exit code, when it is printed what the run holds."""
     _tell(done)
     if as_json:
         click.echo(json.dumps(import_json(done), indent=2))
@@ -118,6 +136,14 @@ def command(
             for name, replies in done.models.items():
                 click.echo(visible(f"{name}: {replies} replies to {done.questions} questions"), err=True)
     return 0
+
+
+def _recordings(files: Sequence[Path], experiments: Sequence[str], out: Path, force: bool) -> Imported:
+    from dia_runtime.imports.self_execution import EXPERIMENTS, import_recordings
+
+    if len(files) != 1 or not files[0].is_dir():
+        raise _unclear("recordings of self-execution are one folder", "name the folder that holds exp1 to exp4")
+    return import_recordings(files[0], experiments or tuple(EXPERIMENTS), out, force)
 
 
 def _joined(

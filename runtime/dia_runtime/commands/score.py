@@ -57,6 +57,11 @@ COMPARED = ("trad_score", "rs")
 @errors_option
 @over_option
 @click.option(
+    "--preset",
+    type=click.Choice(["paper"]),
+    help="Read as the published evaluators did, and add the figures of a published study.",
+)
+@click.option(
     "--ensemble",
     type=click.Choice(["vote", "outcomes"]),
     help="Add all models as one: by the answer, or the outcome, that most gave.",
@@ -124,6 +129,7 @@ def command(
     points: tuple[str, ...],
     errors: str,
     over: str,
+    preset: str | None,
     ensemble: str | None,
     ties: str,
     skips: str,
@@ -164,6 +170,7 @@ def command(
         "labels": labels,
         "power": power or difference is not None,
         "difference": difference,
+        "preset": preset,
     }
     result = score(list(runs), chain, parse_points(points), errors, bundle, over, by, policy, **wanted)
     printed(json.dumps(result, indent=2) + "\n" if as_json else shown(result, by, show, form), out)
@@ -177,12 +184,14 @@ def shown(result: Mapping[str, Any], by: Sequence[str], show: Sequence[str], for
     """The tables; of CSV those of other kinds come behind an empty line each."""
     from dia_runtime.report import tables
     from dia_runtime.report.comparison_tables import SHOWS, comparison_tables, models_by, variant_tables
+    from dia_runtime.report.session_tables import session_tables
 
     own = [label for label in by if label not in result["by_respondent"]]
     figures = tables.score_tables(result, own)[: 1 if by and not own else None]
     effects = [] if own and "variant" not in own else variant_tables(result)
     more = [*effects, *(table for name in show for table in SHOWS[name](result))]
     more += comparison_tables(models_by(result, by))
+    more += [] if by else session_tables(result)
     if form == "csv":
         return "\n".join([tables.as_csv(figures), *map(tables.as_rows, more)])
     return tables.FORMATS[form]([*figures, *([] if by else tables.ladder_tables(result)), *more])

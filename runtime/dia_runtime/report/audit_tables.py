@@ -83,5 +83,32 @@ def _rows(result: Result) -> Table:
     return Table("Replies", headings, rows, len(headings))
 
 
+def agreement_tables(result: Result) -> list[Table]:
+    """How far the verdicts of each model agree with the labels, and the table of both."""
+    models = [model for model in result["models"] if model["labelled"]]
+    rows = [
+        (
+            model["model"],
+            str(model["labelled"]),
+            figure_text(model["agreement"], 100, 1),
+            "" if model["kappa"] is None else f"{model['kappa']:.3f}",
+        )
+        for model in models
+    ]
+    whole = Table("Agreement with labelled replies", ("model", "labelled", "agreement %", "kappa"), tuple(rows), 1)
+    verdicts = list(dict.fromkeys(name for model in models for held in model["table"].values() for name in held))
+    cells = [
+        (model["model"], label, *(str(held.get(verdict, 0)) for verdict in verdicts))
+        for model in models
+        for label, held in model["table"].items()
+    ]
+    return [whole, Table("Labels and verdicts", ("model", "label", *verdicts), tuple(cells), 2)]
+
+
+AGREEMENT_FORMATS: dict[str, Callable[[Result], str]] = {
+    "text": lambda result: as_text(agreement_tables(result)),
+    "csv": lambda result: "\n".join(map(as_rows, agreement_tables(result))),
+    "markdown": lambda result: as_markdown(agreement_tables(result)),
+}
 KEYS = ("reading", "step", "verdict")
 FORMATS: dict[str, Callable[[Result], str]] = {"text": as_plain, "csv": as_comma, "markdown": as_tables}
