@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from dia_compiler.cli import run
 from dia_runtime.data import data_folder
-from dia_runtime.exports import replies
+from dia_runtime.exports import parquet as tables
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store_schema import APPLICATION_ID, FIRST_SCHEMA
 
@@ -86,7 +86,7 @@ def test_two_exports_are_the_same_bytes(held: Path, tmp_path: Path) -> None:
 
 def test_parquet_holds_the_same_rows(held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(replies, "ROWS", 7)  # several groups of rows
+    monkeypatch.setattr(tables, "ROWS", 7)  # several groups of rows
     path = exported(held, "replies-parquet", tmp_path / "table")
     found = parquet.read_table(path).to_pylist()
     assert parquet.ParquetFile(path).num_row_groups == 6

@@ -6,6 +6,7 @@ from typing import Any
 
 from dia_runtime.exports.base import Exporter
 from dia_runtime.exports.dia_bench import DiaBench
+from dia_runtime.exports.huggingface import HuggingFace
 from dia_runtime.exports.inspect import Inspect
 from dia_runtime.exports.jsonl import JsonLines
 from dia_runtime.exports.lm_eval import LmEval
@@ -22,6 +23,7 @@ def plugin_fault(held: Any) -> str | None:
 
 OWN: dict[str, Exporter] = {
     "dia-bench": DiaBench(),
+    "huggingface": HuggingFace(),
     "inspect": Inspect(),
     "jsonl": JsonLines(),
     "lm-eval": LmEval(),
