@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("dia_runtime.commands.run", "Ask models the questions of a bundle."),
     "import": ("dia_runtime.commands.import_replies", "Make a run of replies from elsewhere."),
     "score": ("dia_runtime.commands.score", "Print the figures of runs."),
+    "calibrate": ("dia_runtime.commands.calibrate", "Put models and items on one Rasch scale: a bank."),
     "audit": ("dia_runtime.commands.audit", "Show where two ways of reading replies differ."),
     "questions": ("dia_runtime.commands.questions", "Show what models make of each question."),
     "report": ("dia_runtime.commands.report", "Write one page with the figures and replies of runs."),

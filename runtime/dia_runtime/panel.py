@@ -90,7 +90,7 @@ def _of_table(path: Path) -> Panel:
 
 
 def _require_replies(models: Sequence[str], asked: NDArray[Any]) -> None:
-    silent = [name for name, tried in zip(models, asked.any(axis=1).tolist(), strict=True) if not tried]
+    silent = [name for name, tried in zip(models, list(asked.any(axis=1)), strict=True) if not tried]
     if silent:
         message = visible(f"`{silent[0][:80]}` has no replies")
         raise DiaError(Diagnostic("E891", message, None, "leave it out, or ask it"))

@@ -60,7 +60,8 @@ def _halves(successes: Array, trials: Array) -> tuple[Mask, Mask, Mask] | None:
         totals = successes[rows].sum(axis=0)
         columns = columns & (totals > 0) & (totals < tried)
         share = np.where(tried > 0, totals / np.maximum(tried, 1), np.nan)
-        high = share > np.median(share[columns])
+        middle = np.median(share[columns])
+        high = share > middle if (share[columns] > middle).any() else share >= middle
         keep = rows.copy()
         for half in (columns & high, columns & ~high):
             right, most = successes[:, half].sum(axis=1), trials[:, half].sum(axis=1)

@@ -1,0 +1,192 @@
+"""`dia calibrate`: a bank of items with their difficulties, and the abilities of models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dia_runtime.commands.options import is_quiet
+from dia_runtime.language.diagnostics import visible
+
+if TYPE_CHECKING:
+    from dia_runtime.panel import Panel
+    from dia_runtime.rasch.estimate import Options
+
+METHODS = ("mml-items", "mml-persons", "cml", "jml")
+GAUGES = ("mean-difficulty", "mean-ability", "anchors")
+CHECKS = ("andersen", "components", "held-out", "stability", "monotone", "all", "none")
+
+
+@click.command("calibrate")
+@click.argument("data", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), help="Write the bank there; build/banks/NAME.json if not."
+)
+@click.option("--method", type=click.Choice(METHODS), help="The estimator; mml-items, for tables of shares jml.")
+@click.option(
+    "--eliminate",
+    type=click.Choice(["auto", "respondents", "items"]),
+    default="auto",
+    show_default=True,
+    help="The side that cml conditions on; auto: the larger one.",
+)
+@click.option(
+    "--item-scores",
+    type=click.Choice(["eap", "wle", "mle"]),
+    default="eap",
+    show_default=True,
+    help="How the side is placed that is no parameter.",
+)
+@click.option("--preset", type=click.Choice(["paper"]), help="Algorithm 1 of the Self-Execution paper, as it was run.")
+@click.option(
+    "--gauge", type=click.Choice(GAUGES), help="What fixes the origin; mean-difficulty, or the anchors given."
+)
+@click.option("--anchors", type=click.Path(path_type=Path), metavar="BANK", help="Keep the difficulties of this bank.")
+@click.option(
+    "--items",
+    "unit",
+    type=click.Choice(["instances", "items", "templates", "benchmarks"]),
+    default="instances",
+    show_default=True,
+    help="What has a difficulty of its own.",
+)
+@click.option(
+    "--bias-correction",
+    type=click.Choice(["none", "trials"]),
+    default="none",
+    show_default=True,
+    help="Shrink a joint scale by (n-1)/n.",
+)
+@click.option(
+    "--extreme",
+    type=click.Choice(["winsteps", "drop"]),
+    default="winsteps",
+    show_default=True,
+    help="Place what is all right or all wrong a little inside, or leave it out.",
+)
+@click.option(
+    "--extreme-adjust", type=click.FloatRange(0.01, 0.5), default=0.3, show_default=True, help="How far inside."
+)
+@click.option("--largest-block", is_flag=True, help="Keep the largest block of data that fall apart.")
+@click.option("--filter", "rule", metavar="RULE", help="Keep items: avg:0.05,0.95, atlas, difficulty:-2,2, infit.")
+@click.option("--choose-filter", is_flag=True, help="Choose the filter in two stages.")
+@click.option(
+    "--check",
+    "checks",
+    multiple=True,
+    type=click.Choice(CHECKS),
+    default=["andersen", "components"],
+    show_default=True,
+    help="Look deeper. Repeatable.",
+)
+@click.option("--draws", type=click.IntRange(0, 10_000), default=20, show_default=True, help="Data sets of the null.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of folds and draws.")
+@click.option("--labels", type=click.Path(path_type=Path), help="Labels of models, as for dia score.")
+@click.option("--family", default="family", show_default=True, help="The label that makes families.")
+@click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
+@click.option(
+    "--chain",
+    type=click.Choice(["strict", "lenient", "compat"]),
+    default="strict",
+    show_default=True,
+    help="How answers are read out of replies.",
+)
+@click.option("--all", "every", is_flag=True, help="Print all models and items.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "csv", "markdown", "latex"]),
+    default="text",
+    show_default=True,
+    help="The form of the tables.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
+def command(data: tuple[Path, ...], **given: Any) -> int:
+    """Estimate the difficulties of items and the abilities of models on one Rasch scale.
+
+    RUN... are runs, or one table (CSV or Parquet) with a row for each model and a column for each item. The bank is
+    written as a whole or not at all.
+
+    \b
+    Example:
+      dia calibrate build/runs/dia_bench-simulated.run --items templates -o build/bank.json
+    """
+    from dia_runtime.panel import read_panel
+    from dia_runtime.rasch.bank import read_bank, write_bank
+    from dia_runtime.report.scale_tables import scale_tables
+    from dia_runtime.report.tables import FORMATS, as_rows
+    from dia_runtime.scale import scale
+
+    panel = read_panel(data, given["unit"], given["chain"], given["bundle"])
+    anchors = None
+    if given["anchors"] is not None:
+        anchors = {entry.item: entry.difficulty for entry in read_bank(given["anchors"]).items}
+    options = _options(given, panel)
+    found = scale(panel, options, _wish(given, panel), anchors)
+    out = given["out"] or Path("build", "banks", f"{panel.benchmark or data[0].name.partition('.')[0]}.json")
+    write_bank(found.bank, out)
+    if given["as_json"]:
+        click.echo(json.dumps({**found.result, "bank": str(out)}, indent=2))
+    elif given["form"] == "csv":
+        click.echo("\n".join(map(as_rows, scale_tables(found.result, given["every"])[:2])), nl=False)
+    else:
+        click.echo(FORMATS[given["form"]](scale_tables(found.result, given["every"])), nl=False)
+    if not is_quiet(given["quiet"]):
+        for note in [*_notes(found.result, given, panel), f"the bank is in {out}"]:
+            click.echo(f"note: {visible(note)}", err=True)
+    return 0
+
+
+def _options(given: dict[str, Any], panel: Panel) -> Options:
+    from dia_runtime.rasch.estimate import Options
+
+    method = given["method"] or ("jml" if panel.is_shares or given["bias_correction"] != "none" else "mml-items")
+    gauge = given["gauge"] or ("anchors" if given["anchors"] else "mean-difficulty")
+    names = ("eliminate", "item_scores", "bias_correction", "extreme", "extreme_adjust")
+    shared = {name: given[name] for name in names}
+    return Options(method=method.replace("-", "_"), gauge=gauge.replace("-", "_"), **shared)
+
+
+def _wish(given: dict[str, Any], panel: Panel) -> Any:
+    from dia_runtime.scale import CHECKS as EVERY
+    from dia_runtime.scale import Wish
+
+    checks = set(given["checks"])
+    wanted = EVERY if "all" in checks else tuple(name for name in EVERY if name in checks and "none" not in checks)
+    families = _families(given, panel) if given["labels"] else None
+    more = {name: given[name] for name in ("choose_filter", "largest_block", "draws", "seed")}
+    return Wish(given["rule"], checks=wanted, families=families, paper=given["preset"] == "paper", **more)
+
+
+def _families(given: dict[str, Any], panel: Panel) -> tuple[str | None, ...]:
+    from dia_runtime.labels import read_labels
+    from dia_runtime.rasch.estimate import fault
+
+    labels = read_labels(given["labels"])
+    found = tuple(labels.of(model).get(given["family"]) for model in panel.models)
+    if len(set(found) - {None}) < 2:
+        message = f"the label `{given['family']}` tells no two families of these models apart"
+        raise fault(message, f"the file has the labels {', '.join(labels.names) or 'of none'}")
+    return found
+
+
+def _notes(result: dict[str, Any], given: dict[str, Any], panel: Panel) -> list[str]:
+    """What a reader of the tables must know."""
+    notes = []
+    if panel.is_shares and given["method"] is None and given["preset"] is None:
+        notes.append("the cells are shares of unknown numbers of trials, each counted as one trial: errors are rough")
+    if len(panel.models) > len(panel.items) and result["method"] == "mml_items":
+        notes.append(
+            "there are more models than items: `--method cml` or `--method mml-persons` suits these data better"
+        )
+    for what, key in (("items", "difficulties"), ("models", "abilities")):
+        extreme = sum(entry["status"].startswith("extreme") for entry in result[key])
+        if extreme:
+            notes.append(f"{extreme} {what} are all right or all wrong: their places owe much to the rule for extremes")
+    for entry in result["left_out"][:5]:
+        notes.append(f"the {entry['kind']} {entry['name']} has no place on the scale: {entry['why']}")
+    return notes

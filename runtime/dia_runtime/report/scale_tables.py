@@ -1,0 +1,151 @@
+"""A calibration as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dia_runtime.report.tables import ERROR, Table
+
+WORST = 10
+SHOWN_MODELS = 50
+SHOWN_ITEMS = 20
+
+
+def scale_tables(result: Mapping[str, Any], every: bool = False) -> list[Table]:
+    """The abilities (the highest where they are many), the items that fit worst, or all, and what was asked beside."""
+    models = sorted(result["abilities"], key=lambda entry: -(entry["value"] or -1e9))
+    shown = models if every else models[:SHOWN_MODELS]
+    tables = [_places(_title(result), "model", shown)]
+    items = result["difficulties"]
+    if every or len(items) <= SHOWN_ITEMS:
+        tables.append(_places("Items", "item", items))
+    else:
+        worst = sorted(
+            (entry for entry in items if entry["outfit_z"] is not None), key=lambda entry: -entry["outfit_z"]
+        )
+        tables.append(_places("Items that fit worst", "item", worst[:WORST]))
+    tables.append(_summary(result))
+    tables += [table for table in (_choice(result), _left(result), _differences(result)) if table]
+    return tables
+
+
+def _title(result: Mapping[str, Any]) -> str:
+    origin = {"mean_difficulty": "mean difficulty 0", "mean_ability": "mean ability 0", "anchors": "given difficulties"}
+    where = origin.get(result["gauge"], "no origin")
+    sizes = f"{len(result['abilities'])} models, {len(result['difficulties'])} {_unit(result)}"
+    return f"Abilities in logits: {sizes}, {result['method'].replace('_', '-')}, {where}"
+
+
+def _unit(result: Mapping[str, Any]) -> str:
+    return "items" if result["unit"] == "columns" else str(result["unit"])
+
+
+def _places(title: str, what: str, entries: Sequence[Mapping[str, Any]]) -> Table:
+    headings = (what, "logits", "right", "of", "infit", "z", "outfit", "z", "status")
+    rows = tuple(
+        (
+            entry["name"],
+            _with_error(entry),
+            _number(entry["successes"], 2).rstrip("0").rstrip("."),
+            _number(entry["trials"], 2).rstrip("0").rstrip("."),
+            _number(entry["infit"], 2),
+            _number(entry["infit_z"], 1),
+            _number(entry["outfit"], 2),
+            _number(entry["outfit_z"], 1),
+            "" if entry["status"] == "estimated" else entry["status"],
+        )
+        for entry in entries
+    )
+    return Table(title, headings, rows, 1, figures=frozenset({1}))
+
+
+def _with_error(entry: Mapping[str, Any]) -> str:
+    if entry["value"] is None:
+        return ""
+    error = f"{ERROR}{entry['se']:.3f}" if entry["se"] is not None else ""
+    return f"{entry['value']:.3f}{error}"
+
+
+def _number(value: float | None, places: int) -> str:
+    return "" if value is None else f"{value:.{places}f}"
+
+
+def _summary(result: Mapping[str, Any]) -> Table:
+    fit = result["fit"]
+    rows = [
+        ("log likelihood", _number(result["log_likelihood"], 4)),
+        ("iterations", str(result["iterations"])),
+        *((f"{what}: {key}", _number(fit[what][key], 3)) for what in ("models", "items") for key in fit[what]),
+    ]
+    if result["prior"]:
+        rows.append(("spread of the random side", _number(result["prior"]["sd"], 4)))
+    if fit["andersen"]:
+        test = fit["andersen"]
+        rows.append(("Andersen's test", f"{test['statistic']:.2f}, df {test['df']}, p {test['p']:.3f}"))
+    if fit["components"]:
+        rows.append(("first eigenvalue of residuals", _number(fit["components"]["eigenvalues"][0], 3)))
+    if fit["monotone"] is not None:
+        falling = sum(entry["p"] is not None and entry["p"] < 0.01 for entry in fit["monotone"])
+        rows.append(("items that do not rise with ability, p < 0.01", str(falling)))
+    if result["held_out"]:
+        held = result["held_out"]
+        names = {"scale": "the scale", "one_rate": "one rate for all", "model_rates": "a rate for each model"}
+        rows += [(f"loss of a held-out trial: {text}", _number(held[name], 4)) for name, text in names.items()]
+    return Table("Summary", ("", "value"), tuple(rows), 1)
+
+
+def _choice(result: Mapping[str, Any]) -> Table | None:
+    if not result["choice"]:
+        return None
+    headings = ("category", "filter", "items", "kept", "gain", "infit ok", "budget SE", "admitted", "frontier")
+    rows = tuple(
+        (
+            category,
+            entry["rule"],
+            str(entry["items"]),
+            _number(entry["kept"], 3),
+            _number(entry["gain"], 4),
+            _number(entry["infit_share"], 3),
+            _number(entry["budget_se"], 4),
+            "yes" if entry["admitted"] else "",
+            "yes" if entry["pareto"] else "",
+        )
+        for category, table in result["choice"]["categories"].items()
+        for entry in table
+    )
+    return Table(f"Filters; chosen: {result['choice']['chosen'] or 'none'}", headings, rows, 2)
+
+
+def _left(result: Mapping[str, Any]) -> Table | None:
+    if not result["stability"]:
+        return None
+    rows = []
+    for kind, found in result["stability"].items():
+        for entry in found["left_out"]:
+            gaps = [abs(placed["difference"]) for placed in entry["placed"].values()]
+            moved = _number(max(gaps), 3) if gaps else ""
+            rows.append((entry["name"], _number(entry["mean_absolute"], 3), _number(entry["correlation"], 4), moved))
+        null = found["null"]["mean_absolute"]["mean"] if found["null"] else None
+        whole = f"all {kind}, p {found['p']:.2f}" if found["p"] is not None else f"all {kind}"
+        rows.append(
+            (whole, _number(found["pooled"]["mean_absolute"], 3), _number(found["pooled"]["correlation"], 4), "")
+        )
+        rows.append((f"all {kind}, by chance", _number(null, 3), "", ""))
+    return Table("Left out in turn", ("without", "mean change", "correlation", "placed apart by"), tuple(rows), 1)
+
+
+def _differences(result: Mapping[str, Any]) -> Table | None:
+    if not result["differences"]:
+        return None
+    rows = tuple(
+        (
+            entry["item"],
+            entry["group"],
+            f"{entry['size']:.3f}{ERROR}{entry['se']:.3f}",
+            _number(entry["p"], 4),
+            _number(entry["adjusted"], 4),
+        )
+        for entry in result["differences"][:WORST]
+    )
+    return Table("Harder for a family than its abilities say", ("item", "family", "logits", "p", "adjusted"), rows, 2)
