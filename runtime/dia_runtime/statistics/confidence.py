@@ -12,13 +12,19 @@ from dia_runtime.statistics.resample import Numbers
 
 LEVEL = 0.95
 NORMAL = NormalDist()
+SHARES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 DEFINED = 0.9  # the share of resamples that must have a value
 
 
 def interval(
-    values: Numbers, point: float, left_out: Numbers, times: NDArray[numpy.int64], method: str
+    values: Numbers,
+    point: float,
+    left_out: Numbers,
+    times: NDArray[numpy.int64],
+    method: str,
+    shares: tuple[float, float] = SHARES,
 ) -> list[float] | None:
-    """The two ends; None where too few resamples have a value.
+    """The two ends, below which these shares of the resamples lie; None where too few resamples have a value.
 
     `left_out` are the values without one item each, of which `times` are alike. Where BCa cannot be computed, because
     all resamples lie on one side of the point or one item decides alone, the percentiles stand as they are.
@@ -26,11 +32,21 @@ def interval(
     held = values[numpy.isfinite(values)]
     if len(held) < DEFINED * len(values):
         return None
-    shares = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
     if method == "bca":
         shares = _corrected(held, point, left_out, times, shares) or shares
     held.sort()
     return [_quantile(held, share) for share in shares]
+
+
+def widened(items: int) -> tuple[float, float]:
+    """The shares for a difference of so many items: as far out as Student's t is beyond the normal distribution.
+
+    Resamples spread by divisor n instead of n - 1, and know nothing of the error of the error (Hesterberg 2015).
+    """
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(items - 1, SHARES[1])) * math.sqrt(items / (items - 1))
+    return NORMAL.cdf(-reach), NORMAL.cdf(reach)
 
 
 def _corrected(

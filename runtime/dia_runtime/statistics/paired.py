@@ -65,7 +65,8 @@ class Side:
             return {**NOWHERE, "bounds": [low, high]}
         quantity = self.quantity(name, weights)
         error = self.sample.standard_error(quantity)
-        return {"value": low, "se": error, "ci": self.sample.interval(quantity, self.intervals)}
+        is_difference = any(weight < 0 for weight in weights.values())
+        return {"value": low, "se": error, "ci": self.sample.interval(quantity, self.intervals, is_difference)}
 
     def replicates(self, name: str, weights: Weights) -> Numbers:
         """The weighted sum in each resample; none where no intervals are wanted."""

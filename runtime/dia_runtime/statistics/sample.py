@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy
 from numpy.typing import NDArray
 
-from dia_runtime.statistics.confidence import interval
+from dia_runtime.statistics.confidence import SHARES, interval, widened
 from dia_runtime.statistics.resample import Intervals, Numbers, resampled_sums
 
 Exact = int | Fraction
@@ -121,16 +121,16 @@ class Sample:
         """The quantity without one item like each row."""
         return self.values(quantity, self._total() - self.rows)
 
-    def interval(self, quantity: Quantity, intervals: Intervals) -> list[float] | None:
+    def interval(self, quantity: Quantity, intervals: Intervals, is_difference: bool = False) -> list[float] | None:
         """The confidence interval; None where nothing varies, below two items, and where none is wanted."""
         point, error = self.point(quantity), self.standard_error(quantity)
         if intervals.method == "none" or point is None or not error or error < 1e-12 * max(1.0, abs(point)):
             return None
         if len(self.rows) > MANY:
             return [point - WIDTH * error, point + WIDTH * error]
-        return interval(
-            self.replicates(quantity, intervals), point, self.left_out(quantity), self.times, intervals.method
-        )
+        values, left_out = self.replicates(quantity, intervals), self.left_out(quantity)
+        shares = widened(self.number) if is_difference else SHARES
+        return interval(values, point, left_out, self.times, intervals.method, shares)
 
 
 def sample_of(items: Iterable[tuple[Row, int]]) -> Sample:

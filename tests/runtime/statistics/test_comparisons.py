@@ -98,6 +98,8 @@ def test_a_paired_difference_of_single_questions_is_the_paired_t_test_of_scipy()
 @settings(max_examples=25, deadline=None)
 @given(BOTH)
 def test_both_respondents_are_resampled_alike(rows: list[list[tuple[str, str]]]) -> None:
+    from scipy.stats import norm, t
+
     first, second = sides(rows)
     held, questions = beside([first, second])
     side = Side(held, questions, ("trad_score",), WAY)
@@ -113,7 +115,9 @@ def test_both_respondents_are_resampled_alike(rows: list[list[tuple[str, str]]])
     same = sum(sign == (1 if tested["difference"]["value"] > 0 else -1) for sign in signs)
     assert tested["order"] == pytest.approx((same + signs.count(0) / 2) / len(signs))
     if tested["difference"]["se"] > 1e-9:
-        assert tested["difference"]["ci"] == pytest.approx(numpy.quantile(found, [0.025, 0.975]).tolist(), abs=1e-9)
+        reach = t.ppf(0.975, len(rows) - 1) * math.sqrt(len(rows) / (len(rows) - 1))
+        ends = numpy.quantile(found, norm.cdf([-reach, reach])).tolist()
+        assert tested["difference"]["ci"] == pytest.approx(ends, abs=1e-9)
 
 
 def test_only_questions_that_both_answered_are_compared() -> None:
