@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, visible
+from dia_runtime.language.replies import Said
 from dia_runtime.language.workers import Servant
 from dia_runtime.transcripts import SaidSession, read_transcript
 from dia_runtime.truth.outcome import BROKEN, UNREAD, Outcome
@@ -115,7 +116,8 @@ def _outcome(
 
 def _told(found: Outcome, said: Heard) -> Outcome:
     """The outcome with what is known of how the replies came; what was refused for good is wrong, not unread."""
-    verdict = "wrong" if found.verdict == "unparsed" and said.flags and found.state == "absent" else found.verdict
+    is_refused = found.verdict == "unparsed" and said.flags and not _has_text(said.scope.get(found.missing or ""))
+    verdict = "wrong" if is_refused else found.verdict
     return replace(
         found,
         verdict=verdict,
@@ -125,3 +127,9 @@ def _told(found: Outcome, said: Heard) -> Outcome:
         is_recorded=said.is_recorded,
         mismatches=said.mismatches,
     )
+
+
+def _has_text(found: Any) -> bool:
+    if isinstance(found, list):
+        return all(map(_has_text, found))
+    return isinstance(found, Said) and found.text is not None

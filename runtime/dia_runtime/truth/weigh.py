@@ -24,6 +24,7 @@ from dia_runtime.truth.outcome import ABSENT, BROKEN, UNREAD, VALID, Decision, O
 
 Stored = Mapping[str, Any]
 Scope = Mapping[str, Any]
+SHAPE = "E822"  # the code of stored things that are none
 LONGEST_LIST = 10_000
 # How large a label, or the text of a figure, may be
 LONGEST = 10_000
@@ -35,7 +36,7 @@ def weighed(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Ite
     try:
         found = weigh(stored, scope, recorded)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError):
-        raise LanguageError("a stored truth of no right shape", code="E822") from None
+        raise LanguageError("a stored truth of no right shape", code=SHAPE) from None
     yield found
 
 
@@ -43,7 +44,7 @@ def weigh(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Outco
     """The outcome of a stored truth on replies; `recorded` has what a log tells in their place ({"order": [...]})."""
     kind = next((name for name in KINDS if name in stored["truth"]), None)
     if kind is None:
-        raise LanguageError("a stored truth of no kind", code="E822")
+        raise LanguageError("a stored truth of no kind", code=SHAPE)
     found = KINDS[kind](stored["truth"][kind], scope, recorded or {})
     figures = _figures(stored.get("figures", {}), scope, found)
     return replace(found, kind=kind, figures=figures, has_come=_has_come(found, stored, scope))
@@ -63,7 +64,13 @@ def _value(stored: Stored, scope: Scope) -> Value:
         return _code(dumps(stored, sort_keys=True)).evaluate(scope)
     except Unset as missing:
         raise Failed(UNREAD if _came(scope.get(missing.name)) else ABSENT, missing.name) from None
-    except (LanguageError, DiaError):
+    except DiaError as error:
+        if any(
+            entry.code.startswith(("E3", SHAPE)) for entry in error.diagnostics
+        ):  # nothing that a reply can bring about
+            raise LanguageError("a stored truth that cannot be compiled", code=SHAPE) from None
+        raise Failed(BROKEN, None) from None
+    except LanguageError:
         raise Failed(BROKEN, None) from None
 
 
@@ -147,6 +154,8 @@ def _each(stored: Stored, scope: Scope) -> list[Scope]:
     if "over" not in stored:
         return [scope]
     over = stored["over"]
+    if not isinstance(over, Mapping | list):
+        raise TypeError("a truth goes over a list, or over what code gives")
     items = _value(over, scope) if isinstance(over, Mapping) else _code(dumps(_listed(over))).evaluate({})
     if not isinstance(items, list) or len(items) > LONGEST_LIST:
         raise Failed(BROKEN, None)

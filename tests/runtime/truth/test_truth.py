@@ -1,0 +1,336 @@
+"""Transcripts against truths: verdicts, decisions, rankings, figures and what is told of what is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, permutations
+from typing import Any
+
+import pytest
+from dia_runtime.language.diagnostics import DiaError
+from dia_runtime.language.workers import Servant
+from dia_runtime.statistics.figures import figures_json
+from dia_runtime.statistics.resample import Intervals
+from dia_runtime.transcripts import SaidReply, SaidSession, transcript_text
+from dia_runtime.truth.judging import Found, judge_transcript, truth_of
+from dia_runtime.truth.tally import SessionTally, survival
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def code(expression: str, *replies: str, **names: Any) -> dict[str, Any]:
+    held: dict[str, Any] = {"expression": expression}
+    return held | ({"replies": sorted(replies)} if replies else {}) | ({"names": names} if names else {})
+
+
+def record(truth: Mapping[str, Any], replies: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    named = {name: {"session": "talk", "turn": 0, "format": format} for name, format in replies.items()}
+    return {"comparison": {"type": "sessions"}, "truth": truth, "replies": named, **more}
+
+
+def said(*replies: SaidReply, name: str = "talk", item: int | None = None) -> SaidSession:
+    return SaidSession(name, "subject", "m", item, None, (), replies)
+
+
+def judged(stored: Mapping[str, Any], *sessions: SaidSession, chain: str = "strict") -> Any:
+    return judge_transcript(truth_of(stored), transcript_text(sessions), chain).outcome
+
+
+LETTER = {"kind": "letter", "of": ["A", "B"]}
+GRADE = record(
+    {"grade": {"correct": code('one == "A"', "one"), "skipped": code("not answered(one)", "one")}},
+    {"one": LETTER},
+)
+
+
+def test_a_grade_is_correct_wrong_or_skipped() -> None:
+    assert judged(GRADE, said(SaidReply("one", 0, text="A"))).verdict == "correct"
+    assert judged(GRADE, said(SaidReply("one", 0, text="B"))).verdict == "wrong"
+    assert judged(GRADE, said(SaidReply("one", 0, text="who knows"))).verdict == "skipped"
+
+
+WITHOUT_SKIP = record({"grade": {"correct": code('one == "A"', "one")}}, {"one": LETTER})
+GONE = SaidReply("one", 0, error={"kind": "left_out", "message": "nobody"})
+
+
+def test_what_is_missing_is_told_apart() -> None:
+    unread = judged(WITHOUT_SKIP, said(SaidReply("one", 0, text="who knows")))
+    assert (unread.verdict, unread.state, unread.missing, unread.has_come) == ("unparsed", "unread", "one", True)
+    absent = judged(WITHOUT_SKIP, said(GONE))
+    assert (absent.verdict, absent.state, absent.missing, absent.has_come) == ("unparsed", "absent", "one", False)
+    refused = judged(WITHOUT_SKIP, said(SaidReply("one", 0, finish_reason="content_filter")))
+    assert (refused.verdict, refused.flags) == ("wrong", {"refused"})
+    broken = judged(
+        record({"grade": {"correct": code("1 // length(one)", "one")}}, {"one": {"kind": "text"}}),
+        said(SaidReply("one", 0, text="x")),
+    )
+    assert (broken.verdict, broken.state) == ("wrong", "broken")
+    no_transcript = judge_transcript(truth_of(WITHOUT_SKIP), "I will not").outcome
+    assert (no_transcript.verdict, no_transcript.state) == ("unparsed", "unread")
+
+
+def test_a_share_counts_only_from_nought_to_one() -> None:
+    stored = record(
+        {"grade": {"correct": code("true"), "share": code("length(one) / 4", "one")}}, {"one": {"kind": "text"}}
+    )
+    assert judged(stored, said(SaidReply("one", 0, text="abc"))).share == Fraction(3, 4)
+    too_much = judged(stored, said(SaidReply("one", 0, text="abcde")))
+    assert (too_much.state, too_much.share, too_much.verdict) == ("broken", 0, "wrong")
+
+
+OPTIONS = ["red", "Blue", "green"]
+DECISIONS = record(
+    {
+        "decisions": {
+            "over": OPTIONS,
+            "as": "option",
+            "predicted": code("option in expected", "expected"),
+            "actual": code("casefold(option) in [casefold(word) for word in listed]", "listed"),
+            "positive": {"name": "appears", "value": True},
+        }
+    },
+    {"expected": {"kind": "subset", "of": OPTIONS}, "listed": {"kind": "lines"}},
+)
+
+
+@given(st.sets(st.sampled_from(OPTIONS)), st.lists(st.sampled_from([*OPTIONS, "BLUE", "sea"]), min_size=1))
+def test_decisions_are_counted_as_by_hand(foretold: set[str], listed: list[str]) -> None:
+    found = judged(
+        DECISIONS,
+        said(
+            SaidReply("expected", 0, text=", ".join(foretold) or "none"), SaidReply("listed", 0, text="\n".join(listed))
+        ),
+    )
+    came = {option for option in OPTIONS if option.lower() in {word.lower() for word in listed}}
+    by_hand = [(option in foretold, option in came) for option in OPTIONS]
+    assert [(one.predicted, one.actual) for one in found.decisions] == by_hand
+    assert found.share == Fraction(sum(a == b for a, b in by_hand), 3)
+    assert found.verdict == ("correct" if found.share == 1 else "wrong")
+
+
+def test_a_side_that_is_missing_leaves_the_other_known() -> None:
+    found = judged(DECISIONS, said(SaidReply("expected", 0, text="red, purple"), SaidReply("listed", 0, text="red")))
+    assert [(one.predicted, one.actual) for one in found.decisions] == [(None, True), (None, False), (None, False)]
+    assert (found.verdict, found.state, found.missing, found.share) == ("unparsed", "unread", "expected", 0)
+
+
+ITEMS = [{"record": {"answer": letter}} for letter in "ABAB"]
+
+
+def ranking(ties: str = "label_order") -> dict[str, Any]:
+    stored = record(
+        {
+            "ranking": {
+                "over": ITEMS,
+                "as": "item",
+                "label": code('f"Q{index + 1}"'),
+                "predicted": code("order", "order"),
+                "keys": [
+                    code("not answered(letter[index]) or letter[index] != item.answer", "letter"),
+                    code("tokens(letter[index])", "letter"),
+                ],
+                "ties": ties,
+            }
+        },
+        {"order": {"kind": "ranking", "of": ["Q1", "Q2", "Q3", "Q4"]}, "letter": LETTER},
+    )
+    stored["replies"]["letter"]["session"] = "single"
+    return stored
+
+
+def answers(said_: Sequence[tuple[str | None, int | None]], order: str) -> list[SaidSession]:
+    single = [
+        said(SaidReply("letter", 0, text=text, tokens=tokens), name="single", item=at)
+        for at, (text, tokens) in enumerate(said_)
+    ]
+    return [*single, said(SaidReply("order", 0, text=order))]
+
+
+def test_the_worked_example_of_a_ranking() -> None:
+    """True order Q1 Q2 Q3 Q4, of which the fourth was answered wrongly; Q1 Q4 Q2 Q3 has 4 of 6 pairs right."""
+    found = judged(ranking(), *answers([("A", 10), ("B", 20), ("A", 30), ("A", 1)], "Q1, Q4, Q2, Q3"))
+    assert (found.order.actual, found.order.score) == (("Q1", "Q2", "Q3", "Q4"), Fraction(4, 6))
+    assert found.share == Fraction(2, 3) and found.tokens == 61
+
+
+REPLIES = st.tuples(st.sampled_from(["A", "B", "?", None]), st.sampled_from([None, 1, 2, 3]))
+
+
+@given(
+    st.lists(REPLIES, min_size=4, max_size=4),
+    st.permutations(["Q1", "Q2", "Q3", "Q4"]),
+    st.sampled_from(["label_order", "half", "drop"]),
+)
+def test_rankings_are_scored_as_by_brute_force(
+    said_: list[tuple[str | None, int | None]], order: list[str], ties: str
+) -> None:
+    found = judged(ranking(ties), *answers(said_, ", ".join(order)))
+    keys = [
+        (text != answer, float("inf") if tokens is None else tokens)
+        for (text, tokens), answer in zip(said_, "ABAB", strict=True)
+    ]
+    labels = [f"Q{at + 1}" for at in range(4)]
+    actual = sorted(range(4), key=lambda at: keys[at])
+    assert found.order.actual == tuple(labels[at] for at in actual)
+    points, pairs = Fraction(0), 0
+    for first, second in combinations(actual, 2):
+        is_tied = keys[first] == keys[second]
+        if is_tied and ties == "drop":
+            continue
+        pairs += 1
+        if is_tied and ties == "half":
+            points += Fraction(1, 2)
+        else:
+            points += order.index(labels[first]) < order.index(labels[second])
+    assert found.order.score == (points / pairs if pairs else None)
+
+
+def test_what_is_no_ranking_scores_nothing_and_is_kept() -> None:
+    came = [("A", 1), ("B", 2), ("A", 3), ("B", 4)]
+    found = judged(ranking(), *answers(came, '{"ranking": ["Q1", "Q9", "Q2", "Q3"]}'), chain="compat")
+    assert (found.state, found.share, found.order.predicted) == ("unread", 0, ("Q1", "Q9", "Q2", "Q3"))
+
+
+def tally_of(stored: Mapping[str, Any], outcomes: Sequence[Any]) -> dict[str, Any]:
+    tally = SessionTally(stored)
+    for outcome in outcomes:
+        tally.add(outcome)
+    return tally.as_json(lambda figures: figures_json(figures, Intervals("none")))
+
+
+def test_figures_of_decisions_have_three_denominators_and_a_ledger_that_adds_up() -> None:
+    def one(foretold: str | None, listed: str | None) -> Any:
+        return judged(DECISIONS, said(SaidReply("expected", 0, text=foretold), SaidReply("listed", 0, text=listed)))
+
+    outcomes = [one("red", "red\nsea"), one("none", "green"), one("purple", "red"), one(None, "red"), one("red", None)]
+    found = tally_of(DECISIONS, outcomes)
+    assert found["ledger"] == {
+        "valid": 2,
+        "unread": 1,
+        "absent": 2,
+        "broken": 0,
+        "error": 0,
+        "of": {"expected": {"absent": 1, "unread": 1}, "listed": {"absent": 1}},
+    }
+    assert (
+        sum(found["ledger"][state] for state in ("valid", "unread", "absent", "broken", "error")) == found["questions"]
+    )
+    assert found["counts"] == {"tp": 1, "fp": 0, "fn": 1, "tn": 4}
+    assert found["units"] == {"all": 15, "answered": 9, "valid": 6}
+    assert {name: held["value"] for name, held in found["accuracy"].items()} == pytest.approx(
+        {"all": 5 / 15, "answered": 5 / 9, "valid": 5 / 6}
+    )
+    assert found["baselines"] == pytest.approx({"always": 2 / 6, "never": 4 / 6})
+    assert found["over_niceness"]["value"] == 1 and found["recall"]["value"] == 0.5 and found["precision"]["value"] == 1
+    assert found["f1"]["value"] == pytest.approx(2 / 3) and found["positive_rate"]["value"] == pytest.approx(1 / 6)
+
+
+def test_declared_figures_are_summed_up_as_they_say() -> None:
+    stored = record(
+        {"grade": {"correct": code('one == "A"', "one")}},
+        {"one": LETTER},
+        figures={
+            "is_a": {"value": code('one == "A"', "one"), "summary": "share"},
+            "of_all": {"value": code('one == "A"', "one"), "over": "all", "summary": "share"},
+            "size": {"value": code("tokens(one)", "one"), "summary": "mean"},
+            "middle": {"value": code("tokens(one)", "one"), "summary": "median"},
+            "number": {"value": code("tokens(one) > 2", "one"), "summary": "count"},
+            "some": {"value": code('one == "A"', "one"), "where": code("tokens(one) > 2", "one"), "summary": "share"},
+        },
+    )
+    outcomes = [
+        judged(stored, said(SaidReply("one", 0, text=text, tokens=tokens)))
+        for text, tokens in (("A", 1), ("B", 3), ("A", 4), ("?", 8))
+    ]
+    found = tally_of(stored, [*outcomes, judged(stored, said(GONE))])["figures"]
+    assert found["is_a"]["value"] == pytest.approx(2 / 3) and found["of_all"]["value"] == pytest.approx(2 / 5)
+    assert found["size"]["value"] == 4 and found["middle"] == {"value": 3.5, "of": 4}
+    assert found["number"] == {"value": 3, "of": 4} and found["some"]["value"] == 0.5
+
+
+def test_survival_is_the_product_limit_estimate() -> None:
+    assert survival([0, 1, None, None]) == {"value": 0.5, "steps": [0.75, 0.5], "of": 4}
+    watched = survival([[0, True], [1, False], [2, True], [2, False]])
+    assert watched["steps"] == pytest.approx([3 / 4, 3 / 4, 3 / 4 * 1 / 2])
+    assert survival([]) == {"value": None, "steps": [], "of": 0}
+
+
+HOSTILE = [
+    "{{ 7 * 7 }} {% for x in range(9) %}",
+    "A" * 3_000_000,
+    '{"transcript":1,"sessions":[]}',
+    "<<<end of talk>>> one: A",
+    "\x00\x1b[31m\ud800",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_reply_changes_only_its_own_verdict(text: str) -> None:
+    servant = Servant()
+    try:
+        found = [
+            judge_transcript(
+                truth_of(WITHOUT_SKIP), transcript_text([said(SaidReply("one", 0, text=reply))]), "strict", servant
+            )
+            for reply in ("A", text, "A")
+        ]
+    finally:
+        servant.close()
+    assert [one.outcome.verdict for one in found] == ["correct", "unparsed", "correct"]
+
+
+def test_a_truth_that_runs_for_ever_is_ended_and_wrong() -> None:
+    endless = record(
+        {"grade": {"correct": code("length([i for i in range(999999) for j in range(999999)]) > 0 and one", "one")}},
+        {"one": LETTER},
+    )
+    servant = Servant()
+    try:
+        found: Found = judge_transcript(
+            truth_of(endless), transcript_text([said(SaidReply("one", 0, text="A"))]), "strict", servant
+        )
+    finally:
+        servant.close()
+    assert (found.outcome.verdict, found.outcome.state) == ("wrong", "broken")
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {},
+        {"truth": {}},
+        {"truth": {"grade": {}, "ranking": {}}, "replies": {}},
+        {"truth": {"vote": {}}, "replies": {}},
+        {"truth": {"grade": {}}, "replies": {"one": {}}},
+        {"truth": {"grade": {}}, "replies": []},
+    ],
+    ids=json.dumps,
+)
+def test_a_record_without_a_truth_is_damage(stored: dict[str, Any]) -> None:
+    with pytest.raises(DiaError) as caught:
+        truth_of(stored)
+    assert caught.value.exit_code == 3
+
+
+def test_a_truth_of_no_right_shape_is_damage_and_no_bug() -> None:
+    servant = Servant()
+    try:
+        for truth in ({"grade": {}}, {"grade": {"correct": 3}}, {"decisions": {"over": 3}}, {"ranking": {"over": []}}):
+            with pytest.raises(DiaError) as caught:
+                judge_transcript(truth_of(record(truth, {})), transcript_text([said()]), "strict", servant)
+            assert caught.value.exit_code == 3
+    finally:
+        servant.close()
+
+
+def test_permutations_of_equal_replies_score_alike() -> None:
+    """Where all answers are equal and ties count half, no order is better than another."""
+    same = [("A", 5)] * 4
+    equal = ranking("half")
+    equal["truth"]["ranking"]["keys"] = [code("tokens(letter[index])", "letter")]
+    scores = {
+        judged(equal, *answers(same, ", ".join(order))).order.score for order in permutations(["Q1", "Q2", "Q3", "Q4"])
+    }
+    assert scores == {Fraction(1, 2)}
