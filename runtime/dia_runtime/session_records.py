@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.formats import replies as reply_formats
-from dia_runtime.language.values import Value, decode
+from dia_runtime.language.values import decode
 
 Record: TypeAlias = Mapping[str, Any]
 Code: TypeAlias = Record
 Texts: TypeAlias = "str | tuple[str, ...] | Code"
-Items: TypeAlias = "list[Value] | Code"
+Items: TypeAlias = "list[Any] | Code"
 
 SUBJECT = "subject"
 MOST_SESSIONS, MOST_TURNS = 100, 100
@@ -180,7 +180,12 @@ def _texts(held: Any) -> Texts | None:
 
 
 def _items(held: Any) -> Items | None:
-    return [decode(value) for value in held] if isinstance(held, list) else _code(held)
+    """A list as it is stored, once it is sure that it is one; or stored code."""
+    if not isinstance(held, list):
+        return _code(held)
+    for value in held:
+        decode(value)
+    return held
 
 
 def _code(held: Any) -> Code | None:

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias
 from dia_runtime.formats import replies as reply_formats
 from dia_runtime.language.diagnostics import DiaError, LanguageError
 from dia_runtime.language.replies import UNSET, Said, Unset
-from dia_runtime.language.stored import guarded
+from dia_runtime.language.stored import guarded, symbolic
 from dia_runtime.language.values import Value, decode
 from dia_runtime.language.workers import Servant
 from dia_runtime.respondents.respondent import Reply
@@ -27,6 +27,7 @@ from dia_runtime.store_schema import REPLY_COLUMNS, StoredTurn
 from dia_runtime.transcripts import LONGEST, SaidReply, SaidSession, transcript_text
 
 MOST_ASKED = 10_000  # turns of one question
+SYMBOLIC = '{"expression":'  # how a list of stored values begins a symbolic one
 MOST_TEXT = 1_000_000  # characters of a reply that are read
 Scope: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[str, int, int, int]
@@ -96,6 +97,17 @@ class Mind:
         async with self.lock:
             return await asyncio.to_thread(guarded(stored, self.servant).render, scope)
 
+    async def decoded(self, stored: list[Any]) -> list[Value]:
+        """The stored values; symbolic ones are evaluated in the worker. Raises NotAsked."""
+        try:
+            if SYMBOLIC not in encoded(stored):
+                return [decode(value) for value in stored]
+            async with self.lock:
+                found: list[Value] = await asyncio.to_thread(self.servant.ask, decoded, stored)
+            return found
+        except (LanguageError, DiaError) as error:
+            raise not_asked(error) from None
+
     async def read(self, text: str, format: Mapping[str, Any]) -> Value | None:
         """The value of a reply; one that is read as a type of answers is read in the worker."""
         if "type" not in format:
@@ -109,6 +121,11 @@ class Mind:
     def close(self) -> None:
         """Nothing; ends the worker."""
         self.servant.close()
+
+
+def decoded(stored: list[Any]) -> Iterator[list[Value]]:
+    """The stored values, as the one item of a worker's task."""
+    yield [decode(value, symbolic) for value in stored]
 
 
 def read(text: str, format: Mapping[str, Any]) -> Iterator[Value | None]:
@@ -196,9 +213,9 @@ class Play:
             if self.stage.model(session.role) is None:
                 raise NotAsked("left_out", f"nobody plays the role `{session.role}`")
             seen = Seen(self, session)
-            if session.when is not None and not await seen.holds(session.when, {}):
-                raise NotAsked("condition", "its condition did not hold")
             items = await seen.items(session.over, {})
+            if items is None and session.when is not None and not await seen.holds(session.when, {}):
+                raise NotAsked("condition", "its condition did not hold")
         except NotAsked as why:
             return [self.silent(session, None, why)]
         self.prepare(session, None if items is None else len(items))
@@ -226,13 +243,19 @@ class Play:
 
     async def unit(self, session: SessionRecord, item: int | None, value: Value) -> list[SaidSession] | Halt:
         """What was said in one conversation, or why it was not led to its end."""
-        key = None if session.keys is None else session.keys[min(item or 0, len(session.keys) - 1)]
+        key = None if not session.keys else session.keys[min(item or 0, len(session.keys) - 1)]
         try:
+            if item is not None and session.when is not None:
+                loops = around({}, session.variable, item, value)
+                if not await Seen(self, session, item).holds(session.when, loops):
+                    return [self.silent(session, item, NotAsked("condition", "its condition did not hold"))]
             if key is None:
                 return [await Talk(self, session, item, value, self.kept).led()]
             return [await self.shared(session, item, value, key)]
         except Halted as halted:
             return halted.halt
+        except NotAsked as why:
+            return [self.silent(session, item, why)]
 
     async def shared(self, session: SessionRecord, item: int | None, value: Value, key: str) -> SaidSession:
         """What was said in a conversation that questions share, led by whoever comes first. Raises Halted."""
@@ -302,10 +325,7 @@ class Seen:
         held = {name: said for name, said in self.play.said.items() if name in wanted and self.is_seen(name)}
         for turn in self.session.turns:
             if turn.reply in held and self.item is not None:
-                blank: Any = Said() if turn.over is None else []
-                held[turn.reply] = [
-                    said if at == self.item else blank for at, said in enumerate(self.play.said[turn.reply])
-                ]
+                held[turn.reply] = held[turn.reply][self.item]
         return {**held, **loops}
 
     def is_seen(self, name: str) -> bool:
@@ -343,8 +363,10 @@ class Seen:
 
     async def items(self, over: Items | None, loops: Scope) -> list[Value] | None:
         """What is repeated for; None for what is done once. Raises NotAsked."""
-        if over is None or isinstance(over, list):
-            return over
+        if over is None:
+            return None
+        if isinstance(over, list):
+            return await self.play.mind.decoded(over)
         found = await self.value(over, loops)
         if not isinstance(found, list):
             raise NotAsked("language", "`over` is no list")
@@ -374,7 +396,7 @@ class Talk:
 
     async def led(self) -> SaidSession:
         """The conversation, led to its end. Raises Halted."""
-        loops = self.loops({}, self.session.variable, self.item, self.value)
+        loops = around({}, self.session.variable, self.item, self.value)
         for number, turn in enumerate(self.session.turns):
             if self.over is None:
                 try:
@@ -388,23 +410,16 @@ class Talk:
             session.name, session.role, model or "none", self.item, self.key, tuple(self.messages), tuple(self.replies)
         )
 
-    @staticmethod
-    def loops(around: Scope, variable: str | None, index: int | None, value: Value) -> dict[str, Any]:
-        """The names of loops, the innermost first."""
-        if index is None:
-            return dict(around)
-        return {**around, "index": index, **({} if variable is None else {variable: value})}
-
-    async def turn(self, number: int, turn: TurnRecord, around: Scope) -> None:
+    async def turn(self, number: int, turn: TurnRecord, loops: Scope) -> None:
         """Asks a turn, once or for each item of its own list. Raises NotAsked and Halted."""
-        items = await self.seen.items(turn.over, around)
+        items = await self.seen.items(turn.over, loops)
         for step, value in [(None, None)] if items is None else list(enumerate(items)):
-            loops = self.loops(around, turn.variable, step, value)
-            if turn.when is not None and not await self.seen.holds(turn.when, loops):
+            inner = around(loops, turn.variable, step, value)
+            if turn.when is not None and not await self.seen.holds(turn.when, inner):
                 why = NotAsked("condition", "its condition did not hold")
                 await self.note(turn, why.reply(turn.reply, number, step))
                 continue
-            await self.say(turn, loops, step)
+            await self.say(turn, inner, step)
             if self.is_led_in(number):
                 continue
             said = await self.exchanged(number, turn, step)
@@ -413,7 +428,7 @@ class Talk:
                 ending = said.finish_reason or "no reply"
                 self.over = NotAsked("ended", f"the conversation ended before: {ending}", said.finish_reason)
                 return
-            if turn.until is not None and await self.seen.holds(turn.until, loops):
+            if turn.until is not None and await self.seen.holds(turn.until, inner):
                 return
 
     def is_led_in(self, number: int) -> bool:
@@ -429,7 +444,7 @@ class Talk:
 
     async def say(self, turn: TurnRecord, loops: Scope, step: int | None) -> None:
         """Puts what the turn says behind the conversation. Raises NotAsked."""
-        at = (step, self.item)
+        at = (step if isinstance(turn.over, list) else None, self.item)
         if not self.messages and not self.pending and self.session.system is not None:
             text = await self.seen.text(self.session.system, loops, (self.item,))
             self.pending.append({"role": "system", "content": text})
@@ -531,6 +546,13 @@ class Talk:
         return Said(
             UNSET if value is None else value, said.text[: turn.limit], said.tokens, seconds, said.finish_reason
         )
+
+
+def around(loops: Scope, variable: str | None, index: int | None, value: Value) -> dict[str, Any]:
+    """The names of loops with those of one more, which come first."""
+    if index is None:
+        return dict(loops)
+    return {**loops, "index": index, **({} if variable is None else {variable: value})}
 
 
 def decimal(text: str) -> Value:

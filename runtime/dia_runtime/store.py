@@ -164,15 +164,17 @@ class Store:
         query = f"SELECT {', '.join(TURNS)} FROM turn WHERE respondent = ? AND attempt = ? AND scope = ? ORDER BY id"
         return [StoredTurn(*row) for row in self.rows(query, respondent, attempt, scope)]
 
+    def talked(self, respondent: int, position: int) -> set[int]:
+        """The attempts at a question of which turns are kept; none in a run that is older than turns."""
+        if self.version < VERSION:
+            return set()
+        query = "SELECT DISTINCT attempt FROM turn WHERE respondent = ? AND question = ? AND scope = ?"
+        return {attempt for (attempt,) in self.rows(query, respondent, position, str(position))}
+
     def position(self, question: str) -> int | None:
         """The position of a question; None where there is none of that id."""
         rows = self.rows("SELECT position FROM question WHERE id = ?", question)
         return int(rows[0][0]) if rows else None
-
-    def sessions(self) -> list[int]:
-        """The positions of the questions that are conversations."""
-        query = "SELECT position, format FROM question WHERE format LIKE '%\"sessions\"%' ORDER BY position"
-        return [position for position, format in self.rows(query) if self.parsed(format).get("kind") == "sessions"]
 
     def answered(self, respondent: int, position: int) -> set[int]:
         """The attempts at a question that need no further try."""

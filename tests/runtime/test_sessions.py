@@ -352,6 +352,43 @@ def test_lists_that_depend_on_replies(made: Make) -> None:
     assert [session.item for session in said()] == [None, 0, 1]
 
 
+def test_each_item_sees_its_own_replies_and_has_its_own_condition(made: Make) -> None:
+    """The second turn of an item's conversation reads what the first one said, and of no other item."""
+    each = talks.session(
+        "each",
+        talks.turn(
+            {"each": ["question 0", "question 1", "question 2"]}, "letter", "letter", options={"of": list("ABCD")}
+        ),
+        talks.turn(talks.template("Why {{ letter }} for {{ item }}?", "letter"), "why"),
+        over=[10, 11, 12],
+        when=talks.code("index != 1 and item != 12"),
+        **{"as": "item"},
+    )
+    last = talks.session(
+        "last",
+        talks.turn(talks.template("{{ answered(letter[0]) }} {{ answered(letter[1]) }}", "letter")),
+        needs=["each"],
+    )
+    with loop.serve(scripted.plays()) as server:
+        asked(made(talks.question([each, last])), terms(server))
+    assert prompts(server) == ["question 0", "Why A for 10?", "True False"]
+    assert [(session.item, [r.text for r in session.replies]) for session in said()[:3]] == [
+        (0, ["A", "fine"]), (1, [None, None]), (2, [None, None]),
+    ]  # fmt: skip
+
+
+def test_symbolic_items_are_made_in_the_worker(made: Make) -> None:
+    each = talks.session(
+        "each",
+        talks.turn(talks.template("Square {{ item }}"), "square"),
+        over=[{"expression": "sqrt(2)"}, {"rational": "1/2"}],
+        **{"as": "item"},
+    )
+    with loop.serve(scripted.plays()) as server:
+        asked(made(talks.question([each])), terms(server))
+    assert sorted(prompts(server)) == ["Square 1/2", "Square sqrt(2)"]
+
+
 BROKEN: dict[str, Any] = {
     "no list": {"talk": 1},
     "empty": [],

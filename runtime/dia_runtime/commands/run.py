@@ -53,6 +53,11 @@ Report = Callable[["Progress"], None]
 @click.option("--budget-usd", metavar="AMOUNT", help="Stop when so much money is spent.")
 @click.option("--budget-tokens", type=click.IntRange(min=1), help="Stop when so many tokens are spent.")
 @click.option("--budget-requests", type=click.IntRange(min=1), help="Stop after so many requests.")
+@click.option("--role", "roles", multiple=True, metavar="ROLE=NAME", help="Who plays a role, or none; repeatable.")
+@click.option(
+    "--role-base-url", "role_urls", multiple=True, metavar="ROLE=URL", help="Where a role is asked; repeatable."
+)
+@click.option("--prefill", is_flag=True, help="The endpoint continues replies that are begun for the model.")
 @click.option("--cache", is_flag=True, help="Take replies to the same requests from build/.cache/replies.sqlite.")
 @click.option(
     "--through", type=click.Choice(["auto", "litellm"]), default="auto", show_default=True, help="How to reach models."
@@ -74,7 +79,10 @@ def command(
     NAME is a provider and its model, such as openai/gpt-4o-mini. Its key is read from the environment, or from .env of
     this folder. The models oracle, abstain, wrong and guess need no provider; nor do replay:FILE (recorded replies),
     'command:PROGRAM ARGUMENTS' (one line of JSON in, one out), manual:FOLDER (prompts as files, replies pasted beside
-    them) and simulated:theta=0.5 (answers by the Rasch model).
+    them), simulated:theta=0.5 (answers by the Rasch model) and says:TEXT (always that text).
+
+    Sessions may have roles beside that of the model, such as a judge: --role judge=NAME says who plays it, and none
+    leaves its sessions out.
 
     The same command takes an interrupted run up where it stopped. Without --out each model's run is
     build/runs/BENCHMARK-MODEL.run.
@@ -86,6 +94,7 @@ def command(
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.respondents import RESPONDENTS, require_known
     from dia_runtime.respondents.models import announced, is_known
+    from dia_runtime.respondents.roles import role_wish
 
     names, terms = list(dict.fromkeys(models)), terms_of(asked)
     for name in names:
@@ -93,7 +102,10 @@ def command(
             require_known(name)
     opened = open_bundle(bundle)
     quiet = is_quiet(quiet)
-    for line in announced([name for name in names if name not in RESPONDENTS], terms.wish):
+    places = announced([name for name in names if name not in RESPONDENTS], terms.wish)
+    for role, name in terms.roles.items():
+        places += announced([name] if name not in RESPONDENTS else [], role_wish(role, terms.role_urls, terms.wish))
+    for line in dict.fromkeys(places):
         click.echo(visible(line), err=True)
     summaries = []
     for path, group in _files(opened, names, out):
@@ -133,7 +145,7 @@ def terms_of(asked: Mapping[str, Any]) -> Terms:
         extra=dict(map(_parameter, asked["extra"])),
     )
     wish = Wish(settings, temperatures, asked["base_url"], asked["key_name"], asked["timeout"], asked["through"],
-                copies=asked["concurrency"] or 1)  # fmt: skip
+                copies=asked["concurrency"] or 1, prefill=asked["prefill"])  # fmt: skip
     budget = Budget(
         None if money is None else Decimal(_decimal("--budget-usd", money)),
         asked["budget_tokens"],
@@ -141,7 +153,20 @@ def terms_of(asked: Mapping[str, Any]) -> Terms:
     )
     cache = REPLIES if asked["cache"] else None
     at_once = asked["concurrency"] or AT_ONCE
-    return Terms(wish, at_once, asked["retries"], budget, cache, _part(asked["part"]))
+    roles, urls = _bound("--role", asked["roles"]), _bound("--role-base-url", asked["role_urls"])
+    return Terms(wish, at_once, asked["retries"], budget, cache, _part(asked["part"]), roles, urls)
+
+
+def _bound(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """Role -> what stands behind its sign. Raises DiaError (exit 2)."""
+    found: dict[str, str] = {}
+    for text in texts:
+        role, equals, value = text.partition("=")
+        if not role or not equals or not value or role in found:
+            mend = f"write `{option} judge=...`, once a role"
+            raise DiaError(Diagnostic("E846", visible(f"`{option} {text}` binds no role"), None, mend))
+        found[role] = value
+    return found
 
 
 def _part(text: str | None) -> tuple[int, int]:
@@ -214,8 +239,8 @@ def _asked(
         message = f"interrupted: the replies so far are in {path}; the same command asks for the others"
         click.echo(visible(message), err=True)
         return None
-    if not quiet and not sys.stderr.isatty():
-        for line in _lines(summary):
+    if not quiet:
+        for line in [*([] if sys.stderr.isatty() else _lines(summary)), *_left_out(summary)]:
             click.echo(visible(line), err=True)
     return summary
 
@@ -266,6 +291,12 @@ def _lines(summary: RunSummary) -> Iterator[str]:
         yield f"{entry.respondent}: {there} of {total} replies{kept}{errors}{still}"
 
 
+def _left_out(summary: RunSummary) -> Iterator[str]:
+    for entry in summary.respondents:
+        for why, number in entry.left_out.items():
+            yield f"{entry.respondent}: {number} questions are left out: {why}"
+
+
 def _places(summaries: Sequence[RunSummary]) -> str:
     return "\n".join(visible(str(summary.path)) for summary in summaries)
 
@@ -290,6 +321,7 @@ def run_json(summaries: Sequence[RunSummary]) -> dict[str, Any]:
                 "prompt_tokens": entry.prompt_tokens,
                 "completion_tokens": entry.completion_tokens,
                 "cost": entry.cost,
+                "left_out": [{"why": why, "questions": number} for why, number in entry.left_out.items()],
             }
             for summary in summaries
             for entry in summary.respondents

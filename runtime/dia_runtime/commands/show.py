@@ -1,4 +1,4 @@
-"""`dia show`: a bundle, or one question of it."""
+"""`dia show`: a bundle or a run, or one question of it."""
 
 from __future__ import annotations
 
@@ -11,29 +11,36 @@ from typing import Any
 import click
 
 from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.commands.show_run import is_run, run_facts, run_text
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.report.session_text import session_text
 from dia_runtime.report.tables import Table, as_text
 
 NEAR = 20_000  # above so many ids no nearest one is looked for
 
 
 @click.command("show")
-@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("bundle", metavar="BUNDLE_OR_RUN", type=click.Path(path_type=Path))
 @click.argument("id", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(bundle: Path, id: str | None, as_json: bool) -> int:
-    """Show what a bundle holds, or one question with its answer.
+    """Show what a bundle holds, or one question with its answer; of a run who replied, or the replies to one question.
 
-    ID is a question's id; the benchmark's name before it may be left out.
+    ID is a question's id; the benchmark's name before it may be left out. Of a question that is made of sessions a
+    bundle shows who sees whose replies and what each turn says, a run the conversations.
 
     \b
     Example:
       dia show build/dia_bench-0.3.0-k5 next_prime/0
     """
+    if is_run(bundle):
+        facts: dict[str, Any] = run_facts(bundle, id)
+        click.echo(json.dumps(facts, indent=2) if as_json else visible(run_text(facts)))
+        return 0
     opened = open_bundle(bundle)
     if id is None:
         templates = list(opened.templates())
-        facts: dict[str, Any] = {"bundle": opened.id, "manifest": opened.manifest, "templates": templates}
+        facts = {"bundle": opened.id, "manifest": opened.manifest, "templates": templates}
         text = _summary(opened, templates)
     else:
         facts = _question(opened, id)
@@ -115,11 +122,11 @@ def _one(question: Mapping[str, Any], answer: Mapping[str, Any] | None) -> str:
         lines += ["", f"[{message.get('role')}]", _content(message.get("content"))]
     lines += _assets(question.get("assets", ()))
     if "sessions" in question:
-        lines += ["", "[sessions]", json.dumps(question["sessions"], indent=2, ensure_ascii=False)]
+        lines += ["", session_text(question)]
     if answer is None:
         return "\n".join([*lines, "", "[answer]", "withheld"])
-    lines += ["", "[answer]", answer["text"]]
-    for heading in ("accept", "mistakes", "parameters"):
+    lines += ["", "[answer]", answer["text"]] if "sessions" not in question else []
+    for heading in ("truth", "figures", "accept", "mistakes", "parameters"):
         if answer.get(heading):
             lines += ["", f"[{heading}]", json.dumps(answer[heading], indent=2, ensure_ascii=False)]
     if answer.get("explanation"):

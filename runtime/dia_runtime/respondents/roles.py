@@ -34,9 +34,12 @@ def cast_of(bound: Mapping[str, str], urls: Mapping[str, str], wish: Wish) -> di
 
     The run's settings are the respondent's; who plays a role is asked with those of the session alone.
     """
-    return {
-        role: _player(role, name, replace(wish, base_url=urls.get(role, wish.base_url))) for role, name in bound.items()
-    }
+    return {role: _player(role, name, role_wish(role, urls, wish)) for role, name in bound.items()}
+
+
+def role_wish(role: str, urls: Mapping[str, str], wish: Wish) -> Wish:
+    """How who plays a role is to be asked: where the command says, and with no settings but the session's."""
+    return replace(wish, base_url=urls.get(role, wish.base_url), settings=Settings(), temperatures=())
 
 
 def _player(role: str, name: str, wish: Wish) -> Asker | None:
@@ -46,7 +49,7 @@ def _player(role: str, name: str, wish: Wish) -> Asker | None:
         require_known(name)
     if name in RESPONDENTS:
         raise _refused(f"`{name}` cannot play the role `{role}`: it replies from answers", "name a model, or says:TEXT")
-    (asker,) = askers_of(name, replace(wish, settings=Settings(), temperatures=()))
+    (asker,) = askers_of(name, wish)
     if getattr(asker, "speechless", None) is not None:
         raise _refused(f"`{name}` cannot play the role `{role}`: it replies from answers", "name a model, or says:TEXT")
     return asker

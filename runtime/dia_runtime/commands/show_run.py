@@ -1,0 +1,93 @@
+"""What `dia show` tells of a run: its respondents, or what they replied to one question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.store import Store, read_store
+from dia_runtime.store_schema import MAGIC
+from dia_runtime.transcripts import spoken
+
+NEAR = 20_000
+
+
+def is_run(path: Path) -> bool:
+    """Whether the file looks like a run; a bundle is a folder."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def run_facts(path: Path, id: str | None) -> dict[str, Any]:
+    """What `dia show --json` prints of a run. Raises DiaError (exit 2) for a question that it does not hold."""
+    with read_store(path) as store:
+        facts: dict[str, Any] = {"run": str(path), "bundle": store.facts.get("bundle_id")}
+        if id is None:
+            return facts | {
+                "questions": store.size,
+                "respondents": [
+                    {"name": entry.name, "model": entry.model, "settings": store.parsed(entry.settings)}
+                    for entry in store.respondents()
+                ],
+            }
+        whole, position = _found(store, id)
+        return facts | {"question": whole, "replies": _replies(store, whole, position)}
+
+
+def _found(store: Store, id: str) -> tuple[str, int]:
+    """Id and position of the question that is meant."""
+    for name in (id, f"{store.facts.get('benchmark')}/{id}"):
+        position = store.position(name)
+        if position is not None:
+            return name, position
+    ids = [question.id for question in store.questions()] if store.size <= NEAR else []
+    message = visible(f"`{store.path}` has no question `{id}`")
+    raise DiaError(Diagnostic("E809", message, None, did_you_mean(id, ids) or "`dia show RUN` lists who replied"))
+
+
+def _replies(store: Store, question: str, position: int) -> list[dict[str, Any]]:
+    """What every respondent replied at every attempt; of a talk that is not finished, the turns so far."""
+    found = []
+    for entry in store.respondents():
+        attempts = {number for (number,) in store.rows(
+            "SELECT attempt FROM reply WHERE respondent = ? AND question = ?", entry.id, position)}  # fmt: skip
+        attempts |= store.talked(entry.id, position)
+        for attempt in sorted(attempts):
+            reply = store.reply(entry.id, question, attempt) or {}
+            turns = store.turns(entry.id, attempt, str(position)) if reply.get("text") is None else []
+            known = {name: value for name, value in reply.items() if name not in ("question", "attempt")}
+            found.append(
+                {"respondent": entry.name, "attempt": attempt, **known, "turns": [_turn(turn) for turn in turns]}
+            )
+    return found
+
+
+def _turn(turn: Any) -> dict[str, Any]:
+    return {name: value for name, value in asdict(turn).items() if name not in ("question", "scope")}
+
+
+def run_text(facts: Mapping[str, Any]) -> str:
+    """The facts for people to read."""
+    if "replies" not in facts:
+        names = [f"  {entry['name']}" for entry in facts["respondents"]]
+        return "\n".join([f"{facts['run']}: {facts['questions']} questions of {facts['bundle']}", *names])
+    return "\n\n".join([facts["question"], *(_reply_text(reply) for reply in facts["replies"])])
+
+
+def _reply_text(reply: Mapping[str, Any]) -> str:
+    attempt = "" if reply["attempt"] == 1 else f", attempt {reply['attempt']}"
+    lines = [f"[{reply['respondent']}{attempt}]"]
+    if reply.get("text") is not None:
+        lines.append(spoken(reply["text"]))
+    elif reply.get("error") is not None or reply.get("finish_reason") is not None:
+        lines.append(f"no reply: {reply.get('error') or reply['finish_reason']}")
+    for turn in reply["turns"]:
+        said = f"error: {turn['error']}" if turn["text"] is None else turn["text"]
+        lines.append(f"({turn['session']}, turn {turn['turn'] + 1}) {said}")
+    return "\n".join(lines)

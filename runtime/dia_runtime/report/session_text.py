@@ -1,0 +1,82 @@
+"""The sessions of a question as text for terminals: who sees whose replies, and what each turn says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dia_runtime.session_records import SUBJECT, SessionRecord, TurnRecord, sessions_of
+
+SHOWN = 3  # texts or items of a list
+
+
+def session_text(question: Mapping[str, Any]) -> str:
+    """The graph of the sessions, then their turns; why they cannot be read, where that is so."""
+    try:
+        sessions = sessions_of(question)
+    except ValueError as error:
+        return f"[sessions]\nthey cannot be asked: {error}"
+    width = max(len(session.name) for session in sessions)
+    graph = [f"  {session.name.ljust(width)}  {_place(session)}" for session in sessions]
+    turns = [line for session in sessions for line in _session(session)]
+    return "\n".join(["[sessions]", *graph, *turns])
+
+
+def _place(session: SessionRecord) -> str:
+    """Who is asked, after what, how often, on what terms."""
+    parts = [f"asks the {session.role}"]
+    if session.needs:
+        parts.append(f"sees {', '.join(session.needs)}")
+    if session.over is not None:
+        parts.append(f"once {session.variable or 'an item'} of {_items(session.over)}")
+    if session.keys is not None:
+        parts.append("shared with other questions")
+    if session.when is not None:
+        parts.append(f"when {_code(session.when)}")
+    parts += [f"{name} {_value(value)}" for name, value in session.settings.items()]
+    return ", ".join(parts)
+
+
+def _session(session: SessionRecord) -> Iterator[str]:
+    yield from ("", f"[{session.name}]" + ("" if session.role == SUBJECT else f" ({session.role})"))
+    if session.system is not None:
+        yield f"system: {_texts(session.system)}"
+    for number, turn in enumerate(session.turns, 1):
+        yield from _turn(number, turn)
+
+
+def _turn(number: int, turn: TurnRecord) -> Iterator[str]:
+    notes = [f"once {turn.variable or 'an item'} of {_items(turn.over)}"] if turn.over is not None else []
+    notes += [
+        f"{word} {_code(code)}" for word, code in (("when", turn.when), ("until", turn.until)) if code is not None
+    ]
+    yield f"{number}." + (f" ({'; '.join(notes)})" if notes else "")
+    for role, texts in (("user", turn.user), ("assistant begins", turn.assistant)):
+        if texts is not None:
+            yield f"{role}: {_texts(texts)}"
+    if turn.reply is not None and turn.format is not None:
+        options = ", ".join(f"{name} {_value(value)}" for name, value in turn.format.items() if name != "kind")
+        yield f"reply: {turn.reply}, read as {turn.format['kind']}" + (f" ({options})" if options else "")
+
+
+def _texts(texts: Any) -> str:
+    if isinstance(texts, str):
+        return texts
+    if isinstance(texts, tuple):
+        more = f"\n(and {len(texts) - SHOWN} more)" if len(texts) > SHOWN else ""
+        return "\n".join(f"({at}) {text}" for at, text in enumerate(texts[:SHOWN], 1)) + more
+    return _code(texts)
+
+
+def _items(items: Any) -> str:
+    return f"{len(items)} items" if isinstance(items, list) else _code(items)
+
+
+def _code(stored: Mapping[str, Any]) -> str:
+    return str(stored.get("template", stored.get("expression", "")))
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_value, value))
+    return str(next(iter(value.values()))) if isinstance(value, Mapping) and len(value) == 1 else str(value)
