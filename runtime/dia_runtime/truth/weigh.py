@@ -65,10 +65,9 @@ def _value(stored: Stored, scope: Scope) -> Value:
     except Unset as missing:
         raise Failed(UNREAD if _came(scope.get(missing.name)) else ABSENT, missing.name) from None
     except DiaError as error:
-        if any(
-            entry.code.startswith(("E3", SHAPE)) for entry in error.diagnostics
-        ):  # nothing that a reply can bring about
-            raise LanguageError("a stored truth that cannot be compiled", code=SHAPE) from None
+        # Nothing that a reply can bring about: what is stored is no code.
+        if any(entry.code.startswith(("E3", SHAPE)) for entry in error.diagnostics):
+            raise TypeError("a stored truth that cannot be compiled") from None
         raise Failed(BROKEN, None) from None
     except LanguageError:
         raise Failed(BROKEN, None) from None
