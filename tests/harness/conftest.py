@@ -35,6 +35,7 @@ PINS = {
         "orjson",
     ],
 }
+FIRST = {"lighteval": ["torch==2.13.0", "--index-url", "https://download.pytorch.org/whl/cpu"]}  # without CUDA
 NODE_PINS = {"promptfoo": "promptfoo@0.121.20"}
 NEEDED_BYTES = {"lighteval": 8 << 30}
 PLACE = Path(os.environ.get("DIA_HARNESSES") or ROOT / "build" / ".cache" / "harness")
@@ -71,6 +72,8 @@ def prepared(name: str) -> Path:
 def _install(folder: Path, name: str) -> None:
     venv.create(folder, clear=True, with_pip=True)
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "-q"]
+    if name in FIRST:
+        _require([*pip, *FIRST[name]], name)
     _require([*pip, *PINS[name], "-e", str(ROOT)], name)
 
 

@@ -9,6 +9,7 @@ from dia_runtime.exports.dia_bench import DiaBench
 from dia_runtime.exports.huggingface import HuggingFace
 from dia_runtime.exports.inspect import Inspect
 from dia_runtime.exports.jsonl import JsonLines
+from dia_runtime.exports.lighteval import Lighteval
 from dia_runtime.exports.lm_eval import LmEval
 from dia_runtime.exports.promptfoo import Promptfoo
 from dia_runtime.language.plugins import Registry
@@ -26,6 +27,7 @@ OWN: dict[str, Exporter] = {
     "huggingface": HuggingFace(),
     "inspect": Inspect(),
     "jsonl": JsonLines(),
+    "lighteval": Lighteval(),
     "lm-eval": LmEval(),
     "promptfoo": Promptfoo(),
 }

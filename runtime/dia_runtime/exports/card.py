@@ -75,7 +75,7 @@ def card(bundle: Bundle) -> str:
         "k": manifest["k"],
         "bundle_id": bundle.id,
         "root": bundle.questions_root,
-        "canary": f"{escaped(str(canary))}\n\n" if canary else "",
+        "canary": f"`{_line(str(canary)).replace('`', '')}`\n\n" if canary else "",
         "answers": OPENED if bundle.has_answers else SEALED,
         "load": LOAD if bundle.has_answers else "",
         "columns": COLUMNS if bundle.has_answers else "",
@@ -113,4 +113,8 @@ def size_of(questions: int) -> str:
 
 def escaped(text: str) -> str:
     """The text on one line, with every sign that Markdown reads made plain."""
-    return SIGNS.sub(r"\\\1", " ".join(text.split()))
+    return SIGNS.sub(r"\\\1", _line(text))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -71,6 +71,12 @@ def require_held(question: Record, target: str, holds: frozenset[str]) -> None:
         raise _cannot(question, target, "is a talk of several turns")
 
 
+def require_one_turn(question: Record, target: str) -> None:
+    """Nothing, where only the user speaks. Raises DiaError (exit 2) where there is a system prompt."""
+    if len(question["messages"]) > 1:
+        raise _cannot(question, target, "has a system prompt")
+
+
 def _cannot(question: Record, target: str, why: str) -> DiaError:
     message = visible(f"`{question['id']}` {why}, which `{target}` cannot hold")
     return DiaError(Diagnostic("E714", message, None, "run it with `dia run`, or export it to `inspect`"))
