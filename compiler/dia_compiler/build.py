@@ -440,6 +440,7 @@ def build_variants(node: Node | None, builder: Builder) -> tuple[Variant, ...]:
             redraw=_scalars(redraw) if (redraw := body.get("redraw")) is not None else (),
             node=body,
             position=key.position,
+            sessions=_scalars(held) if (held := body.get("sessions")) is not None else (),
         )
         for key, body in pairs(node)
         if isinstance(body, Mapping)

@@ -22,6 +22,7 @@ from dia_compiler.requires import missing_requirement
 from dia_compiler.schema import Path as KeyPath
 from dia_compiler.schema import check_planned, check_schema
 from dia_compiler.spec import Benchmark, Datum, Template
+from dia_compiler.talk_build import build_talk, check_talk
 
 DECLARED = 1_000
 BYTES_TOGETHER = 12 << 20
@@ -245,7 +246,7 @@ class _Checker:
         told = check_schema(node, "template", self.faults)
         check_planned(node, self.faults)
         own = Builder(self.faults, builder.types, catalogs, self.data_files.read)
-        template = build_template(node, path.as_posix(), own)
+        template = replace(build_template(node, path.as_posix(), own), talk=build_talk(node))
         told_of_files = self.data_files.taken()  # a template that is left out needs no file
         lists = self.read_lists(template.shared.lists)
         missing = missing_requirement(template, self.folder.path, self.faults)
@@ -272,7 +273,10 @@ class _Checker:
     def check_whole(self, template: Template, told: set[KeyPath]) -> None:
         """What the schema cannot say: an answer and a prompt, options of the answer's type, known health warnings."""
         node, place = template.node, template.position
-        if node.get("sessions") is None and node.get("choices") is None and node.get("answer") is None:
+        check_talk(node, self.faults)
+        grade = node.get("grade")
+        is_judged = isinstance(grade, Mapping) and grade.get("judge") is not None
+        if not is_judged and all(node.get(name) is None for name in ("sessions", "choices", "answer")):
             self.faults.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
         answer, choices = node.key("answer"), node.key("choices")
         if answer is not None and choices is not None:

@@ -11,7 +11,7 @@ from dia_runtime.language.namespace import Namespace
 from dia_runtime.language.syntax import RESERVED
 from dia_runtime.language.values import Value
 
-from dia_compiler.read import pairs
+from dia_compiler.read import Scalar, pairs
 from dia_compiler.spec import Catalog, OwnFunction, Shared, Snippet, Template, Variant
 
 WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
@@ -21,6 +21,7 @@ OPTIONS = "options"  # in prompts of a multiple choice: the lettered list
 TAKEN = RESERVED | frozenset(kwlist) | WRAPPER_NAMES | PROMPT_NAMES | {"loop", "self", "super"}
 TAKEN_WORDS = "a meaning of its own"
 RENAME = "choose another name"
+VALUES = ("list", "parameter", "let value", "asset", "slot", "reply")
 
 
 @dataclass(slots=True)
@@ -79,7 +80,8 @@ class Declarations:
         self.parameters = frozenset(parameter.name for parameter in template.parameters)
         self.values = self.lists | self.parameters | frozenset(template.let) | template.broken
         self.assets = frozenset(asset.name for asset in template.assets)
-        self.values |= self.assets
+        self.replies = frozenset(template.talk.replies if template.talk is not None else ())
+        self.values |= self.assets | self.replies
 
     def declare(self) -> None:
         """Gathers every name of the benchmark and the template, and what own functions there are."""
@@ -105,9 +107,34 @@ class Declarations:
             self.add_name(key.text, "asset", key.position)
         for key, _ in pairs(self.template.node.get("slots")):
             self.add_name(key.text, "slot", key.position)
+        self.declare_replies()
         self.check_taken(self.found)
         for variant in self.template.variants:
             self.declare_variant(variant)
+
+    def declare_replies(self) -> None:
+        """The names of replies are unique among all names; those of items are, but for other items."""
+        talk = self.template.talk
+        if talk is None:
+            return
+        turns = [turn for session in talk.sessions for turn in session.turns]
+        for turn in turns:
+            if turn.reply is not None:
+                self.add_name(turn.reply.name, "reply", turn.reply.position)
+        loops = [session.loop for session in talk.sessions] + [turn.loop for turn in turns]
+        loops += [talk.truth.loop] if talk.truth is not None else []
+        self.check_items([loop.variable for loop in loops if loop.variable is not None])
+
+    def check_items(self, items: list[Scalar]) -> None:
+        """Items have names that no value has; several lists may have an item of one name."""
+        values = {name: (kind, place) for name, kind, place in reversed(self.found) if kind in VALUES}
+        for item in items:
+            if item.text in TAKEN:
+                self.faults.error("E309", f"`{item.text}` has {TAKEN_WORDS}", item.position, RENAME)
+            elif item.text in values:
+                kind, place = values[item.text]
+                message = f"`{item.text}` is already the name of a {kind} (line {place.line})"
+                self.faults.error("E310", message, item.position, RENAME)
 
     def declare_variant(self, variant: Variant) -> None:
         """The names of a variant are its own; two variants may have the same ones."""

@@ -28,6 +28,7 @@ from dia_compiler.means import NOTHING_LENT, Means
 from dia_compiler.options import Lettered, lettered
 from dia_compiler.prepared import AssetCode, Prepared, Wording
 from dia_compiler.settings import Settings
+from dia_compiler.spec import Answer
 from dia_compiler.workshop import Artefact, Workshop
 
 TRIED_ITEMS = 3
@@ -57,6 +58,15 @@ class Instance:
     skills: tuple[str, ...]
     share: Mapping[str, Any] | None = None
     beside: tuple[Artefact, ...] = ()
+    talk: Talked | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Talked:
+    """What an instance asks in sessions, as its question holds it, and how its truth is found, as its answer does."""
+
+    sessions: list[dict[str, Any]]
+    truth: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +86,17 @@ class Expansion:
     """Makes the instances of one prepared template under one seed."""
 
     def __init__(self, prepared: Prepared, settings: Settings, means: Means = NOTHING_LENT) -> None:
-        template = prepared.template
-        assert template.answer is not None and prepared.answer is not None and prepared.wording.prompt is not None
-        self.prepared, self.settings, self.answer = prepared, settings, template.answer
+        self.prepared, self.settings = prepared, settings
         self.drawing = Drawing(prepared, settings.seed)
         self.lists = self.drawing.lists
         self.held: Way | None = None
         self.workshop = Workshop(prepared.assets, means)
+
+    @property
+    def answer(self) -> Answer:
+        """How the answer is computed and compared."""
+        assert self.prepared.template.answer is not None
+        return self.prepared.template.answer
 
     @cached_property
     def freedom(self) -> Freedom:
@@ -338,13 +352,15 @@ class Expansion:
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
 
-    def check(self, scope: Scope, text: str) -> None:
-        """Raises DiaError at the first check that does not hold."""
+    def check(self, scope: Scope, text: str | None) -> None:
+        """Raises DiaError at the first check that does not hold; `text` is that of the answer, where there is one."""
         for code in self.prepared.checks:
             if not truth_of(code(scope), code.parsed.source):
                 place = code.parsed.source.place(0)
-                shown = text if len(text) <= 80 else text[:80] + "..."
-                mend = f"the answer is {shown}: the solver or the check is wrong"
+                mend = "the parameters or the check are wrong"
+                if text is not None:
+                    shown = text if len(text) <= 80 else text[:80] + "..."
+                    mend = f"the answer is {shown}: the solver or the check is wrong"
                 raise DiaError(Diagnostic("E503", "a check does not hold", place, mend))
 
     def mistakes(self, scope: Scope, way: Way, truth_text: str) -> dict[str, str]:

@@ -99,9 +99,10 @@ def _warnings(
     place = template.answer.position if template.answer else template.position
     warnings: dict[str, tuple[str, Position]] = {}
     count = figures.instances
-    if template.parameters and count > 2 and figures.distinct == 1:
+    has_answer = template.talk is None  # the truth of sessions is what the model says
+    if has_answer and template.parameters and count > 2 and figures.distinct == 1:
         warnings["constant-answer"] = (f"all {count} instances have the answer `{spool.sample}`", place)
-    elif count >= MANY and figures.commonest_share > Fraction(1, 2):
+    elif has_answer and count >= MANY and figures.commonest_share > Fraction(1, 2):
         message = f"{figures.commonest} of {count} instances have one answer, so that a constant guess is mostly right"
         warnings["few-distinct-answers"] = (message, place)
     if figures.long:

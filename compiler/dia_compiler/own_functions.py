@@ -84,7 +84,7 @@ class OwnFunctions(Pieces):
         self.charge(piece)
         try:
             if is_template:
-                found = parse_template(piece)
+                found = parse_template(piece, self.replies - own)
                 names, calls = list(found.names), [*found.calls, *found.function_names]
             else:
                 tree = parse(piece)
@@ -95,7 +95,7 @@ class OwnFunctions(Pieces):
 
     def compiled_function(self, function: Declared) -> Callable[..., Value] | None:
         """The function as a callable of scope and arguments."""
-        values = self.values | {"answer"}
+        values = self.values | self.solved
         if function.body is not None:
             if function.is_template:
                 return self.macro(function.body, function.arguments, values)
@@ -111,7 +111,7 @@ class OwnFunctions(Pieces):
         return face(function.name, table)
 
     def macro(self, body: Snippet, arguments: tuple[str, ...], values: frozenset[str]) -> Callable[..., Value] | None:
-        compiled = self.template_code(body, values | frozenset(arguments))
+        compiled = self.template_code(body, values | frozenset(arguments), frozenset(arguments))
         if compiled is None:
             return None
         return lambda scope, *given: compiled.render({**scope, **dict(zip(arguments, given, strict=True))}, scope)
@@ -123,7 +123,8 @@ class OwnFunctions(Pieces):
         if not function.is_template:
             compiled = self.code(body, values, function.arguments, own)
             return compiled.call if compiled else None
-        template = self.template_code(body, values | own | frozenset(function.arguments))
+        inner = own | frozenset(function.arguments)
+        template = self.template_code(body, values | inner, inner)
         if template is None:
             return None
         arguments = function.arguments

@@ -51,11 +51,13 @@ class Pieces:
         self.characters = 0
         names = Declarations(template, self.sources, faults, self.namespace)
         self.functions, self.values = names.functions, names.values
+        self.namespace.replies = self.replies = names.replies
         self.list_names, self.parameter_names, self.asset_names = names.lists, names.parameters, names.assets
         broken = {name for shared in self.sources for name in shared.broken_catalogs}
         self.catalogs |= {name: CatalogDomain(name, {}) for name in broken}
         self.has_broken_catalog = bool(broken)
         self.may_run = programs != NO
+        self.solved = frozenset({"answer"} if template.talk is None else ())  # sessions have no answer
         self.runners: set[str] = set()
 
     def tell(self, found: Iterable[Diagnostic]) -> None:
@@ -86,9 +88,11 @@ class Pieces:
         self.note(made.number, piece, made.parsed.calls + made.parsed.function_names)
         return made
 
-    def template_code(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
-        """The piece compiled as a template, or None after telling why not."""
-        parsed = self.parsed_template(piece)
+    def template_code(
+        self, piece: Snippet, values: frozenset[str], own: frozenset[str] = frozenset()
+    ) -> CompiledTemplate | None:
+        """The piece compiled as a template, or None after telling why not; its `own` names win over replies."""
+        parsed = self.parsed_template(piece, own)
         return self.compiled_template(parsed, values) if parsed else None
 
     def charge(self, piece: Snippet) -> None:
@@ -100,10 +104,10 @@ class Pieces:
             self.tell([Diagnostic("E107", message, self.template.position, mend)])
             raise Enough
 
-    def parsed_template(self, piece: Snippet) -> ParsedTemplate | None:
+    def parsed_template(self, piece: Snippet, own: frozenset[str] = frozenset()) -> ParsedTemplate | None:
         self.charge(piece)
         try:
-            return parse_template(piece)
+            return parse_template(piece, self.replies - own)
         except DiaError as error:
             self.tell(error.diagnostics)
             return None
@@ -139,13 +143,18 @@ class Pieces:
 
     def refuse_programs(self, code: Compiled | None, key: str) -> None:
         """Tells calls that would start a program whenever a reply is scored."""
-        if code is None or not self.may_run:  # which has been told at the calls themselves
+        if code is not None:
+            self.refuse_programs_in(code.parsed, f"`{key}`")
+
+    def refuse_programs_in(self, tree: Parsed | ParsedTemplate, what: str) -> None:
+        """Tells calls that would start a program wherever a bundle is run or scored."""
+        if not self.may_run:  # which has been told at the calls themselves
             return
-        for use in (*code.parsed.calls, *code.parsed.function_names):
+        for use in (*tree.calls, *tree.function_names):
             if self.starts_programs([use]):
                 message = f"`{use.name}` would start a program whenever a reply is scored"
-                mend = f"compute what `{key}` needs under `let`, whose values are kept with the question"
-                self.tell([Diagnostic("E314", message, code.parsed.source.place(use.offset), mend)])
+                mend = f"compute what {what} needs under `let`, whose values are kept with the question"
+                self.tell([Diagnostic("E314", message, tree.source.place(use.offset), mend)])
 
     def maker(self, use: Any, values: frozenset[str], name: str) -> Maker | None:
         try:
@@ -159,15 +168,14 @@ class Pieces:
     def datum(self, datum: Datum, shown_in: str = "") -> DatumCode | None:
         """The datum compiled, or None after telling why not; it must not depend on the answer if it is shown."""
         try:
-            made = compile_datum(datum.node, self.namespace, self.values | {"answer"})
+            made = compile_datum(datum.node, self.namespace, self.values | self.solved)
         except DiaError as error:
             self.tell(error.diagnostics)
             return None
         self.check_programs(made.calls)
         if shown_in:
             for piece, use in (*made.uses, *made.calls):
-                if "answer" in self.depends.base([use.name, *self.depends.functions.get(use.name, ())]):
-                    self.tell_leak(piece, use, shown_in)
+                self.tell_hidden(piece, use, shown_in)
         return made
 
     def shown_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
@@ -183,12 +191,27 @@ class Pieces:
 
     def leaks(self, tree: Parsed | ParsedTemplate, piece: Snippet, what: str) -> bool:
         """Tells each part of a piece that depends on the answer although it must not; whether there is any."""
-        found = [use for use in tree.names if "answer" in self.depends.base([use.name])]
+        names = [self.tell_hidden(piece, use, what, use.name) for use in tree.names]
         calls = [*tree.calls, *tree.function_names]
-        found += [use for use in calls if "answer" in self.depends.base(self.depends.functions.get(use.name, ()))]
-        for use in found:
+        names += [self.tell_hidden(piece, use, what, *self.depends.functions.get(use.name, ())) for use in calls]
+        return any(names)
+
+    def tell_hidden(self, piece: Snippet, use: Use, what: str, *names: str) -> bool:
+        """Tells a part that depends on the answer or on a reply where it must not; whether it does.
+
+        `names` are those that it uses; without any, those of a value or a function of its name.
+        """
+        base = self.depends.base(names or [use.name, *self.depends.functions.get(use.name, ())])
+        if "answer" in base:
             self.tell_leak(piece, use, what)
-        return bool(found)
+        replies = sorted(base & self.replies)
+        if replies:
+            self.tell_early(piece, use, what, replies[0])
+        return "answer" in base or bool(replies)
+
+    def needs_replies(self, tree: Parsed | ParsedTemplate, piece: Snippet, what: str) -> bool:
+        """Tells each part of a piece that needs a reply where nothing has been asked yet; whether there is any."""
+        return bool(self.depends.base(self.depends.used(tree)) & self.replies) and self.leaks(tree, piece, what)
 
     def tell_leak(self, piece: Snippet, use: Use, what: str) -> None:
         """One part that depends on the answer where it must not."""
@@ -196,6 +219,13 @@ class Pieces:
         words = "" if use.name == "answer" else " uses the answer and" if is_call else " depends on the answer and"
         message = f"`{use.name}`{words} cannot stand in {what}"
         self.tell([Diagnostic("E308", message, piece.place(use.offset), INSTEAD)])
+
+    def tell_early(self, piece: Snippet, use: Use, what: str, reply: str) -> None:
+        """One part that needs a reply where nothing has been asked yet."""
+        words = "is a reply and" if use.name == reply else f"depends on the reply `{reply}` and"
+        message = f"`{use.name}` {words} cannot stand in {what}"
+        mend = "it is made before anything is asked: use the reply in a turn or in the truth"
+        self.tell([Diagnostic("E318", message, piece.place(use.offset), mend)])
 
 
 def spoken(piece: Snippet) -> frozenset[str]:

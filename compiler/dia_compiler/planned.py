@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 PLANNED_TYPES: frozenset[str] = frozenset()
-PLANNED_KEYS = frozenset(
-    [
-        "sessions",
-        "decisions",
-        "ranking",
-        "grade",
-        "figures",
-    ]
-)
+PLANNED_KEYS: frozenset[str] = frozenset()
 
 PLANNED_ANSWER_KEYS: frozenset[str] = frozenset()
 PLANNED_ANSWERS: frozenset[str] = frozenset()

@@ -18,7 +18,7 @@ class Planning(Artefacts):
 
     def prepare_parameters(self) -> None:
         for parameter in self.template.parameters:
-            maker = self.maker(parameter.type, self.values | {"answer"}, parameter.name)
+            maker = self.maker(parameter.type, self.values | self.solved, parameter.name)
             if maker is not None:
                 self.result.makers[parameter.name] = maker
 
@@ -26,7 +26,7 @@ class Planning(Artefacts):
         """The let values and assets compiled, and told where they are made of each other in a circle."""
         lets = self.result.lets
         for name, piece in self.template.let.items():
-            made = self.code(piece, self.values | {"answer"})
+            made = self.code(piece, self.values | self.solved)
             if made is not None:
                 lets[name] = made
                 self.depends.lets[name] = self.depends.used(made.parsed)
@@ -76,10 +76,12 @@ class Planning(Artefacts):
                 plan.append(Step("balance"))
         self.plan_order(computed, lets)
         self.check_names_of_parameters()
-        late = {name for name in lets if "answer" in self.depends.base([name])}
+        spoken_of = {name for name in lets if self.depends.base([name]) & self.replies}
+        self.result.spoken = {name: lets[name] for name in self.depends.ordered(spoken_of)}
+        late = {name for name in lets if "answer" in self.depends.base([name])} | spoken_of
         codes: dict[str, Compiled | AssetCode] = {**lets, **self.result.assets}
         self.result.rest = [(n, codes[n]) for n in self.depends.ordered(set(codes) - computed - late)]
-        self.result.after = [(n, lets[n]) for n in self.depends.ordered(late)]
+        self.result.after = [(n, lets[n]) for n in self.depends.ordered(late - spoken_of)]
 
     def check_early(self, used: Iterable[str], what: str, place: Position) -> None:
         """Tells an asset that is used while parameters are still drawn."""
@@ -136,6 +138,8 @@ class Planning(Artefacts):
             late = [name]
         if "answer" in bases:
             late = ["answer"]
+        if bases & self.replies:
+            return self.check_early_reply(name, maker)
         for other in late:
             places = (
                 piece.place(use.offset)
@@ -153,6 +157,11 @@ class Planning(Artefacts):
                 message = f"`{name}` needs `{other}`, which is not drawn yet"
                 self.faults.error("E307", message, place, f"put `{other}` before `{name}`")
         return bool(late)
+
+    def check_early_reply(self, name: str, maker: Maker) -> bool:
+        """Tells each part of a parameter's type that needs a reply."""
+        told = [self.tell_hidden(piece, use, f"the type of `{name}`") for piece, use in (*maker.uses, *maker.calls)]
+        return any(told)
 
     def place_wheres(
         self,

@@ -14,7 +14,7 @@ from dia_compiler.declared import WRAPPER_NAMES
 from dia_compiler.pieces import Enough, spoken
 from dia_compiler.prepared import Prepared
 from dia_compiler.spec import Benchmark, Snippet, Template
-from dia_compiler.wordings import Wordings
+from dia_compiler.talks import Talks
 
 
 def prepare(
@@ -27,7 +27,7 @@ def prepare(
     return _Preparation(template, benchmark, faults, lists, programs).run()
 
 
-class _Preparation(Wordings):
+class _Preparation(Talks):
     """The work of `prepare`, one method a part; a part that fails is told and left out."""
 
     def run(self) -> Prepared:
@@ -48,13 +48,15 @@ class _Preparation(Wordings):
         self.plan(lets, wheres)
         self.prepare_answer()
         self.prepare_texts()
+        if self.template.talk is not None:
+            self.prepare_talk(self.template.talk)
         self.note_unused()
         self.note_ignored()
         self.note_repeats()
 
     def prepare_answer(self) -> None:
         answer = self.template.answer
-        with_answer = self.values | {"answer"}
+        with_answer = self.values | self.solved
         if answer is not None:
             options = self.result.options
             if self.template.choices is None:
@@ -73,8 +75,11 @@ class _Preparation(Wordings):
             if answer.share is not None:
                 self.result.share = self.code(answer.share, with_answer | {"reply"})
                 self.refuse_programs(self.result.share, "share")
-        checks = (self.code(piece, with_answer) for piece in self.template.checks)
-        self.result.checks = [code for code in checks if code is not None]
+        checks = [(piece, self.code(piece, with_answer)) for piece in self.template.checks]
+        self.result.checks = [
+            code for piece, code in checks
+            if code is not None and not self.needs_replies(code.parsed, piece, "a check")
+        ]  # fmt: skip
         for name, piece in self.template.mistakes.items():
             code = self.code(piece, with_answer)
             if code is not None:
@@ -84,8 +89,10 @@ class _Preparation(Wordings):
         template = self.template
         self.prepare_wordings()
         if template.explanation is not None:
-            values = self.values | self.prompt_names | {"answer"}
-            self.result.explanation = self.template_code(template.explanation, values)
+            values = self.values | self.prompt_names | self.solved
+            tree = self.parsed_template(template.explanation)
+            if tree is not None and not self.needs_replies(tree, template.explanation, "an explanation"):
+                self.result.explanation = self.compiled_template(tree, values)
         if self.benchmark.prompt is not None:
             self.result.wrapper = self.wrapper(self.benchmark.prompt)
         if template.skills is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,11 +10,13 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
 from dia_runtime.language.expressions import Compiled
 from dia_runtime.language.namespace import Namespace
 from dia_runtime.language.templates import CompiledTemplate
-from dia_runtime.language.values import Value
+from dia_runtime.language.values import Value, encode
 
 from dia_compiler.assets.base import Builder, OptionFault
 from dia_compiler.domains import DatumCode, Maker, Scope
+from dia_compiler.fields import Fields, narrowed
 from dia_compiler.spec import Asset, Benchmark, Choices, Template
+from dia_compiler.talk_prepared import TalkCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class Wording:
     plan: list[Step] = field(default_factory=list)
     makers: dict[str, Maker] = field(default_factory=dict)
     position: Position | None = None
+    sessions: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -94,6 +98,26 @@ class AssetCode:
         return DiaError(Diagnostic("E408", f"`{self.asset.name}`: {found.message}", place, found.help))
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What a piece reaches: values of the instance, and parts that are the same in all instances.
+
+    `fields` are those that are read of each value, where no more than these are stored.
+    """
+
+    names: frozenset[str]
+    parts: Mapping[str, Any]
+    fields: Fields = field(default_factory=dict)
+
+    def record(self, kind: str, text: str, scope: Mapping[str, Value]) -> dict[str, Any]:
+        """The piece as it is stored with the values of an instance."""
+        held = {name: scope[name] for name in sorted(self.names) if name in scope}
+        if self.fields:
+            held = {name: narrowed(value, self.fields[name]) for name, value in held.items()}
+        stored = {name: encode(value) for name, value in held.items()}
+        return {kind: text, "names": stored, **self.parts}
+
+
 @dataclass(slots=True)
 class Prepared:
     """A template in which everything is compiled and ordered."""
@@ -108,6 +132,7 @@ class Prepared:
     assets: dict[str, AssetCode] = field(default_factory=dict)
     rest: list[tuple[str, Compiled | AssetCode]] = field(default_factory=list)
     after: list[tuple[str, Compiled]] = field(default_factory=list)
+    spoken: dict[str, Compiled] = field(default_factory=dict)
     answer: Compiled | None = None
     options: Options | None = None
     comparison: DatumCode | None = None
@@ -125,5 +150,6 @@ class Prepared:
     used_functions: set[str] = field(default_factory=set)
     places: dict[int, Position | None] = field(default_factory=dict)
     uses: dict[str, frozenset[str]] = field(default_factory=dict)
-    accept_parts: tuple[frozenset[str], dict[str, Any]] | None = None
-    share_parts: tuple[frozenset[str], dict[str, Any]] | None = None
+    accept_parts: Reached | None = None
+    talk: TalkCode | None = None
+    share_parts: Reached | None = None

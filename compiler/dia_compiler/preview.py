@@ -28,6 +28,7 @@ from dia_compiler.prepare import prepare
 from dia_compiler.records import RoundTrip
 from dia_compiler.settings import seed_of
 from dia_compiler.spec import Template
+from dia_compiler.talk_expand import expansion_of
 from dia_compiler.work import Work, allow
 
 SHOWN = 3
@@ -147,7 +148,7 @@ def look_at(work: Work, numbers: range, count: int) -> Iterator[Any]:
     prepared = prepare(work.template, work.benchmark, faults, work.lists, work.means.programs)
     yield Places(prepared.places)
     allow(work)
-    expansion = Expansion(prepared, work.settings, work.means)
+    expansion = expansion_of(prepared, work.settings, work.means)
     check_examples(expansion, faults)
     if faults.errors:
         raise DiaError(faults.errors)

@@ -23,6 +23,7 @@ from dia_runtime.language.values import Record, Value, encode
 from dia_compiler.expand import Expansion, Instance, Way, encoded_parameters
 from dia_compiler.spool import BASE, ENTRY, FIRST, LONG, SHOWN
 
+SESSIONS = "sessions"  # the kind of format, and of comparison, of a question that is asked in sessions
 LONGEST = 32_000  # characters that a prompt should not exceed: about 8,000 tokens of English, more of digits
 
 
@@ -44,6 +45,8 @@ class Writer:
 
     def row(self, instance: Instance) -> tuple[bytes, bytes, bytes]:
         """The lines of question and answer, and the index entry. Raises DiaError where the round trip fails."""
+        if instance.talk is not None:
+            return self.by_the_book(instance)
         if instance.way is not self.way:
             self.settle(instance.way)
         self.trip.check(instance)
@@ -98,13 +101,15 @@ class Writer:
         """The row's entry of the index."""
         is_base = instance.variant is None
         flags = SHOWN * self.is_answer_shown(instance) | BASE * is_base | FIRST * (is_base and instance.number == 0)
-        flags |= LONG * (len(instance.content) > LONGEST)
+        flags |= LONG * (len(instance.content) > LONGEST or _is_long_talk(instance))
         text = sha256(instance.text.encode()).digest()[:16]
         return ENTRY.pack(leaf, _asked(instance), text, instance.position, instance.number, flags)
 
     @staticmethod
     def is_answer_shown(instance: Instance) -> bool:
         """Whether the prompt, or a text beside it, gives the answer away."""
+        if instance.talk is not None:
+            return False  # the answer is what the model says
         texts = [instance.challenge]
         texts += [held.content.decode() for held in instance.beside if held.media_type.startswith("text/")]
         return instance.way.options is None and any(is_shown(instance.text, text) for text in texts)
@@ -117,8 +122,17 @@ class Writer:
 
 
 def _asked(instance: Instance) -> bytes:
-    """What tells the question from others: its prompt, and what lies beside it."""
-    return sha256("\0".join([instance.content, *(held.digest for held in instance.beside)]).encode()).digest()
+    """What tells the question from others: its prompt or sessions, and what lies beside it."""
+    said = instance.content if instance.talk is None else _json(instance.talk.sessions)
+    return sha256("\0".join([said, *(held.digest for held in instance.beside)]).encode()).digest()
+
+
+def _is_long_talk(instance: Instance) -> bool:
+    """Whether a text that a session says is longer than prompts should be."""
+    sessions = instance.talk.sessions if instance.talk is not None else []
+    said = [turn.get(role) for session in sessions for turn in session["turns"] for role in ("user", "assistant")]
+    texts = [text for held in said if isinstance(held, Mapping) for text in held.get("each", [held.get("template")])]
+    return any(isinstance(text, str) and len(text) > LONGEST for text in (*said, *texts))
 
 
 ASTRAL = re.compile("[\U00010000-\U0010ffff]")
@@ -183,6 +197,9 @@ def question_record(instance: Instance, expansion: Expansion, canary: str | None
         "format": dict(instance.way.format),
         "points": settings.stored_points,
     }
+    if instance.talk is not None:
+        del question["messages"]
+        question |= {"sessions": instance.talk.sessions, "format": {"kind": SESSIONS, "skip": settings.skip}}
     question["id"] = question_id(expansion.prepared.benchmark.name, question)
     return question | ({"canary": canary} if canary else {})
 
@@ -194,11 +211,12 @@ def answer_record(instance: Instance, expansion: Expansion, name: str, canary: s
         "template": expansion.prepared.template.name,
         "answer": encode(instance.answer),
         "text": instance.text,
-        "comparison": _comparison(instance),
+        "comparison": _comparison(instance) if instance.talk is None else {"type": SESSIONS},
         "accept": [encode(value) for value in instance.accept],
         "mistakes": dict(instance.mistakes),
         "parameters": encoded_parameters(instance),
         "explanation": instance.explanation,
+        **(instance.talk.truth if instance.talk is not None else {}),
     }
     return answer | ({"canary": canary} if canary else {})
 
@@ -235,6 +253,8 @@ class RoundTrip:
 
     def check(self, instance: Instance) -> None:
         """Raises DiaError unless the truth is graded correct, the skip token skipped, every named mistake wrong."""
+        if instance.talk is not None:
+            return  # the truth is what the model says; what grades it has been compiled as it is stored
         way = instance.way
         holds = condition(instance.accept_if) if instance.accept_if is not None else None
         if way is not self.way:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from dia_runtime.language.diagnostics import Position
 from dia_runtime.language.values import Value
 
 from dia_compiler.read import Mapping, Node, Scalar, pairs
 from dia_compiler.types.tables import Table
+
+if TYPE_CHECKING:
+    from dia_compiler.talk import Talk
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,7 @@ class Variant:
     redraw: tuple[Scalar, ...]
     node: Mapping
     position: Position
+    sessions: tuple[Scalar, ...] = ()
 
 
 # An option of an asset: data, a template, or a list of both
@@ -237,6 +242,7 @@ class Template:
     position: Position
     assets: tuple[Asset, ...] = ()
     deliver: Map[str, str] = field(default_factory=dict)
+    talk: Talk | None = None
 
     @property
     def broken(self) -> frozenset[str]:

@@ -53,6 +53,7 @@ class Wordings(Planning):
         plan, makers = self.variant_plan(variant)
         base = self.result.wording
         self.check_slots(variant)
+        self.check_sessions(variant)
         return Wording(
             name=variant.name,
             prompt=self.text(variant.prompt) if variant.prompt is not None else base.prompt,
@@ -63,6 +64,7 @@ class Wordings(Planning):
             plan=plan,
             makers=makers,
             position=variant.position,
+            sessions=tuple(scalar.text for scalar in variant.sessions),
         )
 
     def check_slots(self, variant: Variant) -> None:
@@ -72,10 +74,19 @@ class Wordings(Planning):
                 mend = did_you_mean(name, self.template.slots) or f'add `slots: {{{name}: ""}}` to the template'
                 self.faults.error("E303", f"the template has no slot `{name}`", piece.position, mend)
 
+    def check_sessions(self, variant: Variant) -> None:
+        """Tells sessions that the template does not have."""
+        known = [session.name for session in self.template.talk.sessions] if self.template.talk is not None else []
+        for scalar in variant.sessions:
+            if scalar.text not in known:
+                mend = did_you_mean(scalar.text, known)
+                self.faults.error("E303", f"the template has no session `{scalar.text}`", scalar.position, mend)
+
     def variant_plan(self, variant: Variant) -> tuple[list[Step], dict[str, Maker]]:
         """The steps of a variant behind those of the template: parameters and let values, each after what it needs."""
         lets = {name: code for name, piece in variant.let.items()
-                if (code := self.code(piece, self.values | {"answer"})) is not None}  # fmt: skip
+                if (code := self.code(piece, self.values | self.solved)) is not None
+                and not self.needs_replies(code.parsed, piece, "a variant")}  # fmt: skip
         self.depends.lets |= {name: self.depends.used(code.parsed) for name, code in lets.items()}
         plan: list[Step] = []
         makers: dict[str, Maker] = {}
@@ -93,7 +104,7 @@ class Wordings(Planning):
                 )
                 return plan, makers
         for parameter in variant.parameters:
-            maker = self.maker(parameter.type, self.values | {"answer"}, parameter.name)
+            maker = self.maker(parameter.type, self.values | self.solved, parameter.name)
             if maker is None:
                 continue
             needed = self.depends.needed(maker)
@@ -111,7 +122,10 @@ class Wordings(Planning):
         bases = self.depends.base(needed)
         own = {parameter.name for parameter in variant.parameters}
         late = sorted((bases & own) - drawn.keys())
-        if "answer" in bases:
+        if bases & self.replies:
+            for piece, use in (*maker.uses, *maker.calls):
+                self.tell_hidden(piece, use, f"the type of `{name}`")
+        elif "answer" in bases:
             message = f"`{name}` depends on the answer, and variants are shown"
             self.faults.error("E308", message, maker.use.position, INSTEAD)
         elif late:
@@ -120,4 +134,4 @@ class Wordings(Planning):
                 f"put `{late[0]}` before `{name}`" if late[0] != name else "only the type's own `where` sees the value"
             )
             self.faults.error("E307", message, maker.use.position, mend)
-        return bool(late) or "answer" in bases
+        return bool(late) or "answer" in bases or bool(bases & self.replies)

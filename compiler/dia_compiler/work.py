@@ -27,6 +27,7 @@ from dia_compiler.records import Writer
 from dia_compiler.settings import Settings
 from dia_compiler.spec import Benchmark, Template
 from dia_compiler.spool import Batch, framed
+from dia_compiler.talk_expand import expansion_of
 
 SPAN = 200
 BATCH_ROWS = 100
@@ -221,7 +222,7 @@ def _prepared(work: Work, faults: Faults, is_first: bool = False) -> Generator[A
             raise DiaError(faults.errors)
         yield Places(made.places)
         yield Ready(tuple(faults.entries))
-        held = Expansion(made, work.settings, work.means)
+        held = expansion_of(made, work.settings, work.means)
     while len(_EXPANSIONS) >= KEPT:
         del _EXPANSIONS[next(iter(_EXPANSIONS))]
     _EXPANSIONS[key] = held

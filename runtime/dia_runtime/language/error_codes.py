@@ -154,6 +154,25 @@ CODES: dict[str, tuple[str, str]] = {
         "`program` and `run_elf` start programs: for the specs that come with dia, and for others with "
         "`--allow-programs` alone; in `accept_if` and `share` never, since a grader starts none.",
     ),
+    "E315": (
+        "a reply that is not there yet",
+        "Sessions wait for each other's replies in a circle, or a turn uses the reply to itself or to a later turn. A "
+        "session reads replies of others only when these have ended.",
+    ),
+    "E316": (
+        "a reply that nothing reads",
+        "A named reply is used by no turn, no truth and no figure. Use it, or leave its `reply` out.",
+    ),
+    "E317": (
+        "a reply that may not be there",
+        "A `when` may leave the reply out, and it is used without a question. Ask first: `x if answered(x) else ...`; or "
+        "use it behind the same `when`.",
+    ),
+    "E318": (
+        "a reply that is needed too early",
+        "Parameters, conditions, assets, slots, variants, formats and keys of `share` are made before anything is asked, "
+        "and cannot depend on a reply.",
+    ),
     # Types of parameters and answers
     "E401": (
         "an unknown type",
@@ -180,6 +199,10 @@ CODES: dict[str, tuple[str, str]] = {
         "an artefact that cannot be built",
         "An option of an asset builder cannot be, or what is to be built does not fit: a text too long for a QR code, "
         "a font that is not shipped, a password that the format cannot hold, a source that does not compile.",
+    ),
+    "E409": (
+        "a reply format that cannot be",
+        "The `format` of a turn's reply is unknown, or its options do not fit. The message says which.",
     ),
     # Making instances
     "E501": (

@@ -320,6 +320,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "first_words": lines.first_words,
     "lines": lines.lines,
     "join_lines": lines.join_lines,
+    "lettered": lines.lettered,
     "relined": lines.relined,
     # Patterns
     "matches": patterns.matches,

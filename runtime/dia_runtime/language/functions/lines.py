@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from string import ascii_uppercase as LETTERS
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Value
 from dia_runtime.language.functions.text import join
+from dia_runtime.language.values import plain
 
 
 def words(text: str) -> list[str]:
@@ -65,6 +67,19 @@ def join_lines(items: list[Value]) -> str:
     'a\\nb'
     """
     return join(items, "\n")
+
+
+def lettered(items: list[Value]) -> str:
+    """Text of the items as options: each on a line of its own behind its letter, from A on.
+
+    From 1 to 26 items; an item of several lines stays as it is.
+
+    >>> lettered(["red", "blue"])
+    'A. red\\nB. blue'
+    """
+    if not 1 <= len(items) <= len(LETTERS):
+        raise LanguageError(f"`lettered` takes 1 to {len(LETTERS)} items; these are {len(items)}")
+    return join_lines([f"{letter}. {plain(item)}" for letter, item in zip(LETTERS, items, strict=False)])
 
 
 def relined(text: str, n: int) -> str:
