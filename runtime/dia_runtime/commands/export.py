@@ -32,7 +32,13 @@ COMMENTED = (".py", ".yaml", ".yml", ".toml")
 @click.option(
     "--to", "target", required=True, metavar="TARGET", help="The harness or form, or a plug-in's name of one."
 )
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Of a run only this respondent; repeatable.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME",
+    help="Of a run only this respondent; repeatable. For openai-batch: who is asked.",
+)
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="The folder to write. Default: build/exports/...")
 @click.option("--force", is_flag=True, help="Replace what lies in the folder of -o.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
@@ -42,7 +48,8 @@ def command(
 ) -> int:
     """Write a bundle in the form that another harness reads, or the replies of a run.
 
-    TARGET is dia-bench or jsonl for a bundle; for the file of a run it is replies (JSON Lines) or replies-parquet.
+    TARGET is lm-eval, inspect, lighteval, huggingface, promptfoo, openai-batch, dia-bench or jsonl for a bundle; for
+    the file of a run it is replies (JSON Lines) or replies-parquet.
 
     The same bundle gives the same files. A folder of -o that holds something else is replaced only with --force.
 
@@ -57,9 +64,7 @@ def command(
             respondents = respondents_of(store, models)
             names = write(RUN_EXPORTERS[target].files(store, respondents), folder, is_forced)
             return _tell(target, folder, names, store.size, quiet, as_json, visible(str(store.path)))
-    if models:
-        raise DiaError(Diagnostic("E715", f"`--model` chooses replies of a run, and `{target}` holds none"))
-    exporter = _exporter(target)
+    exporter = _exporter(target, models)
     opened = open_bundle(bundle)
     problems = file_problems(opened)
     if problems:
@@ -84,12 +89,17 @@ def _tell(
     return 0
 
 
-def _exporter(target: str) -> Exporter:
+def _exporter(target: str, models: tuple[str, ...]) -> Exporter:
     if target not in EXPORTERS:
         known = sorted([*EXPORTERS, *RUN_EXPORTERS])
         mend = did_you_mean(target, known) or f"the targets are {', '.join(known)}"
         raise DiaError(Diagnostic("E715", f"no target `{target}`", None, mend))
-    return EXPORTERS[target]
+    exporter = EXPORTERS[target]
+    if exporter.takes_model:
+        return type(exporter)(models)  # type: ignore[call-arg]
+    if models:
+        raise DiaError(Diagnostic("E715", f"`--model` chooses replies of a run, and `{target}` holds none"))
+    return exporter
 
 
 def export(bundle: Bundle, exporter: Exporter, folder: Path, force: bool = False) -> list[str]:

@@ -11,6 +11,7 @@ from dia_runtime.exports.inspect import Inspect
 from dia_runtime.exports.jsonl import JsonLines
 from dia_runtime.exports.lighteval import Lighteval
 from dia_runtime.exports.lm_eval import LmEval
+from dia_runtime.exports.openai_batch import OpenAiBatch
 from dia_runtime.exports.promptfoo import Promptfoo
 from dia_runtime.language.plugins import Registry
 
@@ -29,6 +30,7 @@ OWN: dict[str, Exporter] = {
     "jsonl": JsonLines(),
     "lighteval": Lighteval(),
     "lm-eval": LmEval(),
+    "openai-batch": OpenAiBatch(),
     "promptfoo": Promptfoo(),
 }
 EXPORTERS: Registry[Exporter] = Registry("dia.exporters", OWN, plugin_fault)

@@ -21,6 +21,7 @@ class Exporter(ABC):
     """Another harness: which files its users need of a bundle."""
 
     summary: ClassVar[str]
+    takes_model: ClassVar[bool] = False  # the class is called with the names of `--model`
 
     @abstractmethod
     def files(self, bundle: Bundle) -> Files:
