@@ -90,7 +90,10 @@ def _of_table(path: Path) -> Panel:
 
 
 def _require_replies(models: Sequence[str], asked: NDArray[Any]) -> None:
-    silent = [name for name, tried in zip(models, list(asked.any(axis=1)), strict=True) if not tried]
+    import numpy as np
+
+    tried: list[bool] = np.any(asked, axis=1).tolist()
+    silent = [name for name, has in zip(models, tried, strict=True) if not has]
     if silent:
         message = visible(f"`{silent[0][:80]}` has no replies")
         raise DiaError(Diagnostic("E891", message, None, "leave it out, or ask it"))

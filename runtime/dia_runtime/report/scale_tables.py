@@ -149,3 +149,59 @@ def _differences(result: Mapping[str, Any]) -> Table | None:
         for entry in result["differences"][:WORST]
     )
     return Table("Harder for a family than its abilities say", ("item", "family", "logits", "p", "adjusted"), rows, 2)
+
+
+def link_tables(result: Mapping[str, Any]) -> list[Table]:
+    """The link of two banks, and the items that differ most."""
+    error = f"{ERROR}{result['se']:.4f}" if result["se"] is not None else ""
+    rows = (
+        ("items in common", str(result["common"])),
+        ("items that link", str(result["linking"])),
+        ("shift of the second bank", f"{result['shift']:.4f}{error}"),
+        ("error from estimates alone", _number(result["sampling_se"], 4)),
+        ("ratio of spreads", _number(result["slope"], 3)),
+        ("correlation", _number(result["correlation"], 4)),
+    )
+    worst = tuple(
+        (entry["item"], _number(entry["difference"], 3), _number(entry["z"], 2), "" if entry["links"] else "drifted")
+        for entry in result["items"][:WORST]
+    )
+    headings = ("item", "difference", "z", "")
+    return [Table("The link", ("", "value"), rows, 1), Table("Items that differ most", headings, worst, 1)]
+
+
+def explain_tables(result: Mapping[str, Any]) -> list[Table]:
+    """The effects of features, and how much they explain."""
+    effects = tuple(
+        (
+            entry["name"],
+            f"{entry['value']:.3f}{ERROR}{entry['se']:.3f}",
+            f"{entry['ci'][0]:.2f} to {entry['ci'][1]:.2f}",
+        )
+        for entry in result["effects"]
+    )
+    held = result["held_out"]
+    rows = (
+        ("items", str(result["items"])),
+        ("explained share of variance", _number(result["explained"], 3)),
+        ("spread that is left, logits", _number(result["error"], 3)),
+        ("spread without features", _number(result["error_without"], 3)),
+        ("held out: error, logits", _number(held["rmse"], 3)),
+        ("held out: error without features", _number(held["rmse_without"], 3)),
+        ("held out: gain of log likelihood", _number(held["log_likelihood_gain"], 2)),
+    )
+    title = "What makes items hard"
+    return [Table(title, ("feature", "logits", "95 %"), effects, 1), Table("How well", ("", "value"), rows, 1)]
+
+
+def overlap_tables(result: Mapping[str, Any]) -> list[Table]:
+    """The questions that were found elsewhere."""
+    title = (
+        f"{result['checked']} questions against {result['texts']} texts: {result['exact']} word for word, "
+        f"{result['shingles']} with {100 * result['least']:.0f} % of their runs of {result['size']} words"
+    )
+    rows = tuple(
+        (hit["question"], hit["text"], f"{100 * hit['share']:.1f}", "yes" if hit["exact"] else "")
+        for hit in result["hits"]
+    )
+    return [Table(title, ("question", "found in", "shared %", "exact"), rows, 2)]

@@ -1,0 +1,68 @@
+"""`dia explain`: difficulty by parameters and skills."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dia_runtime.commands.options import printed
+
+
+@click.command("explain")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@click.option("--bank", required=True, type=click.Path(path_type=Path), help="The bank that was calibrated from them.")
+@click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
+@click.option(
+    "--chain",
+    type=click.Choice(["strict", "lenient", "compat"]),
+    default="strict",
+    show_default=True,
+    help="How answers are read out of replies.",
+)
+@click.option("--folds", type=click.IntRange(2, 100), default=5, show_default=True, help="Parts that are held out.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the parts.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "latex"]),
+    default="text",
+    show_default=True,
+    help="The form of the table.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
+def command(
+    runs: tuple[Path, ...],
+    bank: Path,
+    bundle: Path | None,
+    chain: str,
+    folds: int,
+    seed: int,
+    form: str,
+    as_json: bool,
+    out: Path | None,
+) -> int:
+    """Explain difficulties by the skills that items need and the parameters they were made with.
+
+    Each effect is in logits; that of a number is for a step of one standard deviation. Templates with ten or more
+    items have their parameters looked at.
+
+    \b
+    Example:
+      dia explain build/runs/dia_bench-simulated.run --bank build/bank.json
+    """
+    from dia_runtime.explain import explain
+    from dia_runtime.panel import UNITS, read_panel
+    from dia_runtime.rasch.bank import read_bank
+    from dia_runtime.rasch.estimate import fault
+    from dia_runtime.report.scale_tables import explain_tables
+    from dia_runtime.report.tables import FORMATS
+
+    held = read_bank(bank)
+    if held.unit not in UNITS:
+        raise fault("a bank of a table's columns knows no parameters", "calibrate runs")
+    result = explain(read_panel(runs, held.unit, chain, bundle), held, folds, seed).result
+    printed(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)
+    return 0

@@ -1,0 +1,41 @@
+"""`dia link`: two banks on one scale."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dia_runtime.language.diagnostics import visible
+
+
+@click.command("link")
+@click.argument("first", metavar="BANK", type=click.Path(path_type=Path))
+@click.argument("second", metavar="OTHER", type=click.Path(path_type=Path))
+@click.option(
+    "--drift", type=click.FloatRange(1), default=3.0, show_default=True, help="Standard errors at which items drift."
+)
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write OTHER there, on the scale of BANK.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(first: Path, second: Path, drift: float, out: Path | None, as_json: bool) -> int:
+    """Put two banks on one scale by the items in common, with the error of that and the items that drifted.
+
+    Items whose difference strays too far from the others' link no longer, one after the other.
+
+    \b
+    Example:
+      dia link build/bank.json build/bank.json
+    """
+    from dia_runtime.linking import link_banks
+    from dia_runtime.rasch.bank import read_bank, write_bank
+    from dia_runtime.report.scale_tables import link_tables
+    from dia_runtime.report.tables import as_text
+
+    result, moved = link_banks(read_bank(first), read_bank(second), drift)
+    if out is not None:
+        write_bank(moved, out)
+    click.echo(json.dumps(result, indent=2) if as_json else as_text(link_tables(result)), nl=as_json)
+    if out is not None:
+        click.echo(f"note: {visible(str(second))} is on the scale of {visible(str(first))} in {out}", err=True)
+    return 0

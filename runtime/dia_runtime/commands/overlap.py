@@ -1,0 +1,37 @@
+"""`dia overlap`: questions that a validation set has too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("overlap")
+@click.argument("bundle", metavar="BUNDLE", type=click.Path(path_type=Path))
+@click.argument("sets", nargs=-1, required=True, metavar="SET...", type=click.Path(path_type=Path))
+@click.option("--bank", type=click.Path(path_type=Path), help="Look at the items of this bank alone.")
+@click.option("--words", type=click.IntRange(1, 50), default=5, show_default=True, help="Words of a shingle.")
+@click.option(
+    "--least", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Share of shingles that is a hit."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int, least: float, as_json: bool) -> int:
+    """Find questions of a bundle, or of a bank, in validation sets: bundles, JSON Lines, or a text a line.
+
+    Exit code 1 when any is found.
+
+    \b
+    Example:
+      dia overlap build/dia_bench-0.3.0-k5 specs/dia_bench/benchmark.yaml
+    """
+    from dia_runtime.overlap import overlap
+    from dia_runtime.rasch.bank import read_bank
+    from dia_runtime.report.scale_tables import overlap_tables
+    from dia_runtime.report.tables import as_text
+
+    items = None if bank is None else frozenset(entry.item for entry in read_bank(bank).items)
+    result = overlap(bundle, sets, words, least, items)
+    click.echo(json.dumps(result, indent=2) if as_json else as_text(overlap_tables(result)), nl=as_json)
+    return 1 if result["hits"] else 0
