@@ -23,6 +23,8 @@ from dia_compiler.types.base import Choose, Domain, OptionFault
 
 Scope = dict[str, Value]
 Evaluated = Callable[[Scope], Value]
+PLAIN = frozenset({int, str, bool})
+MOST_MADE = 24  # domains of one use of a type that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,14 @@ class Maker:
         self.is_alike = not self.uses and not self.where and all(use.name not in namespace.own for _, use in self.calls)
         self.held: Domain | None = None
         self.base: Domain | None = None
+        is_pure = all(use.name not in namespace.own for _, use in self.calls) and not self.has_inner_conditions
+        self.reads = tuple(dict.fromkeys(use.name for _, use in self.uses)) if is_pure else ()
+        self.made: dict[Any, Domain] = {}
+
+    @property
+    def has_inner_conditions(self) -> bool:
+        """Whether a type within this one has a `where`, which looks at the scope of its own draw."""
+        return any(maker.where or maker.has_inner_conditions for maker in self.nested)
 
     @property
     def is_constant(self) -> bool:
@@ -202,12 +212,27 @@ class Maker:
         """The domain under the scope. Raises DiaError at the option that cannot be."""
         if self.held is not None:
             return self.held
-        domain = self._made(scope) if self.base is None else self.base
+        domain = self._known(scope) if self.base is None else self.base
         if self.is_constant or (self.is_alike and all(maker.is_alike for maker in self.nested)):
             self.held = domain  # the library's functions give the same for the same, so it is not made for each draw
         elif self.is_fixed and all(maker.is_constant for maker in self.nested):
             self.base = domain
         return Filtered(domain, self._holds(scope)) if self.where else domain
+
+    def _known(self, scope: Scope) -> Domain:
+        """The domain, made once for the same few plain values that it depends on."""
+        if not self.reads:
+            return self._made(scope)
+        values = [scope.get(name) for name in self.reads]
+        kinds = tuple(map(type, values))
+        if not PLAIN.issuperset(kinds):
+            return self._made(scope)
+        key = (kinds, *values)
+        if key not in self.made:
+            if len(self.made) >= MOST_MADE:
+                self.made.clear()
+            self.made[key] = self._made(scope)
+        return self.made[key]
 
     def _made(self, scope: Scope) -> Domain:
         try:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
+from itertools import compress
 from math import ceil, floor, gcd, isqrt, prod
 from typing import Any, ClassVar, cast
 
@@ -25,6 +26,7 @@ from dia_compiler.types.base import (
 
 MAXIMUM_BITS = 1 << 16
 PRIME_BITS = 4096
+GROUP = 500  # small primes that are looked for together
 
 
 class Integers(Enumerable):
@@ -313,9 +315,9 @@ class SmoothPrimes(Domain):
         return type(value) is int and self.low <= value <= self.high and is_prime(value) and self._is_smooth(value - 1)
 
     def _is_smooth(self, rest: int) -> bool:
-        for prime in primes_below(self.bound):
-            while rest % prime == 0:
-                rest //= prime
+        for product in products_below(self.bound):
+            while (common := gcd(product, rest)) > 1:
+                rest //= common
         return rest == 1
 
     @property
@@ -330,7 +332,14 @@ def primes_below(bound: int) -> tuple[int, ...]:
     for number in range(2, isqrt(bound) + 1):
         if sieve[number]:
             sieve[number * number :: number] = bytes(len(range(number * number, bound, number)))
-    return tuple(number for number in range(2, bound) if sieve[number])
+    return tuple(compress(range(2, bound), sieve[2:]))
+
+
+@cache
+def products_below(bound: int) -> tuple[int, ...]:
+    """The products of groups of the primes below the bound: a division looks for all primes of a group at once."""
+    primes = primes_below(bound)
+    return tuple(prod(primes[at : at + GROUP]) for at in range(0, len(primes), GROUP))
 
 
 class PrimeType(ParameterType):
