@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from dia_runtime.language.budgets import charge, left
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.quadrature import enclosed_integral
 
@@ -13,6 +14,7 @@ MAXIMUM_DIGITS = 100_000
 MAXIMUM_BITS = 332_000  # before the point, so that no longer number is ever built
 SMALLEST_BITS = 1_000_000  # after the point: smaller numbers are somewhere between two such bounds
 SPARE_DIGITS = 20  # beyond the ones that are asked for
+MOST_KNOWN = 4  # enclosures of integrals that are kept
 SPARE_BITS = 10  # of those that a computed number claims to be certain of
 # What mpmath and sympy raise for a number that they cannot enclose: then another way is tried, or an error told
 FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
@@ -70,10 +72,28 @@ def interval(value: Any, digits: int) -> Enclosure | None:
     True
     """
     import sympy
-    from mpmath import iv
 
     if not isinstance(value, sympy.Expr):
         return None
+    if (value, digits) in _KNOWN:
+        steps, found = _KNOWN[value, digits]
+        charge(steps)  # what it takes does not depend on what was computed before
+        return found
+    before = left()
+    found = _computed_interval(value, digits)
+    if _has_integral(value):  # dear, and asked for by the solver and again where the answer is rounded
+        while len(_KNOWN) >= MOST_KNOWN:
+            del _KNOWN[next(iter(_KNOWN))]
+        _KNOWN[value, digits] = before - left(), found
+    return found
+
+
+_KNOWN: dict[tuple[Any, int], tuple[int, Enclosure | None]] = {}
+
+
+def _computed_interval(value: Any, digits: int) -> Enclosure | None:
+    from mpmath import iv
+
     before, iv.prec = iv.prec, digits * 10 // 3 + SPARE_BITS
     try:
         found = _interval(value, iv)

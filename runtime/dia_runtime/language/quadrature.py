@@ -176,14 +176,16 @@ class _Expansion:
 
     def weighted(self, weights: Iterable[int], a: Iterable[Any], b: Iterable[Any]) -> Any:
         """The sum of the weighted products, below mpmath's objects too, which take most time for whole numbers."""
-        from mpmath.libmp import from_int, mpi_add, mpi_mul
+        from mpmath.libmp import mpf_add, mpf_mul_int, mpi_mul, round_ceiling, round_floor
 
-        total, precision = self.iv.mpf(0)._mpi_, self.iv.prec
+        (low, high), precision = self.iv.mpf(0)._mpi_, self.iv.prec
         for weight, x, y in zip(weights, a, b, strict=False):
-            whole = from_int(weight)
-            part = mpi_mul(mpi_mul(x._mpi_, y._mpi_, precision), (whole, whole), precision)
-            total = mpi_add(total, part, precision)
-        return self.iv.make_mpf(total)
+            least, most = mpi_mul(x._mpi_, y._mpi_, precision)
+            if weight < 0:
+                least, most = most, least
+            low = mpf_add(low, mpf_mul_int(least, weight, precision, round_floor), precision, round_floor)
+            high = mpf_add(high, mpf_mul_int(most, weight, precision, round_ceiling), precision, round_ceiling)
+        return self.iv.make_mpf((low, high))
 
     def exponential(self, inner: Series) -> Series:
         return self.recurrence(self.iv.exp(inner[0]), (1, 0), inner, 1)

@@ -6,6 +6,7 @@ Primality and factoring are sympy's, which uses gmpy2 where it is installed.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
@@ -16,6 +17,7 @@ from dia_runtime.language.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
 FACTORIAL_MAXIMUM = 68_403
 FIBONACCI_MAXIMUM = 1_440_421
 PRIMES_COUNTED = 100_000
+GROUP = 500  # small primes that are looked for together
 SIEVED = 10**12  # up to here a sieve is quicker than a test of each number, unless the numbers are few
 
 
@@ -139,16 +141,27 @@ def _small_factors(n: int) -> tuple[dict[int, int], int]:
 
     Many such factors at once are what the general method finds slowly.
     """
-    from sympy import sieve
-
     found: dict[int, int] = {}
     if n.bit_length() <= 64:
         return found, n
-    for prime in sieve.primerange(2, 1 << 20):
-        while n % prime == 0:
-            found[prime] = found.get(prime, 0) + 1
-            n //= prime
+    for product, primes in _small_primes():
+        if math.gcd(product, n) == 1:
+            continue
+        for prime in primes:
+            while n % prime == 0:
+                found[prime] = found.get(prime, 0) + 1
+                n //= prime
     return found, n
+
+
+@cache
+def _small_primes() -> list[tuple[int, tuple[int, ...]]]:
+    """The primes below 2**20 in groups, each with its product, so that one division looks for many of them."""
+    from sympy import sieve
+
+    primes = tuple(sieve.primerange(2, 1 << 20))
+    groups = [primes[at : at + GROUP] for at in range(0, len(primes), GROUP)]
+    return [(math.prod(group), group) for group in groups]
 
 
 def prime_factors(n: int) -> list[int]:

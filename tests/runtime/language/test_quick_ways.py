@@ -1,0 +1,73 @@
+"""What is quicker than the plain way says the same as the plain way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from math import prod
+
+import pytest
+import sympy
+from dia_runtime.language import budgets, certain, syntax
+from dia_runtime.language.diagnostics import DiaError, LanguageError, Position
+from dia_runtime.language.functions.analysis import definite_integral
+from dia_runtime.language.functions.number import factor
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@dataclass(frozen=True)
+class Text:
+    text: str
+
+    def place(self, offset: int) -> Position:
+        return Position("x", 1, offset + 1)
+
+
+def refuses(text: str) -> bool:
+    try:
+        syntax._check_brackets(Text(text))
+    except DiaError:
+        return True
+    return False
+
+
+@given(st.text("()[]{}\"'ab #\n\\f,", max_size=30))
+def test_brackets_match_quickly_only_where_pythons_reader_says_so(text: str) -> None:
+    if syntax._surely_match(text):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(syntax, "_surely_match", lambda text: False)
+            assert not refuses(text)
+
+
+@pytest.mark.parametrize("text", ["f(a[1], {b: '('})", '"(" + x', "[')' for c in y]", ""])
+def test_common_expressions_are_told_quickly(text: str) -> None:
+    assert syntax._surely_match(text)
+
+
+@given(st.lists(st.sampled_from([2, 3, 1_048_573, 1_048_571, 65_537, 999_983]), min_size=1, max_size=9))
+def test_factors_of_large_numbers_are_those_that_were_multiplied(primes: list[int]) -> None:
+    number = prod(primes) * 1_048_583 * (2**89 - 1)
+    assert factor(number) == [[p, n] for p, n in sorted(Counter([*primes, 1_048_583, 2**89 - 1]).items())]
+
+
+def test_an_integral_that_is_known_costs_the_steps_of_one_that_is_not() -> None:
+    x, spent = sympy.Symbol("x"), []
+    certain._KNOWN.clear()
+    for _ in range(2):
+        budgets.reset(10_000)
+        held = definite_integral(sympy.exp(-(x**2)), x, 0, 1)
+        bounds = certain.interval(held, certain.SPARE_DIGITS)
+        spent.append((budgets.left(), bounds))
+    assert spent[0] == spent[1] and spent[0][0] < 10_000
+    budgets.reset(20)
+    with pytest.raises(LanguageError, match="steps"):
+        certain.interval(held, certain.SPARE_DIGITS)
+    budgets.reset()
+
+
+def test_few_integrals_are_kept() -> None:
+    x = sympy.Symbol("x")
+    for end in range(1, 9):
+        definite_integral(sympy.exp(-(x**2)), x, 0, end)
+    assert len(certain._KNOWN) <= certain.MOST_KNOWN
