@@ -15,6 +15,11 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 PRIVATE = 0o600
 
 
+def named(place: Path) -> Path:
+    """The place under a name of its own, which `.` and `..` are not."""
+    return place if place.name not in ("", "..") else place.resolve()
+
+
 @contextlib.contextmanager
 def new_folder(target: Path, force: bool = False) -> Iterator[Path]:
     """A private folder on the disk of the target, moved there at the end; gone where anything goes wrong.

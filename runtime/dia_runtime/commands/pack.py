@@ -27,8 +27,9 @@ def command(bundle: Path, out: Path | None, force: bool, as_json: bool) -> int:
       dia pack build/dia_bench-0.3.0-k5
     """
     from dia_runtime.bundle.archive import SUFFIX, pack
+    from dia_runtime.bundle.placing import named
 
-    place = bundle.resolve()
+    place = named(bundle)
     target = out or place.with_name(f"{place.name}{SUFFIX}")
     packed = pack(bundle, target, force)
     if as_json:

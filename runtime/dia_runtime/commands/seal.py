@@ -35,11 +35,12 @@ def command(
     """
     from dia_runtime.bundle.archive import archive_name
     from dia_runtime.bundle.open import open_bundle
+    from dia_runtime.bundle.placing import named
     from dia_runtime.bundle.seal import require_sealable, seal
 
     opened = open_bundle(bundle)
     require_sealable(opened, weak)
-    target = out or bundle.resolve().parent / f"{archive_name(opened)}-sealed"
+    target = out or named(bundle).parent / f"{archive_name(opened)}-sealed"
     made = seal(bundle, passphrase(passphrase_file, f"the seal of {bundle}", is_new=True), target, weak, force)
     if as_json:
         facts = {"path": made.path.as_posix(), "digest": made.id, "questions_root": made.questions_root}

@@ -27,8 +27,9 @@ def command(archive: Path, out: Path | None, force: bool, as_json: bool) -> int:
       dia unpack build/dia_bench-0.3.0-k5.tar.zst -o unpacked
     """
     from dia_runtime.bundle.archive import SUFFIX, unpack
+    from dia_runtime.bundle.placing import named
 
-    place = archive.resolve()
+    place = named(archive)
     stem = place.name.removesuffix(SUFFIX)
     target = out or place.with_name(stem if stem != place.name else f"{place.name}.unpacked")
     bundle = unpack(archive, target, force)

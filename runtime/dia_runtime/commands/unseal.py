@@ -29,11 +29,12 @@ def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force:
       dia unseal build/dia_bench-0.3.0-k5-sealed --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle.archive import archive_name
+    from dia_runtime.bundle.placing import named
     from dia_runtime.bundle.unseal import sealed_bundle, unseal
 
     sealed = sealed_bundle(bundle)
     stem = archive_name(sealed).removesuffix("-sealed")
-    target = out or bundle.resolve().parent / f"{stem}-unsealed"
+    target = out or named(bundle).parent / f"{stem}-unsealed"
     made = unseal(bundle, passphrase(passphrase_file, f"the seal of {bundle}"), target, force)
     if as_json:
         facts = {"path": made.path.as_posix(), "digest": made.id, "questions_root": made.questions_root}
