@@ -23,7 +23,7 @@ from dia_runtime.language.workers import Servant
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.respondents.turn import Turn
 from dia_runtime.session_records import SUBJECT, Items, SessionRecord, Texts, TurnRecord, sessions_of
-from dia_runtime.store_schema import REPLY_COLUMNS, StoredTurn
+from dia_runtime.store_schema import REPLY_COLUMNS, StoredTurn, storable
 from dia_runtime.transcripts import LONGEST, SaidReply, SaidSession, transcript_text
 
 MOST_ASKED = 10_000  # turns of one question
@@ -504,7 +504,7 @@ class Talk:
         stored = StoredTurn(
             play.position, self.scope or play.stage.scope, *place, turn.reply, session.role,
             play.stage.model(session.role) or "none", encoded(self.pending), encoded(session.settings),
-            **{name: value for name, value in asdict(reply).items() if name in REPLY_COLUMNS},
+            **{name: storable(value) for name, value in asdict(reply).items() if name in REPLY_COLUMNS},
         )  # fmt: skip
         await play.stage.keep(stored)
         if reply.error is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -39,11 +38,11 @@ from dia_runtime.store_schema import (
     StoredTurn,
     header_of,
     no_run,
+    storable,
 )
 
 BUSY_SECONDS = 30
 UNCLAIM = "DELETE FROM claim WHERE respondent = ? AND question = ? AND attempt = ?"
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Store:
@@ -138,7 +137,7 @@ class Store:
     def save(self, respondent: int, replies: Sequence[tuple[int, int, Replied]]) -> None:
         """Nothing; puts (question's position, attempt, reply) on the disk in one commit."""
         rows = [
-            (respondent, position, attempt, *(_storable(getattr(reply, name)) for name in REPLY_COLUMNS))
+            (respondent, position, attempt, *(storable(getattr(reply, name)) for name in REPLY_COLUMNS))
             for position, attempt, reply in replies
         ]
         with self.told(), self.transaction():
@@ -148,7 +147,7 @@ class Store:
     def save_turns(self, respondent: int, turns: Sequence[tuple[int, StoredTurn]]) -> None:
         """Nothing; puts (attempt, turn) on the disk in one commit."""
         rows = [
-            (respondent, turn.question, attempt, *(_storable(getattr(turn, name)) for name in TURNS[1:]))
+            (respondent, turn.question, attempt, *(storable(getattr(turn, name)) for name in TURNS[1:]))
             for attempt, turn in turns
         ]
         with self.told(), self.transaction():
@@ -392,8 +391,3 @@ def _require_schema(store: Store) -> None:
     """Nothing, when the file's tables are ours to the letter: no trigger or view of a stranger acts here."""
     if store.schema() != SCHEMAS.get(store.version):
         raise store.damaged("its tables are not those of a run")
-
-
-def _storable(value: Any) -> Any:
-    """The value; in a text half characters, which no UTF-8 can hold, become U+FFFD."""
-    return SURROGATE.sub("\ufffd", value) if isinstance(value, str) and not value.isascii() else value

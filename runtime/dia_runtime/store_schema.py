@@ -7,15 +7,17 @@ of questions. Version 3 added the turns of conversations (`turn`), and who is as
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 
 APPLICATION_ID = 0x64696172  # "diar"
 VERSION = 3
 HEADER = 100
+SURROGATE = re.compile("[\ud800-\udfff]")
 MAGIC = b"SQLite format 3\x00"
 FIRST_SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
@@ -225,6 +227,11 @@ def header_of(place: Path) -> bytes:
     if int.from_bytes(header[60:64], "big") > VERSION:
         raise no_run(place, "a newer version wrote it")
     return header
+
+
+def storable(value: Any) -> Any:
+    """The value; in a text half characters, which no UTF-8 can hold, become U+FFFD."""
+    return SURROGATE.sub("\ufffd", value) if isinstance(value, str) and not value.isascii() else value
 
 
 def no_run(place: Path, why: str) -> DiaError:
