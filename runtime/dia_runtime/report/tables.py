@@ -251,7 +251,7 @@ def as_rows(table: Table) -> str:
     """One table as CSV; errors and the ends of intervals have columns of their own."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_split(table, table.headings, _names_of_parts))
+    writer.writerow(map(_harmless, _split(table, table.headings, _names_of_parts)))  # a heading may be a label
     for row in table.rows:
         cells = list(_split(table, row, _parts_of_figure))
         writer.writerow([*map(_harmless, cells[: table.labels]), *cells[table.labels :]])

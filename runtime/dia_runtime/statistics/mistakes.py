@@ -28,7 +28,7 @@ class Explained:
         number = sum(mistakes.values())
         self.kinds.setdefault(template, Counter())[EXPLAINED[2] if not number else EXPLAINED[number > 1]] += 1
         if mistakes:
-            self.names.setdefault(template, Counter()).update(mistakes)
+            self.names.setdefault(template, Counter()).update({name: int(is_it) for name, is_it in mistakes.items()})
         wrong, explained = self.items.get(item, (0, 0))
         self.items[item] = (wrong + 1, explained + (number > 0))
 

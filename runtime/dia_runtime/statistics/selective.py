@@ -157,18 +157,20 @@ def harmonic(numbers: Numbers) -> Numbers:
 
 
 def _best(items: Items, intervals: Intervals) -> dict[str, Any]:
-    """The scores with perfect abstention, and what is lost without it."""
+    """The scores with perfect abstention, and what is lost without it; those in points not while errors are left."""
     figures: dict[str, list[Part]] = {"rs_best": [], "rs_lost": [], "idk_best": [], "idk_lost": []}
     for (tally, _, best), times in items.items():
-        ends = Fraction(tally.low) / tally.k, Fraction(tally.high) / tally.k
         mean, bad = Fraction(best) / tally.k, tally.wrong + tally.unparsed
-        is_open = tally.error > 0
-        figures["rs_best"].append(Part(mean, mean + tally.error if is_open else mean, 1, times))
-        figures["rs_lost"].append(Part(mean - ends[1], mean - ends[0], 1, times))
+        lost = mean - Fraction(tally.low) / tally.k
+        figures["rs_best"].append(Part(mean, mean, 1, times))
+        figures["rs_lost"].append(Part(lost, lost, 1, times))
         figures["idk_best"].append(Part(tally.correct, tally.correct + tally.error, tally.k, times))
         figures["idk_lost"].append(Part(bad, bad + tally.error, tally.k, times))
-    held = {name: Figure(tuple(parts), name.startswith("rs")) for name, parts in figures.items()}
-    return figures_json(held, intervals)
+    found = figures_json(
+        {name: Figure(tuple(parts), name.startswith("rs")) for name, parts in figures.items()}, intervals
+    )
+    is_open = any(tally.error for tally, _, _ in items)
+    return {name: dict(NOWHERE) if is_open and name.startswith("rs") else held for name, held in found.items()}
 
 
 def _at_penalty(items: Items, penalty: Fraction, accuracy: Mapping[str, Any], intervals: Intervals) -> dict[str, Any]:

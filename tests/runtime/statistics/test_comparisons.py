@@ -58,7 +58,7 @@ def value(held: Marks, name: str) -> float | None:
     return None if exact is None else float(exact)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(BOTH, st.sampled_from(list(FIGURES)))
 def test_a_difference_is_that_of_the_figures_and_its_error_that_of_paired_items(
     rows: list[list[tuple[str, str]]], name: str
@@ -146,6 +146,7 @@ def test_p_where_all_items_differ_alike_is_that_of_signs() -> None:
     assert same["p"] == 1.0 and same["order"] is None
 
 
+@settings(max_examples=30, deadline=None)  # scipy is imported in the first example
 @given(st.floats(-5, 5), st.floats(0.01, 5), st.integers(2, 500))
 def test_p_is_that_of_the_t_distribution_of_scipy(difference: float, error: float, items: int) -> None:
     from scipy.stats import t
@@ -160,6 +161,7 @@ def test_holm_as_published() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=5))
 def test_holm_is_the_closed_test_of_bonferroni(chances: list[float]) -> None:
     # A hypothesis is rejected when every set that holds it is (Marcus, Peritz and Gabriel 1976).
@@ -254,7 +256,7 @@ def test_groups_are_means_of_their_respondents_over_the_same_questions() -> None
     assert alone["groups"][0]["value"] == "none" and alone["differences"] == []
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 1), min_size=3, max_size=3), min_size=2, max_size=8))
 def test_components_of_variance_are_those_of_the_table_of_variances(groups: list[list[int]]) -> None:
     held = numpy.array(groups, dtype=float)

@@ -87,7 +87,7 @@ def quantile(values: Sequence[Fraction], share: float) -> float:
     return float(values[low]) + (place - low) * float(values[high] - values[low])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(ROWS, st.sampled_from(WAYS), st.sampled_from(list(FIGURES)))
 def test_every_interval_equals_one_made_resample_by_resample(rows: list[list[str]], way: Intervals, name: str) -> None:
     figure = FIGURES[name](tallies(rows))
@@ -109,6 +109,7 @@ def test_resamples_come_as_often_as_a_count_of_all_of_them(values: list[int]) ->
         assert abs(numpy.mean(sums[:, 0] <= total) - share) < 0.04
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "items"), [(1, 40), (2, 150)])
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_intervals_are_those_of_scipy(seed: int, items: int, method: str) -> None:
@@ -133,7 +134,7 @@ def test_intervals_are_those_of_scipy(seed: int, items: int, method: str) -> Non
         assert found["se"] == pytest.approx(expected.standard_error, rel=0.06)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(ROWS)
 def test_clustered_errors_are_those_of_a_regression_on_a_constant(rows: list[list[str]]) -> None:
     # The sandwich that statsmodels computes for cov_type="cluster": its factor G / (G - 1) is ours.
@@ -149,7 +150,7 @@ def test_clustered_errors_are_those_of_a_regression_on_a_constant(rows: list[lis
     assert found["se"] == pytest.approx(expected, abs=1e-12) and found["ci"] is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(ROWS, st.sampled_from(list(FIGURES)))
 def test_errors_of_samples_are_the_exact_ones(rows: list[list[str]], name: str) -> None:
     figure = FIGURES[name](tallies(rows))

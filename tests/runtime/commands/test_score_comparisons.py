@@ -1,0 +1,215 @@
+"""`dia score` with comparisons, labels, sizes, intervals and other wordings, from runs to what is printed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import dia_runtime
+import jsonschema
+import pytest
+from dia_compiler.cli import run
+from dia_runtime.commands.score import spelled_out
+from dia_runtime.data import data_folder
+from dia_runtime.language.diagnostics import DiaError
+from dia_runtime.respondents.respondent import Reply
+
+Make = Callable[..., Path]
+Capture = pytest.CaptureFixture[str]
+HOSTILE = "=cmd|' /C calc'!A0\x1b[31m"
+
+
+class Player:
+    """Right so often in ten questions, and silent so often behind them; further attempts say the same."""
+
+    def __init__(self, name: str, right: int, silent: int = 0, shouted: int | None = None) -> None:
+        self.name = self.model = name
+        self.settings: Mapping[str, Any] = {}
+        self.right, self.silent, self.shouted = right, silent, right if shouted is None else shouted
+
+    def reply(self, question: Mapping[str, Any]) -> Reply:
+        template, instance = int(question["template"][4:]), question["instance"]
+        place = (3 * template + 7 * instance) % 10
+        right = self.right if question["variant"] is None else self.shouted
+        if place < right:
+            return Reply(f"<xml>{10 * template + 7 + instance + 1}</xml>")
+        return Reply("<xml>I-DO-NOT-KNOW</xml>" if place < right + self.silent else "<xml>-5</xml>")
+
+
+@pytest.fixture
+def played(tiny: Make, tmp_path: Path) -> Callable[..., Path]:
+    """A run of several players, on twelve items of three instances."""
+
+    def play(*players: Player, attempts: int = 1, **facts: Any) -> Path:
+        path = tmp_path / "played.run"
+        dia_runtime.run(tiny("played", facts.pop("templates", 12), 3, **facts), list(players), path, attempts=attempts)
+        return path
+
+    return play
+
+
+def three(played: Make) -> Path:
+    return played(Player("good", 8), Player("shy", 5, 4), Player(HOSTILE, 5))
+
+
+def asked(path: Path, *options: str, capture: Capture) -> str:
+    capture.readouterr()
+    assert run(["score", str(path), "-q", "--resamples", "400", *options]) == 0
+    return capture.readouterr().out
+
+
+def kept(text: str) -> Any:
+    value = json.loads(text)
+    jsonschema.validate(value, json.loads((data_folder() / "schemas" / "score.schema.json").read_text()))
+    return value
+
+
+def labels(tmp_path: Path) -> Path:
+    path = tmp_path / "models.yaml"
+    path.write_text(f'good: {{company: one}}\n"*": {{"=x": "{HOSTILE[:-5]}\\e[31m"}}\nshy: {{company: two}}\n', "utf-8")
+    return path
+
+
+def test_everything_at_once_keeps_the_schema(played: Make, tmp_path: Path, capsys: Capture) -> None:
+    options = ("--compare", "--compare", "conf,idk_score", "--labels", str(labels(tmp_path)), "--difference", "0.1")
+    found = kept(asked(three(played), *options, "--json", capture=capsys))
+    pairs = {(entry["figure"], *entry["at"]) for entry in found["comparisons"]}
+    assert pairs == {
+        (name, *at) for name in ("trad_score", "rs", "conf", "idk_score") for at in ((0, 1), (0, 2), (1, 2))
+    }
+    for entry in found["comparisons"]:
+        values = [found["models"][at][entry["figure"]]["value"] for at in entry["at"]]
+        assert entry["values"] == pytest.approx(values) and entry["questions"] == 36
+        assert entry["difference"]["value"] == pytest.approx(values[0] - values[1]) and entry["p"] <= entry["p_holm"]
+    assert len(found["rank_changes"]) == 6 and len(found["skip_agreement"]) == 3
+    assert [model["labels"].get("company") for model in found["models"]] == ["one", "two", None]
+    by = found["by_respondent"]["company"]
+    assert [group["models"] for group in by["groups"]] == [[HOSTILE], ["good"], ["shy"]]
+    assert found["power"]["difference"] == 0.1 and len(found["power"]["pairs"]) == 6
+    assert found["interval"] == {"method": "bca", "resamples": 400, "seed": 0, "level": 0.95}
+
+
+def test_nothing_is_compared_unasked(played: Make, capsys: Capture) -> None:
+    found = kept(asked(three(played), "--json", capture=capsys))
+    names = ("comparisons", "rank_changes", "skip_agreement", "by_respondent", "power")
+    assert [found[name] for name in names] == [[], [], [], {}, None]
+    assert found["models"][0]["labels"] == {} and found["models"][0]["variants"] == {}
+    for model in found["models"]:
+        blocks = [model, *(block for label in ("category", "domain") for block in model[f"by_{label}"].values())]
+        for block in blocks:
+            for name in ("rs", "conf", "trad_score", "idk_score", "idk_freq", "pass_at_k"):
+                figure = block[name]
+                assert figure["ci"] is None or figure["ci"][0] <= figure["value"] <= figure["ci"][1]
+                assert figure["ci"] or not figure["se"], (name, figure)
+
+
+def test_terminals_and_spreadsheets_see_text(played: Make, tmp_path: Path, capsys: Capture) -> None:
+    path, options = three(played), ("--compare", "--labels", str(labels(tmp_path)), "--power", "--show", "selective")
+    more = ("--show", "mistakes", "--by", "=x", "--by", "template")
+    for form in ("text", "csv", "markdown", "latex"):
+        text = asked(path, *options, *more, "--format", form, capture=capsys)
+        assert "\x1b" not in text and "x1b[31m" in text.replace(r"\textbackslash{}", "\\")
+    text = asked(path, *options, *more, "--format", "csv", capture=capsys)
+    tables = [list(csv.reader(io.StringIO(part))) for part in text.split("\n\n")]
+    assert len(tables) >= 8 and all(len({len(row) for row in table}) == 1 for table in tables)
+    cells = [cell for table in tables for row in table for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "@", "+"))]
+    assert f"'{HOSTILE[:-5]}\\x1b[31m" in cells and "'=x" in cells
+
+
+def test_the_tables_say_what_json_says(played: Make, tmp_path: Path, capsys: Capture) -> None:
+    path = three(played)
+    found = kept(asked(path, "--compare", "trad_score", "--json", capture=capsys))
+    text = asked(path, "--compare", "trad_score", capture=capsys)
+    entry, line = (
+        found["comparisons"][0],
+        next(line for line in text.splitlines() if line.startswith("trad %  good   shy")),
+    )
+    ends = ", ".join(f"{100 * end:.1f}" for end in entry["difference"]["ci"])
+    shown = f"{100 * entry['difference']['value']:.2f} +- {100 * entry['difference']['se']:.2f} [{ends}]"
+    assert shown in line and line.split()[-1] == f"{100 * entry['order']:.1f}"
+    (table, *_) = asked(path, "--compare", "trad_score", "--format", "csv", capture=capsys).split("\n\n")
+    row = next(csv.DictReader(io.StringIO(table)))
+    model = next(model for model in found["models"] if model["model"] == row["model"])
+    low, high = model["trad_score"]["ci"]
+    assert (row["trad % low"], row["trad % high"]) == (f"{100 * low:.1f}", f"{100 * high:.1f}")
+
+
+def test_the_option_stands_alone_or_before_a_figure() -> None:
+    usual = ["--compare", "trad_score,rs"]
+    assert spelled_out(["a.run", "--compare"]) == ["a.run", *usual]
+    assert spelled_out(["--compare", "a.run"]) == [*usual, "a.run"]
+    assert spelled_out(["--compare", "--json", "--compare", "conf"]) == [*usual, "--json", "--compare", "conf"]
+    assert spelled_out(["--compare=conf,rs"]) == ["--compare=conf,rs"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--compare", "conf,best"), ("--resamples", "5"), ("--resamples", "2000000"), ("--seed", "-1"),
+     ("--difference", "5"), ("--difference", "nan"), ("--by", "company"), ("--labels", "nowhere.yaml")],
+    ids=lambda options: " ".join(options),
+)  # fmt: skip
+def test_what_cannot_be_computed_is_refused(played: Make, options: tuple[str, ...], capsys: Capture) -> None:
+    path = played(Player("good", 8), templates=1)
+    capsys.readouterr()
+    assert run(["score", str(path), *options]) == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.slow
+def test_too_many_models_are_refused_before_they_are_read(played: Make) -> None:
+    path = played(*(Player(f"model {at}", 5) for at in range(51)), templates=1)
+    with pytest.raises(DiaError) as caught:
+        dia_runtime.score(path, compare=["rs"])
+    assert caught.value.exit_code == 2 and len(dia_runtime.score(path, interval="none")["models"]) == 51
+
+
+def test_intervals_can_be_left_out_or_seeded(played: Make) -> None:
+    path = three(played)
+    none = dia_runtime.score(path, interval="none", compare=["rs"])
+    assert none["models"][0]["rs"]["ci"] is None and none["models"][0]["rs"]["se"] > 0
+    assert none["comparisons"][0]["difference"]["ci"] is None and none["comparisons"][0]["order"] is None
+    same, other = (dia_runtime.score(path, seed=5, resamples=2_000), dia_runtime.score(path, seed=6, resamples=2_000))
+    assert same == dia_runtime.score(path, seed=5, resamples=2_000)
+    assert same["models"] != other["models"]
+    assert same["models"][0]["rs"]["se"] == other["models"][0]["rs"]["se"]
+
+
+def test_other_wordings_have_a_paired_effect(played: Make, capsys: Capture) -> None:
+    path = played(Player("easy to shake", 8, shouted=4), Player("firm", 8), variants=[None, "shouted"])
+    found = kept(asked(path, "--json", capture=capsys))
+    shaken, firm = (model["variants"]["shouted"]["figures"]["trad_score"] for model in found["models"])
+    blocks = (
+        found["models"][0]["trad_score"]["value"],
+        found["models"][0]["by_variant"]["shouted"]["trad_score"]["value"],
+    )
+    assert (shaken["base"], shaken["variant"]) == blocks
+    assert shaken["difference"]["value"] == pytest.approx(blocks[1] - blocks[0])
+    assert shaken["difference"]["ci"][1] < 0 and shaken["p"] < 0.01
+    assert firm["difference"] == {"value": 0.0, "se": 0.0, "ci": None} and firm["p"] == 1.0
+    assert "Other wordings of the same instances" in asked(path, capture=capsys)
+
+
+def test_over_attempts_questions_are_the_items(played: Make) -> None:
+    path = played(Player("good", 8), Player("shy", 5, 4), attempts=2, variants=[None, "shouted"])
+    found = dia_runtime.score(path, over="attempts", compare=["trad_score"], power=True)
+    kept(json.dumps(found))
+    (entry,) = found["comparisons"]
+    assert (entry["items"], entry["questions"]) == (36, 72)
+    assert found["models"][0]["selective"]["signal"] == "agreement"
+    # Every attempt says the same, and so agrees with the other one.
+    assert [point["confidence"] for point in found["models"][1]["selective"]["curve"]] == [1.0]
+    assert found["models"][0]["variants"]["shouted"]["items"] == 36
+    assert found["power"]["models"][0]["within"] == 0 and found["power"]["models"][0]["items"] == 36
+
+
+def test_names_that_two_runs_have_are_told_apart(tiny: Make, tmp_path: Path) -> None:
+    bundle = tiny(templates=4)
+    for name, right in (("a", 3), ("b", 8)):
+        dia_runtime.run(bundle, [Player("same", right)], tmp_path / f"{name}.run")
+    found = dia_runtime.score([tmp_path / "a.run", tmp_path / "b.run"], compare=["rs"])
+    assert found["comparisons"][0]["models"] == ["same (a.run)", "same (b.run)"]

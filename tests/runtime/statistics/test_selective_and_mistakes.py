@@ -1,0 +1,176 @@
+"""Risk, coverage and named mistakes against enumeration and counts by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy
+import pytest
+from dia_runtime.metrics import accuracy_answered, coverage, mark, tally
+from dia_runtime.statistics.figures import figures_json
+from dia_runtime.statistics.mistakes import Explained
+from dia_runtime.statistics.resample import Intervals
+from dia_runtime.statistics.selective import agreed, area, best_area, harmonic, levels_of, selective
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+POINTS = {"correct": Fraction(1), "skipped": Fraction(0), "wrong": Fraction(-2)}
+VERDICTS = ("correct", "skipped", "wrong", "unparsed")
+ROWS = st.lists(st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=3), min_size=1, max_size=5)
+PLAIN = Intervals("none")
+
+
+def found_of(rows: Sequence[Sequence[str]], way: Intervals = PLAIN) -> dict[str, Any]:
+    items: Counter[Any] = Counter()
+    for row in rows:
+        held = tally(mark(verdict, POINTS) for verdict in row)
+        items[held, levels_of(held), Fraction(row.count("correct"))] += 1
+    table = Counter[Any]()
+    for (held, _, _), times in items.items():
+        table[held] += times
+    known = figures_json({"coverage": coverage(table), "accuracy_answered": accuracy_answered(table)}, way)
+    return selective(items, "answered", known, way)
+
+
+def mean_risk(order: Sequence[bool]) -> Fraction:
+    """The mean over m of the share of wrong ones among the first m."""
+    return sum((Fraction(sum(order[:m]), m) for m in range(1, len(order) + 1)), Fraction(0)) / len(order)
+
+
+@settings(max_examples=30, deadline=None)
+@given(ROWS)
+def test_the_area_is_the_mean_over_all_orders_of_equal_confidence(rows: list[list[str]]) -> None:
+    levels: dict[Fraction, list[bool]] = {}
+    for row in rows:
+        answered = [verdict != "correct" for verdict in row if verdict != "skipped"]
+        if answered:
+            sure = Fraction(len(answered) - 1, len(row) - 1) if len(row) > 1 else Fraction(1)
+            levels.setdefault(sure, []).extend(answered)
+    groups = [levels[level] for level in sorted(levels, reverse=True)]
+    found = found_of(rows)
+    if not groups:
+        assert found["aurc"] == {"value": None, "se": None, "ci": None} and found["curve"] == []
+        return
+    # The mean over orders of a group depends on how many are wrong alone: so its distinct orders have equal weight.
+    orders = [sorted(set(itertools.permutations(group[:6]))) for group in groups]
+    if all(len(group) <= 6 for group in groups) and math.prod(map(len, orders)) <= 2_000:
+        means = [mean_risk([wrong for part in parts for wrong in part]) for parts in itertools.product(*orders)]
+        assert found["aurc"]["value"] == pytest.approx(float(sum(means) / len(means)))
+    flat = sorted(wrong for group in groups for wrong in group)
+    assert found["aurc_best"]["value"] == pytest.approx(float(mean_risk(flat)))
+    assert found["excess"]["value"] == pytest.approx(found["aurc"]["value"] - found["aurc_best"]["value"])
+    questions = sum(map(len, rows))
+    answered_so_far = list(itertools.accumulate(groups))
+    assert [(point["coverage"], point["risk"]) for point in found["curve"]] == [
+        (len(part) / questions, sum(part) / len(part)) for part in answered_so_far]  # fmt: skip
+
+
+def test_harmonic_numbers_are_exact_to_many_places() -> None:
+    numbers = numpy.array([0, 1, 2, 10, 63, 64, 65, 1_000, 100_000], dtype=float)
+    expected = [math.fsum(1 / m for m in range(1, int(n) + 1)) for n in numbers]
+    assert harmonic(numbers).tolist() == pytest.approx(expected, rel=1e-13)
+
+
+def test_an_order_without_ties_has_the_area_of_its_definition() -> None:
+    generator = numpy.random.default_rng(3)
+    wrong = generator.random(300) < 0.3
+    columns = numpy.ravel(numpy.column_stack([numpy.ones(300), wrong]))[None]
+    expected = (numpy.cumsum(wrong) / numpy.arange(1, 301)).mean()
+    assert area(columns)[0] == pytest.approx(expected)
+    ideal = (numpy.cumsum(numpy.sort(wrong)) / numpy.arange(1, 301)).mean()
+    assert best_area(columns)[0] == pytest.approx(ideal)
+
+
+@settings(max_examples=30, deadline=None)
+@given(ROWS)
+def test_perfect_abstention_skips_all_that_is_not_right(rows: list[list[str]]) -> None:
+    found, flat = found_of(rows), [verdict for row in rows for verdict in row]
+    worth = {"correct": 1, "skipped": 0}
+    rs = sum(sum(worth.get(verdict, -2) for verdict in row) / len(row) for row in rows)
+    best = sum(row.count("correct") / len(row) for row in rows)
+    idk = sum(worth.get(verdict, -1) for verdict in flat) / len(flat)
+    assert found["rs_best"]["value"] == pytest.approx(best) and found["rs_lost"]["value"] == pytest.approx(best - rs)
+    assert found["idk_best"]["value"] == pytest.approx(flat.count("correct") / len(flat))
+    assert found["idk_lost"]["value"] == pytest.approx(found["idk_best"]["value"] - idk)
+    for entry in found["penalties"]:
+        points = sum(worth.get(verdict, -entry["penalty"]) for verdict in flat) / len(flat)
+        assert entry["points"]["value"] == pytest.approx(points)
+        assert entry["threshold"] == pytest.approx(entry["penalty"] / (1 + entry["penalty"]))
+        answered = [verdict for verdict in flat if verdict != "skipped"]
+        right = flat.count("correct") / len(answered) if answered else None
+        assert entry["pays"] == (None if right is None else right > entry["threshold"])
+
+
+def test_errors_leave_the_curve_out_and_the_scores_open() -> None:
+    found = found_of([["correct", "error"], ["wrong", "skipped"]], Intervals())
+    assert found["curve"] == [] and found["aurc"]["value"] is None
+    assert found["idk_best"]["bounds"] == [0.25, 0.5] and found["rs_lost"] == found["aurc"]
+
+
+def test_areas_have_intervals() -> None:
+    generator = numpy.random.default_rng(1)
+    rows = [[VERDICTS[generator.choice(4, p=[0.6, 0.2, 0.1, 0.1])] for _ in range(4)] for _ in range(60)]
+    found = found_of(rows, Intervals())
+    for name in ("aurc", "aurc_best", "excess"):
+        low, high = found[name]["ci"]
+        assert low < found[name]["value"] < high
+        assert high - low == pytest.approx(3.92 * found[name]["se"], rel=0.2)
+
+
+def test_attempts_that_agree_are_more_confident() -> None:
+    held = tally(mark(verdict, POINTS) for verdict in ("correct", "correct", "wrong", "wrong", "skipped", "unparsed"))
+    found = set(agreed(held, {"correct": 2, "wrong: 5": 1, "wrong: 6": 1}))
+    # Of five others one said the same as each right one, none the same as the others.
+    assert found == {(Fraction(1, 5), 2, 0), (Fraction(0), 3, 3)}
+    assert agreed(tally([mark("skipped", POINTS)]), {}) == ()
+    assert agreed(tally([mark("unparsed", POINTS)]), {}) == ((Fraction(1), 1, 1),)
+
+
+def test_very_many_instances_are_counted_in_steps() -> None:
+    rows = [["correct"] * at + ["skipped"] * (100 - at) for at in range(1, 100)]
+    found = found_of(rows)
+    assert len(found["curve"]) <= 200 and found["curve"][-1]["coverage"] == pytest.approx(0.5)
+    assert found["aurc"]["value"] == 0.0
+
+
+# Named mistakes
+
+
+def test_mistakes_add_up_however_many_explain_a_reply() -> None:
+    held = Explained()
+    for template, item, names in [
+        ("a", "a", {"off": True, "sign": False}),
+        ("a", "a", {"off": True, "sign": True}),
+        ("a", "b", {"off": False, "sign": False}),
+        ("b", "c", {}),
+    ]:
+        held.add(template, item, names)
+    found = held.as_json(PLAIN)
+    assert {name: found[name] for name in ("wrong", "one", "several", "none")} == {
+        "wrong": 4, "one": 1, "several": 1, "none": 2}  # fmt: skip
+    assert found["explained"]["value"] == 0.5
+    # Three clusters with 2 of 2, 0 of 1 and 0 of 1: deviations 1, -1/2 and -1/2.
+    assert found["explained"]["se"] == pytest.approx(math.sqrt(3 / 2 * 1.5) / 4)
+    assert list(found["templates"]) == ["a"] and found["templates"]["a"]["wrong"] == 3
+    shares = {name: entry["share"]["value"] for name, entry in found["templates"]["a"]["mistakes"].items()}
+    assert shares == {"off": pytest.approx(2 / 3), "sign": pytest.approx(1 / 3)}
+    assert held.shares() == {"a": shares}
+    assert Explained().as_json(PLAIN)["explained"] == {"value": None, "se": None, "ci": None}
+
+
+@settings(max_examples=30, deadline=None)  # scipy is imported in the first example
+@given(st.integers(0, 30), st.integers(1, 30))
+def test_the_interval_of_a_mistake_is_that_of_wilson_in_scipy(number: int, wrong: int) -> None:
+    from scipy.stats import binomtest
+
+    held = Explained()
+    for at in range(wrong):
+        held.add("t", f"item {at}", {"off": at < number})
+    expected = binomtest(min(number, wrong), wrong).proportion_ci(0.95, method="wilson")
+    found = held.as_json(Intervals(resamples=100))["templates"]["t"]["mistakes"]["off"]["share"]
+    assert found["ci"] == pytest.approx([expected.low, expected.high], abs=1e-9)
