@@ -67,8 +67,7 @@ class _Reach:
         held: dict[str, Any] = {"functions": self.functions, "faces": self.faces}
         held["lets"] = [[name, text] for name, text in self.lets.items()]
         held["replies"] = sorted(self.replies)
-        fields = self.fields if self.key is None else {}
-        return Reached(frozenset(self.names), {name: part for name, part in held.items() if part}, fields)
+        return Reached(frozenset(self.names), {name: part for name, part in held.items() if part}, self.fields)
 
     def follow(self, parsed: Parsed | ParsedTemplate, own: frozenset[str]) -> None:
         self.fields = merged(self.fields, fields_of(parsed))

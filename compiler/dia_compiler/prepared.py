@@ -102,17 +102,17 @@ class AssetCode:
 class Reached:
     """What a piece reaches: values of the instance, and parts that are the same in all instances.
 
-    `fields` are those that are read of each value, where no more than these are stored.
+    `fields` are those that are read of each value.
     """
 
     names: frozenset[str]
     parts: Mapping[str, Any]
     fields: Fields = field(default_factory=dict)
 
-    def record(self, kind: str, text: str, scope: Mapping[str, Value]) -> dict[str, Any]:
-        """The piece as it is stored with the values of an instance."""
+    def record(self, kind: str, text: str, scope: Mapping[str, Value], is_narrow: bool = False) -> dict[str, Any]:
+        """The piece as it is stored with the values of an instance; narrow: of these what is read alone."""
         held = {name: scope[name] for name in sorted(self.names) if name in scope}
-        if self.fields:
+        if is_narrow:
             held = {name: narrowed(value, self.fields[name]) for name, value in held.items()}
         stored = {name: encode(value) for name, value in held.items()}
         return {kind: text, "names": stored, **self.parts}

@@ -97,6 +97,17 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Preset:
+    """Another way to count the same replies: that of a published study."""
+
+    name: str
+    study: Scalar
+    truth: Truth | None
+    figures: tuple[Figure, ...]
+    chain: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Judge:
     """A judge beside a prompt: the labels that it may give, what it sees beside the response, what stands in for it."""
 
@@ -114,6 +125,7 @@ class Talk:
     truth: Truth | None
     figures: tuple[Figure, ...] = ()
     judge: Judge | None = None
+    presets: tuple[Preset, ...] = ()
     examples: tuple[Map[str, tuple[Node, ...]], ...] = field(default=())
 
     @property

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Mapping as Map
 
-from dia_runtime.language.diagnostics import Faults
+from dia_runtime.language.diagnostics import Faults, did_you_mean
+from dia_runtime.truth.studies import STUDIES
 
 from dia_compiler.build import snippet, snippets
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data, pairs
 from dia_compiler.spec import Snippet
-from dia_compiler.talk import KINDS, LIMIT, SUBJECT, Figure, Judge, Loop, ReplyUse, Session, Talk, Truth, Turn
+from dia_compiler.talk import KINDS, LIMIT, SUBJECT, Figure, Judge, Loop, Preset, ReplyUse, Session, Talk, Truth, Turn
 
 OWN = ("name", "format", "limit")  # keys of a reply that are no options of its format
 PARTS = {
@@ -29,16 +30,17 @@ def build_talk(root: Mapping) -> Talk | None:
     judge = root.get("grade")
     held = judge.get("judge") if isinstance(judge, Mapping) else None
     figures = tuple(_figures(root.get("figures")))
+    presets = tuple(_presets(root.get("presets")))
     examples = tuple(_examples(root.get("examples")))
     if root.get("sessions") is None and isinstance(held, Mapping):
         made = _judge_talk(root, held)
-        return None if made is None else Talk(made.sessions, made.truth, figures, made.judge, examples)
+        return None if made is None else Talk(made.sessions, made.truth, figures, made.judge, presets, examples)
     if root.get("sessions") is None:
         return None
     sessions = tuple(
         _session(key, value) for key, value in pairs(root.get("sessions")) if isinstance(value, Mapping)
     )  # fmt: skip
-    return Talk(sessions, _truth(root), figures, None, examples)
+    return Talk(sessions, _truth(root), figures, None, presets, examples)
 
 
 def check_talk(root: Mapping, faults: Faults) -> None:
@@ -47,7 +49,7 @@ def check_talk(root: Mapping, faults: Faults) -> None:
     grade = root.get("grade")
     is_judged = isinstance(grade, Mapping) and grade.get("judge") is not None
     if root.get("sessions") is None and not is_judged:
-        for name in (*KINDS, "figures"):
+        for name in (*KINDS, "figures", "presets"):
             if (key := root.key(name)) is not None:
                 faults.error("E204", f"`{name}` is about replies, and needs `sessions`", key.position, ADD_SESSIONS)
         return
@@ -55,6 +57,8 @@ def check_talk(root: Mapping, faults: Faults) -> None:
         if (key := root.key(name)) is not None:
             faults.error("E204", f"`{name}` does not stand beside sessions", key.position, REFUSED[name])
     _check_truth(root, faults)
+    for _, body in pairs(root.get("presets")):
+        _check_preset(body, faults)
     if is_judged:
         _check_judge(root, grade, faults)
     for key, body in pairs(root.get("variants")):
@@ -100,6 +104,17 @@ def _check_truth(root: Mapping, faults: Faults) -> None:
             faults.error("E204", message, key.position)
         elif grade.get("correct") is None:
             faults.error("E202", "`correct` is missing", grade.position, "add `correct: ...`")
+
+
+def _check_preset(body: Node, faults: Faults) -> None:
+    """Tells a study that there is not, and a second truth."""
+    study = body.get("study") if isinstance(body, Mapping) else None
+    if isinstance(study, Scalar) and study.text not in STUDIES:
+        mend = did_you_mean(study.text, STUDIES) or f"there are {', '.join(STUDIES)}"
+        faults.error("E204", f"no study is named `{study.text}`", study.position, mend)
+    truths = [key for name in KINDS if isinstance(body, Mapping) and (key := body.key(name)) is not None]
+    for key in sorted(truths, key=lambda held: held.position)[1:]:
+        faults.error("E204", f"a second truth, `{key.text}`: there is one of {', '.join(KINDS)}", key.position)
 
 
 def _check_judge(root: Mapping, grade: Node | None, faults: Faults) -> None:
@@ -206,6 +221,15 @@ def _figures(node: Node | None) -> Iterator[Figure]:
                 key.text, value, where, over.text if isinstance(over, Scalar) else None,
                 _word(body.get("summary"), "mean"), key.position,
             )  # fmt: skip
+
+
+def _presets(node: Node | None) -> Iterator[Preset]:
+    for key, body in pairs(node):
+        study = body.get("study") if isinstance(body, Mapping) else None
+        if isinstance(body, Mapping) and isinstance(study, Scalar):
+            chain = body.get("chain")
+            held = chain.text if isinstance(chain, Scalar) else None
+            yield Preset(key.text, study, _truth(body), tuple(_figures(body.get("figures"))), held)
 
 
 def _examples(node: Node | None) -> Iterator[Map[str, tuple[Node, ...]]]:

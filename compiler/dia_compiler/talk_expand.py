@@ -25,8 +25,8 @@ from dia_compiler.items import Item
 from dia_compiler.means import NOTHING_LENT, Means
 from dia_compiler.prepared import AssetCode, Prepared, Reached, Wording
 from dia_compiler.settings import Settings
-from dia_compiler.talk import FORMAT_INSTRUCTION, SUBJECT, Loop, ReplyUse
-from dia_compiler.talk_prepared import Piece, SessionCode, TurnCode
+from dia_compiler.talk import FORMAT_INSTRUCTION, SUBJECT, Loop, Preset, ReplyUse
+from dia_compiler.talk_prepared import Piece, SessionCode, TurnCode, WeighCode
 
 MOST_ITEMS = 1_000
 LARGEST = 4_000_000  # characters of the sessions of one instance
@@ -136,10 +136,16 @@ class _Making:
         self.formats = {name: self.format(place.use) for name, place in self.talk.places.items()}
         self.size = 0
         self.coded: set[int] = set()
+        self.is_narrow = True
 
     def talked(self) -> Talked:
-        """The sessions as the question holds them, the truth as the answer does."""
-        return Talked([self.session(held) for held in self.talk.sessions], self.weighed())
+        """The sessions as the question holds them, the truth as the answer does.
+
+        A question shows no more of values than what its code reads, for the rest may be the truth.
+        """
+        sessions = [self.session(held) for held in self.talk.sessions]
+        self.is_narrow = False
+        return Talked(sessions, self.answer())
 
     # pieces
 
@@ -152,7 +158,9 @@ class _Making:
         """A piece as stored code; `more` are values beside those of the instance, `text` another text of a template."""
         self.coded.add(id(piece))
         kind = "expression" if isinstance(piece.code, Compiled) else "template"
-        stored = self.expansion.reach(piece).record(kind, text or piece.snippet.text, {**self.kept, **more})
+        stored = self.expansion.reach(piece).record(
+            kind, text or piece.snippet.text, {**self.kept, **more}, self.is_narrow
+        )
         stored = {name: held for name, held in stored.items() if held or name == kind}
         self.prove(piece, stored, kind)
         return stored
@@ -330,25 +338,35 @@ class _Making:
 
     # the truth
 
-    def weighed(self) -> Stored:
-        """The truth, the figures and the replies as the answer holds them."""
-        talk, truth = self.talk, self.talk.truth
-        assert truth is not None
-        items = self.items(truth.loop, talk.over)
-        parts: Stored = {name: self.code(piece) for name, piece in talk.parts.items()}
-        if truth.kind == "ranking":
-            parts["keys"] = [self.code(piece) for piece in talk.keys]
-        self.put_list(parts, truth.loop, talk.over, items, frozenset({WHOLE}))
-        figures = {figure.name: self.figure(figure.summary, figure.over, value, where)
-                   for figure, value, where in talk.figures}  # fmt: skip
-        return {
-            "truth": {truth.kind: {**parts, **plain_facts(truth.facts)}},
-            "figures": figures,
-            "replies": {
-                name: {"session": place.session.name, "turn": place.number, "format": self.formats[name]}
-                for name, place in talk.places.items()
-            },
+    def answer(self) -> Stored:
+        """The truth, the figures, the replies and the presets as the answer holds them."""
+        talk = self.talk
+        replies = {
+            name: {"session": place.session.name, "turn": place.number, "format": self.formats[name]}
+            for name, place in talk.places.items()
         }
+        presets = {preset.name: self.preset(preset, code) for preset, code in talk.presets}
+        return {**self.weighed(talk.weighed), "replies": replies, **({"presets": presets} if presets else {})}
+
+    def preset(self, preset: Preset, code: WeighCode) -> Stored:
+        """Another way to count."""
+        chain = {"chain": preset.chain} if preset.chain is not None else {}
+        return {"study": preset.study.text, **chain, **self.weighed(code)}
+
+    def weighed(self, code: WeighCode) -> Stored:
+        """A truth and its figures, each where there is one."""
+        made: Stored = {}
+        truth = code.truth
+        if truth is not None:
+            parts: Stored = {name: self.code(piece) for name, piece in code.parts.items()}
+            if truth.kind == "ranking":
+                parts["keys"] = [self.code(piece) for piece in code.keys]
+            self.put_list(parts, truth.loop, code.over, self.items(truth.loop, code.over), frozenset({WHOLE}))
+            made["truth"] = {truth.kind: {**parts, **plain_facts(truth.facts)}}
+        if code.figures:
+            made["figures"] = {figure.name: self.figure(figure.summary, figure.over, value, where)
+                               for figure, value, where in code.figures}  # fmt: skip
+        return made
 
     def figure(self, summary: str, over: str | None, value: Piece, where: Piece | None) -> Stored:
         made: Stored = {"value": self.code(value), "summary": summary}

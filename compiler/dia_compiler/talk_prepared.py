@@ -11,7 +11,7 @@ from dia_runtime.language.templates import CompiledTemplate, ParsedTemplate
 
 from dia_compiler.domains import DatumCode
 from dia_compiler.spec import Snippet
-from dia_compiler.talk import Figure, Judge, Loop, ReplyUse, Session, Truth, Turn
+from dia_compiler.talk import Figure, Judge, Loop, Preset, ReplyUse, Session, Truth, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +88,37 @@ class Place:
 
 
 @dataclass(slots=True)
-class TalkCode:
-    """The sessions in the order in which they can be asked, the truth and the figures."""
+class WeighCode:
+    """A truth and its figures compiled."""
 
-    sessions: list[SessionCode] = field(default_factory=list)
-    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    places: Mapping[str, Place] = field(default_factory=dict)
-    truth: Truth | None = None
+    truth: Truth | None
     parts: dict[str, Piece] = field(default_factory=dict)
     keys: list[Piece] = field(default_factory=list)
     over: Piece | None = None
     figures: list[tuple[Figure, Piece, Piece | None]] = field(default_factory=list)
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """All that is computed of replies when they are graded."""
+        held = [*self.parts.values(), *self.keys, self.over]
+        held += [piece for _, value, where in self.figures for piece in (value, where)]
+        return tuple(piece for piece in held if piece is not None)
+
+
+@dataclass(slots=True)
+class TalkCode:
+    """The sessions in the order in which they can be asked, and the truth, as it is and as presets have it."""
+
+    weighed: WeighCode
+    sessions: list[SessionCode] = field(default_factory=list)
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    places: Mapping[str, Place] = field(default_factory=dict)
+    presets: list[tuple[Preset, WeighCode]] = field(default_factory=list)
     judge: Judge | None = None
     reference: Piece | None = None
 
     @property
     def weighing(self) -> tuple[Piece, ...]:
-        """All that is computed of replies when they are graded."""
-        held = [*self.parts.values(), *self.keys, self.over]
-        held += [piece for _, value, where in self.figures for piece in (value, where)]
-        return tuple(piece for piece in held if piece is not None)
+        """All that is computed of replies when they are graded, presets included."""
+        codes = (self.weighed, *(code for _, code in self.presets))
+        return tuple(piece for code in codes for piece in code.pieces)

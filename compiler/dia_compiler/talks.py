@@ -12,10 +12,10 @@ from dia_runtime.language.templates import ParsedTemplate, parse_template
 
 from dia_compiler.domains import DatumCode, compile_datum
 from dia_compiler.spec import Snippet
-from dia_compiler.talk import FORMAT_INSTRUCTION, Loop, Session, Talk, Turn
+from dia_compiler.talk import FORMAT_INSTRUCTION, Figure, Loop, Session, Talk, Truth, Turn
 from dia_compiler.talk_flow import NOTHING, Body, Facts, Flow
 from dia_compiler.talk_order import circles, ordered
-from dia_compiler.talk_prepared import Piece, Place, SessionCode, TalkCode, TurnCode
+from dia_compiler.talk_prepared import Piece, Place, SessionCode, TalkCode, TurnCode, WeighCode
 from dia_compiler.wordings import Wordings
 
 REFERENCE = "reference"
@@ -30,7 +30,7 @@ class Talks(Wordings):
 
     def prepare_talk(self, talk: Talk) -> None:
         """The sessions, the truth and the figures; everything that is wrong with them is told."""
-        code = self.result.talk = TalkCode(truth=talk.truth, judge=talk.judge)
+        code = self.result.talk = TalkCode(WeighCode(talk.truth), judge=talk.judge)
         code.places = {place.use.name: place for place in self.places(talk)}
         self.check_counts(talk)
         if talk.judge is not None and talk.judge.reference is not None:
@@ -183,27 +183,32 @@ class Talks(Wordings):
     # truth
 
     def prepare_truth(self, talk: Talk, code: TalkCode) -> None:
-        """The truth and the figures compiled; the fallback of a judge first on its own, for its place."""
+        """The truths and the figures compiled; the fallback of a judge first on its own, for its place."""
         if talk.judge is not None:
-            self.piece(talk.judge.fallback, self.values | {SKIP_TOKEN, *self.named_reference(talk)})
-        truth = talk.truth
+            self.piece(talk.judge.fallback, self.values | self.truth_names(talk))
+        values = self.values | self.truth_names(talk)
+        code.weighed = self.weigh(talk.truth, talk.figures, values)
+        code.presets = [(preset, self.weigh(preset.truth, preset.figures, values)) for preset in talk.presets]
+        for piece in code.weighing:
+            self.refuse_programs_in(piece.parsed, "the truth")
+
+    def weigh(self, truth: Truth | None, figures: Iterable[Figure], values: frozenset[str]) -> WeighCode:
+        """A truth and figures compiled."""
+        code = WeighCode(truth)
         if truth is not None:
             self.check_loop(truth.loop)
             code.over = self.piece(truth.loop.over, self.values)
-            values = self.values | self.truth_names(talk)
             for name, snippet in truth.parts.items():
                 inner = values if truth.kind == "ranking" and name == "predicted" else values | truth.loop.names
                 if (piece := self.piece(snippet, inner)) is not None:
                     code.parts[name] = piece
             keys = (self.piece(snippet, values | truth.loop.names) for snippet in truth.keys)
             code.keys = [piece for piece in keys if piece is not None]
-        for figure in talk.figures:
-            value = self.piece(figure.value, self.values | self.truth_names(talk))
-            where = self.piece(figure.where, self.values | self.truth_names(talk))
+        for figure in figures:
+            value, where = self.piece(figure.value, values), self.piece(figure.where, values)
             if value is not None:
                 code.figures.append((figure, value, where))
-        for piece in code.weighing:
-            self.refuse_programs_in(piece.parsed, "the truth")
+        return code
 
     def truth_names(self, talk: Talk) -> frozenset[str]:
         """What the truth sees beside parameters, let values, lists and replies."""
@@ -293,9 +298,10 @@ class Talks(Wordings):
                 inner = around | facts(flow, turn.when)
                 self.tell_missing(flow, [turn.over, turn.when], around)
                 self.tell_missing(flow, [turn.user, turn.assistant, turn.until], inner, turn.turn)
-        self.check_truth_there(flow, code)
+        for weighed in (code.weighed, *(held for _, held in code.presets)):
+            self.check_truth_there(flow, weighed)
 
-    def check_truth_there(self, flow: Flow, code: TalkCode) -> None:
+    def check_truth_there(self, flow: Flow, code: WeighCode) -> None:
         """The same for the truth and the figures: what is not skipped has what is needed to be skipped."""
         skipped = code.parts.get("skipped")
         decided = flow.false(skipped.parsed.tree) if skipped and isinstance(skipped.parsed, Parsed) else NOTHING
