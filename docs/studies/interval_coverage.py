@@ -1,6 +1,6 @@
 """How often the intervals of dia hold the truth: data sets from a known truth, scored as replies are.
 
-    python docs/studies/interval_coverage.py [--sets 1000] [--items 50,150] [--resamples 2000] [--seed 1]
+    python docs/studies/interval_coverage.py [--sets 1000] [--items 50,150] [--shapes 0,1,2] [--resamples 2000] [--seed 1]
 
 Items differ in difficulty (a beta distribution), and each has five instances, so that instances of one item are alike.
 Each data set is scored by each method, and the share of intervals that hold the true figure is printed: 95 % is the
@@ -107,10 +107,12 @@ def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=1_000)
     parser.add_argument("--items", default="50,150")
+    parser.add_argument("--shapes", default="0,1,2", help="of SHAPES, by their places")
     parser.add_argument("--resamples", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(words)
-    for design in (Design(int(items), *shape) for items in given.items.split(",") for shape in SHAPES):
+    shapes = [SHAPES[int(place)] for place in given.shapes.split(",")]
+    for design in (Design(int(items), *shape) for items in given.items.split(",") for shape in shapes):
         print(f"{design.items} items, k = {K}, chances beta({design.alpha}, {design.beta}), {given.sets} data sets")
         print(f"{'':20}" + "".join(f"{method:>13}" for method in METHODS))
         for name, found in coverage(design, given.sets, given.resamples, given.seed).items():
