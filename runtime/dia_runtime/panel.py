@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -202,3 +202,19 @@ def _panel(tables: _Tables, unit: str, benchmark: str, root: str | None) -> Pane
         for held in tables.about
     )
     return Panel(models, tuple(tables.items), counted, every, unit, about, benchmark, root)
+
+
+def observed(panel: Panel, abilities: Mapping[str, float]) -> dict[str, list[tuple[float, float, float]]]:
+    """Item -> ability, successes and trials of each model that tried it and has an ability."""
+    import numpy as np
+
+    every = np.broadcast_to(panel.trials, panel.successes.shape)
+    known = [(at, abilities[name]) for at, name in enumerate(panel.models) if name in abilities]
+    return {
+        name: [
+            (ability, float(panel.successes[at, item]), float(every[at, item]))
+            for at, ability in known
+            if every[at, item] > 0
+        ]
+        for item, name in enumerate(panel.items)
+    }

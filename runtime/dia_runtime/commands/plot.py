@@ -30,6 +30,7 @@ class Kinds(click.Command):
 @click.argument("kind")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The file: an .svg or a .png.")
+@click.option("--bank", type=click.Path(path_type=Path), help="The bank to draw, where runs show what models did.")
 @bundle_option
 @chain_option
 @points_option
@@ -40,6 +41,7 @@ def command(
     kind: str,
     runs: tuple[Path, ...],
     out: Path,
+    bank: Path | None,
     bundle: Path | None,
     chain: str,
     points: tuple[str, ...],
@@ -47,7 +49,7 @@ def command(
     over: str,
     as_json: bool,
 ) -> int:
-    """Draw one picture of runs as an .svg, or as a .png, for which matplotlib must be installed.
+    """Draw one picture of runs, or of a bank, as an .svg, or as a .png, for which matplotlib must be installed.
 
     An .svg says in words what it shows, and follows the light or dark ground of its reader.
 
@@ -64,9 +66,13 @@ def command(
 
     _require_known(kind, PICTURES)
     _require_suffix(out)
-    compare = COMPARED if "comparisons" in PICTURES[kind].needs else ()
-    result = score(list(runs), chain, parse_points(points), errors, bundle, over, compare=compare)
-    drawing = PICTURES[kind].draw({"score": result})
+    needs = PICTURES[kind].needs
+    if "bank" in needs:
+        data = _of_bank(runs, bank, "observed" in needs, chain, bundle)
+    else:
+        compare = COMPARED if "comparisons" in needs else ()
+        data = {"score": score(list(runs), chain, parse_points(points), errors, bundle, over, compare=compare)}
+    drawing = PICTURES[kind].draw(data)
     drawn = png(drawing) if out.suffix.lower() == ".png" else svg(drawing).encode()
     with replaced(out) as file:
         file.write(drawn)
@@ -74,6 +80,23 @@ def command(
     facts |= {"width": drawing.width, "height": drawing.height, "bytes": len(drawn)}
     click.echo(json.dumps(facts, indent=2) if as_json else visible(str(out)))
     return 0
+
+
+def _of_bank(
+    runs: tuple[Path, ...], bank: Path | None, with_replies: bool, chain: str, bundle: Path | None
+) -> dict[str, Any]:
+    """A bank as pictures want it, and of its items what the models of the runs did."""
+    from dia_runtime.panel import observed, read_panel
+    from dia_runtime.rasch.bank import as_record, read_bank
+
+    if bank is None and (with_replies or len(runs) > 1):
+        raise DiaError(Diagnostic("E872", "this picture is of a bank", None, "name it: `--bank FILE`"))
+    held = read_bank(runs[0] if bank is None else bank)
+    data: dict[str, Any] = {"bank": as_record(held)}
+    if with_replies:
+        panel = read_panel(runs, "instances" if held.unit == "columns" else held.unit, chain, bundle)
+        data["observed"] = observed(panel, {entry.model: entry.ability for entry in held.models})
+    return data
 
 
 def _require_known(kind: str, known: Any) -> None:

@@ -11,12 +11,16 @@ from dia_runtime.report.pictures.comparisons import comparisons
 from dia_runtime.report.pictures.correlation import correlation
 from dia_runtime.report.pictures.drawing import Drawing
 from dia_runtime.report.pictures.flags import flags
+from dia_runtime.report.pictures.item_curves import item_curves
+from dia_runtime.report.pictures.item_fit import item_fit
 from dia_runtime.report.pictures.leaderboard import leaderboard
 from dia_runtime.report.pictures.reliability import reliability
 from dia_runtime.report.pictures.verdicts import categories, domains, verdicts
+from dia_runtime.report.pictures.wright import abilities, wright_map
 
 Data = Mapping[str, Any]
 SCORE = ("score",)
+BANK = ("bank",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,8 @@ class Picture:
     """A kind of picture: what it shows, which data it needs by name, and the function that draws them.
 
     `needs` names what `draw` finds in its data: "score" (as `dia score --json` prints it; with "comparisons" beside it,
-    those are in it), "bank" (as `dia calibrate` writes it).
+    those are in it), "bank" (as `dia calibrate` writes it), "observed" (of each item the ability, successes and
+    trials of the models).
     """
 
     title: str
@@ -44,4 +49,8 @@ PICTURES: dict[str, Picture] = {
     "comparisons": Picture("paired differences of all models", (*SCORE, "comparisons"), comparisons),
     "correlation": Picture("which models solve the same items", SCORE, correlation),
     "flags": Picture("flags and failures, by model", SCORE, flags),
+    "wright-map": Picture("models and items of a bank on one scale", BANK, wright_map),
+    "abilities": Picture("abilities of a bank's models, with intervals", BANK, abilities),
+    "item-fit": Picture("infit of a bank's items by difficulty", BANK, item_fit),
+    "item-curves": Picture("curves of a bank's items, with what models did", ("bank", "observed"), item_curves),
 }

@@ -1,0 +1,39 @@
+"""How well items fit the model: infit by difficulty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dia_runtime.report.pictures.axes import Scale, bottom_axis, left_axis, plain, rounded
+from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Mark, Rect
+from dia_runtime.report.pictures.figures import require
+
+WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 760, 400, 70, 16, 346
+BAND = (0.7, 1.3)
+HIGHEST = 3.0
+MOST_TIPS = 2000
+
+
+def item_fit(data: Mapping[str, Any]) -> Drawing:
+    """A dot for each item at its difficulty and infit; those between 0.7 and 1.3 keep to the model."""
+    items = [entry for entry in data["bank"]["items"] if entry["infit"] is not None]
+    require(items, "no item of the bank has an infit")
+    places = [entry["difficulty"] for entry in items]
+    across = Scale(*rounded(min(places), max(places)), LEFT, WIDTH - 16)
+    highest = min(HIGHEST, max(1.5, max(entry["infit"] for entry in items)))
+    up = Scale(0.0, highest, BOTTOM, TOP)
+    marks: list[Mark] = [Rect(LEFT, up(BAND[1]), WIDTH - 16 - LEFT, up(BAND[0]) - up(BAND[1]), "shade")]
+    marks += [
+        *left_axis(up, LEFT, WIDTH - 16, "infit mean square"),
+        *bottom_axis(across, TOP, BOTTOM, "difficulty, logits"),
+    ]
+    marks.append(Line(LEFT, up(1), WIDTH - 16, up(1), "muted"))
+    for entry in items:
+        is_good = BAND[0] <= entry["infit"] <= BAND[1]
+        tip = f"{entry['item']}: infit {plain(round(entry['infit'], 2))}" if len(items) <= MOST_TIPS else ""
+        y = up(min(entry["infit"], highest))
+        marks.append(Circle(across(entry["difficulty"]), y, 3, "series-1" if is_good else "series-2", tip=tip))
+    outside = sum(not BAND[0] <= entry["infit"] <= BAND[1] for entry in items)
+    words = f"{len(items)} items by difficulty and infit; {outside} lie outside {plain(BAND[0])} to {plain(BAND[1])}."
+    return Drawing("Fit of items", words, WIDTH, HEIGHT, tuple(marks))

@@ -1,0 +1,116 @@
+"""Models and items of a bank on one scale: the Wright map, and the abilities with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dia_runtime.report.pictures.axes import SMALL, USUAL, Scale, bottom_axis, left_axis, plain, rounded, ticks
+from dia_runtime.report.pictures.drawing import Drawing, Line, Mark, Rect, Text, clipped
+from dia_runtime.report.pictures.figures import LABELS, ROW, Z, name_at, require, whisker
+
+WIDTH, HEIGHT, TOP, BOTTOM = 760, 520, 40, 30
+MIDDLE, NAMES = 360.0, 190.0
+BINS = 40
+STEP = 14.0  # pixels between two names
+MOST_NAMES = 34
+
+
+def wright_map(data: Mapping[str, Any]) -> Drawing:
+    """Models at the left, items by how many are as hard at the right, the strong and the hard ones above."""
+    bank = data["bank"]
+    models, items = bank["models"], bank["items"]
+    require(models and items, "the bank holds no models or no items")
+    places = [entry["ability"] for entry in models] + [entry["difficulty"] for entry in items]
+    scale = Scale(*rounded(min(places), max(places), 9), HEIGHT - BOTTOM, TOP)
+    marks: list[Mark] = left_axis(scale, 60, WIDTH - 20, "logits", about=9)
+    marks += [
+        Text(MIDDLE - 16, TOP - 20, f"{len(models)} models", USUAL, "end", "muted"),
+        Text(MIDDLE + 16, TOP - 20, f"{len(items)} items", USUAL, "start", "muted"),
+        *_bars(scale, items),
+        *_names(scale, models),
+        Line(MIDDLE, TOP - 8, MIDDLE, HEIGHT - BOTTOM, "ink"),
+    ]
+    return Drawing("Abilities and difficulties on one scale", _words(models, items), WIDTH, HEIGHT, tuple(marks))
+
+
+def _bars(scale: Scale, items: Sequence[Mapping[str, Any]]) -> list[Mark]:
+    """How many items lie in each strip of the scale."""
+    width = (scale.high - scale.low) / BINS
+    counts = [0] * BINS
+    for entry in items:
+        counts[min(BINS - 1, max(0, int((entry["difficulty"] - scale.low) / width)))] += 1
+    most, marks = max(counts), []
+    for number, count in enumerate(counts):
+        if count:
+            low, high = scale(scale.low + number * width), scale(scale.low + (number + 1) * width)
+            size = (WIDTH - 40 - MIDDLE) * count / most
+            tip = f"{count} items between {plain(round(scale.low + number * width, 2))} and "
+            tip += plain(round(scale.low + (number + 1) * width, 2))
+            marks.append(Rect(MIDDLE + 1, high + 0.5, size, low - high - 1, "series-2", tip=tip))
+    return [*marks]
+
+
+def _names(scale: Scale, models: Sequence[Mapping[str, Any]]) -> list[Mark]:
+    """A dash for each model at its ability, with its name beside it where there is room."""
+    ranked = sorted(models, key=lambda entry: -entry["ability"])
+    marks: list[Mark] = []
+    for entry in ranked:
+        tip = f"{entry['model']}: {plain(round(entry['ability'], 3))}"
+        marks.append(
+            Line(MIDDLE - 12, scale(entry["ability"]), MIDDLE, scale(entry["ability"]), "series-1", 2, tip=tip)
+        )
+    if len(ranked) > MOST_NAMES:
+        return marks
+    for entry, y in zip(ranked, _apart([scale(entry["ability"]) for entry in ranked]), strict=True):
+        marks.append(Line(MIDDLE - 22, y, MIDDLE - 12, scale(entry["ability"]), "faint"))
+        name = clipped(entry["model"], NAMES, SMALL)
+        marks.append(Text(MIDDLE - 26, y + 4, name, SMALL, "end", "ink", tip=entry["model"]))
+    return marks
+
+
+def _apart(wanted: Sequence[float]) -> list[float]:
+    """Heights near the wanted ones (from the top down) that leave each name its room."""
+    found: list[float] = []
+    for place in wanted:
+        found.append(max(place, found[-1] + STEP) if found else place)
+    floor = HEIGHT - BOTTOM + 8.0
+    for at in range(len(found) - 1, -1, -1):
+        found[at] = min(found[at], floor)
+        floor = found[at] - STEP
+    return found
+
+
+def _words(models: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any]]) -> str:
+    best = max(models, key=lambda entry: entry["ability"])
+    places = sorted(entry["difficulty"] for entry in items)
+    return (
+        f"{len(models)} models between {plain(round(min(entry['ability'] for entry in models), 2))} and "
+        f"{plain(round(best['ability'], 2))} logits, {best['model']} the highest; {len(items)} items between "
+        f"{plain(round(places[0], 2))} and {plain(round(places[-1], 2))}, half of them below "
+        f"{plain(round(places[len(places) // 2], 2))}."
+    )
+
+
+def abilities(data: Mapping[str, Any]) -> Drawing:
+    """Every model's ability with its interval of 95 %, the highest first, beside its counts."""
+    models = sorted(data["bank"]["models"], key=lambda entry: -entry["ability"])
+    require(models, "the bank holds no models")
+    ends = [entry["ability"] + side * Z * (entry["se"] or 0) for entry in models for side in (-1, 1)]
+    bottom = 8 + ROW * len(models)
+    scale = Scale(*rounded(min(ends), max(ends)), LABELS, WIDTH - 190)
+    assert len(ticks(scale.low, scale.high)) > 1
+    marks: list[Mark] = bottom_axis(scale, 4, bottom, "ability, logits")
+    for number, entry in enumerate(models):
+        y = 8 + ROW * (number + 0.5)
+        figure = {"value": entry["ability"], "se": entry["se"], "ci": None}
+        told = plain(round(entry["ability"], 2))
+        told += f" \N{PLUS-MINUS SIGN} {plain(round(entry['se'], 2))}" if entry["se"] is not None else ""
+        marks += [name_at(entry["model"], y), *whisker(scale, y, figure, tip=f"{entry['model']}: {told}")]
+        marks.append(Text(WIDTH - 180, y + 4, told, USUAL))
+        if entry["trials"]:
+            share = f"{plain(round(100 * entry['successes'] / entry['trials'], 1))} %"
+            marks.append(Text(WIDTH - 8, y + 4, share, USUAL, "end", "muted"))
+    words = f"{len(models)} models by ability, whiskers of 1.96 standard errors, and the share of right replies. "
+    first = f"{models[0]['model']} has {plain(round(models[0]['ability'], 2))} logits."
+    return Drawing("Abilities", words + first, WIDTH, bottom + 46, tuple(marks))
