@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import exp
 from typing import Any
 
@@ -14,55 +15,77 @@ from dia_runtime.report.pictures.palette import series
 WIDTH, LEFT, TOP, BOTTOM = 760, 80, 16, 380
 SHOWN = 5  # items whose curves are drawn
 POINTS = 80
+ENOUGH = 5  # trials of a model at an item that make a rate
+Entry = Mapping[str, Any]
 Observed = Mapping[str, Sequence[tuple[float, float, float]]]
 
 
 def item_curves(data: Mapping[str, Any]) -> Drawing:
     """The characteristic curves of items from the easiest to the hardest, and the pass rate of every model at each.
 
-    `observed` has of each item the ability, successes and trials of the models.
+    Where a model tried each item but a few times, neighbouring items share a curve, the mean of theirs. `observed` has
+    of each item the ability, successes and trials of the models.
     """
     observed: Observed = data["observed"]
-    items = _chosen([entry for entry in data["bank"]["items"] if observed.get(entry["item"])])
+    items = [entry for entry in data["bank"]["items"] if observed.get(entry["item"])]
     require(items, "the runs and the bank have no items in common")
-    seen = [ability for entry in items for ability, _, _ in observed[entry["item"]]]
-    places = [*seen, *(entry["difficulty"] for entry in items)]
+    groups = _groups(items, observed)
+    seen = [ability for group in groups for entry in group for ability, _, _ in observed[entry["item"]]]
+    places = [*seen, *(entry["difficulty"] for group in groups for entry in group)]
     across = Scale(*rounded(min(places) - 0.5, max(places) + 0.5), LEFT, WIDTH - 16)
     up = Scale(0.0, 1.0, BOTTOM, TOP)
     marks: list[Mark] = [*left_axis(up, LEFT, WIDTH - 16, "right replies", percent)]
     marks += bottom_axis(across, TOP, BOTTOM, "ability, logits")
-    for number, entry in enumerate(items):
-        marks += _curve(number, entry, observed[entry["item"]], across, up)
-    names = [
-        (series(at), clipped(f"{entry['item']} ({plain(round(entry['difficulty'], 2))})", 300))
-        for at, entry in enumerate(items)
-    ]
+    for number, group in enumerate(groups):
+        marks += _curve(number, group, observed, across, up)
+    names = [(series(at), clipped(_name(group), 300)) for at, group in enumerate(groups)]
     key, height = line_legend(names, LEFT, BOTTOM + 46, WIDTH - LEFT)
-    words = f"{len(items)} items with their curves, and {len(set(seen))} abilities at which models were seen."
+    words = f"{len(groups)} curves of {sum(map(len, groups))} items, and {len(set(seen))} models at their abilities."
     return Drawing("Characteristic curves of items", words, WIDTH, BOTTOM + 50 + height, (*marks, *key))
 
 
-def _chosen(items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """A few items, evenly from the easiest to the hardest."""
+def _groups(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
+    """A few items, evenly from the easiest to the hardest; or all, those that are about as hard together."""
     ranked = sorted(items, key=lambda entry: (entry["difficulty"], entry["item"]))
     if len(ranked) <= SHOWN:
-        return ranked
-    return [ranked[round(at * (len(ranked) - 1) / (SHOWN - 1))] for at in range(SHOWN)]
+        return [[entry] for entry in ranked]
+    cells = [trials for entry in ranked for _, _, trials in observed[entry["item"]]]
+    if sum(cells) / len(cells) >= ENOUGH:
+        return [[ranked[round(at * (len(ranked) - 1) / (SHOWN - 1))]] for at in range(SHOWN)]
+    edges = [at * len(ranked) // SHOWN for at in range(SHOWN + 1)]
+    return [ranked[low:high] for low, high in pairwise(edges)]
 
 
-def _curve(
-    number: int, entry: Mapping[str, Any], seen: Sequence[tuple[float, float, float]], across: Scale, up: Scale
-) -> list[Mark]:
+def _name(group: Sequence[Entry]) -> str:
+    mean = plain(round(sum(entry["difficulty"] for entry in group) / len(group), 2))
+    return f"{group[0]['item']} ({mean})" if len(group) == 1 else f"{len(group)} items about {mean}"
+
+
+def _curve(number: int, group: Sequence[Entry], observed: Observed, across: Scale, up: Scale) -> list[Mark]:
     steps = [across.low + at * (across.high - across.low) / POINTS for at in range(POINTS + 1)]
-    points = tuple((across(place), up(1 / (1 + exp(entry["difficulty"] - place)))) for place in steps)
-    colour = series(number)
-    marks: list[Mark] = [Polyline(points, colour, 2, DASHES[number % len(DASHES)], entry["item"])]
-    for ability, successes, trials in seen:
-        share = successes / trials
-        spread = (share * (1 - share) / trials) ** 0.5 if trials > 1 else 0.0
-        x = across(ability)
+    points = tuple((across(place), up(_chance(group, place))) for place in steps)
+    colour, name = series(number), _name(group)
+    marks: list[Mark] = [Polyline(points, colour, 2, DASHES[number % len(DASHES)], name)]
+    for ability, (successes, trials) in sorted(_summed(group, observed).items()):
+        share, x = successes / trials, across(ability)
+        spread = (share * (1 - share) / trials) ** 0.5
         if spread:
             marks.append(Line(x, up(max(0.0, share - spread)), x, up(min(1.0, share + spread)), colour))
-        tip = f"{entry['item']}: {plain(round(successes, 2))} of {plain(trials)}"
-        marks.append(Circle(x, up(share), 3.5, colour, "paper", tip))
+        marks.append(
+            Circle(x, up(share), 3.5, colour, "paper", f"{name}: {plain(round(successes, 2))} of {plain(trials)}")
+        )
     return marks
+
+
+def _chance(group: Sequence[Entry], place: float) -> float:
+    return sum(1 / (1 + exp(entry["difficulty"] - place)) for entry in group) / len(group)
+
+
+def _summed(group: Sequence[Entry], observed: Observed) -> dict[float, tuple[float, float]]:
+    """Ability -> successes and trials over the items of a group."""
+    found: dict[float, tuple[float, float]] = {}
+    for entry in group:
+        for ability, successes, trials in observed[entry["item"]]:
+            before = found.get(ability, (0.0, 0.0))
+            found[ability] = (before[0] + successes, before[1] + trials)
+    return found
