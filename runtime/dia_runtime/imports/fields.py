@@ -116,10 +116,11 @@ class Columns(Cells):
 
     def told(self, row: Row, model: str) -> Told:
         """What the row tells; `model` is who replied where no column says so. Raises Unfit for a cell that is none."""
-        found = self.found(row)
-        if found.get(ROOT) is not None:
-            message = f"the log is one of a bundle, whose questions have the root {found[ROOT][:64]}"
+        root = self._cell(row, ROOT) if ROOT in self.of else None
+        if root is not None:
+            message = f"the log is one of a bundle, whose questions have the root {root[:64]}"
             raise DiaError(Diagnostic("E864", visible(message), None, "name the bundle with `--bundle`"))
+        found = self.found(row)
         labels = {name: found[name] for name in LABELS if found.get(name) is not None}
         grading = self._grading(found["gold"], found.get("accept"))
         return Told(found["id"], _encoded(labels), grading, *replied(found, model))
