@@ -79,6 +79,7 @@ def restriction(names: Names) -> dict[str, Any]:
             "response": _reply("produce", kind="text"),
             "verdict": _reply("judged", kind="label", of=["A", "B"]),
         },
+        "figures": {"declined": {"value": _code('verdict == "B"', replies=("verdict",)), "summary": "share"}},
         "presets": {"paper": {"study": "self-execution-2"}},
     }
 
@@ -100,6 +101,13 @@ def difficulty(names: Names) -> dict[str, Any]:
         "ties": "label_order",
         "invalid": "zero",
     }
+    spread = "0 if max(tokens(letter)) == 0 else standard_deviation(tokens(letter)) / mean(tokens(letter))"
+    declared = {
+        "alone_right": {"value": _code(f"mean({right})", {"group": names["group"]}, ("letter",)), "summary": "mean"},
+        "tokens_alone": {"value": _code("mean(tokens(letter))", replies=("letter",)), "summary": "mean"},
+        "spread_of_tokens": {"value": _code(spread, replies=("letter",)), "summary": "mean"},
+        "tokens_of_ranking": {"value": _code("tokens(order)", replies=("order",)), "summary": "mean"},
+    }
     figures = {
         "right": {"value": _code(right, {"group": names["group"]}, ("letter",)), "summary": "mean"},
         "effort": {"value": _code(effort, {"group": names["group"]}, ("letter",)), "summary": "mean"},
@@ -110,6 +118,7 @@ def difficulty(names: Names) -> dict[str, Any]:
             "letter": _reply("single", kind="letter", of=LETTERS),
             "order": _reply("rank", kind="ranking", of=LABELS),
         },
+        "figures": declared,
         "presets": {"paper": {"study": "self-execution-3", "figures": figures}},
     }
 
@@ -120,12 +129,24 @@ def self_made(names: Names) -> dict[str, Any]:
     figures = {
         "key_raw": {"value": _code("made.key_raw", replies=made), "summary": "count"},
         "key_normalised": {"value": _code("made.key", replies=made), "summary": "count"},
-        "self_answer": {"value": _code("solved", replies=solved), "summary": "count"},
-        "self_correct": {"value": _code("solved == made.key", replies=("made", "solved")), "summary": "count"},
+        "self_answer": {
+            "value": _code("solved", replies=solved),
+            "where": _code("answered(solved)", replies=solved),
+            "summary": "count",
+        },
+        "self_correct": {
+            "value": _code("answered(solved) and solved == made.key", replies=("made", "solved")),
+            "summary": "count",
+        },
     }
-    fields = {"question": "text", "options": {"list": "text", "length": 4}, "key": {"label": LETTERS}}
+    options = {"list": "text", "length": 4}
+    fields = {"question": "text", "options": options, "key": {"label": LETTERS}, "explanation": "text"}
+    grade = {
+        "skipped": _code("not answered(made)", replies=made),
+        "correct": _code("solved == made.key", replies=("made", "solved")),
+    }
     return {
-        "truth": {"grade": {"correct": _code("solved == made.key", replies=("made", "solved"))}},
+        "truth": {"grade": grade},
         "replies": {
             "made": _reply("write", kind="json", fields=fields),
             "solved": _reply("solve", kind="letter", of=LETTERS),
