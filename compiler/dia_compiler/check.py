@@ -22,7 +22,7 @@ from dia_compiler.requires import missing_requirement
 from dia_compiler.schema import Path as KeyPath
 from dia_compiler.schema import check_planned, check_schema
 from dia_compiler.spec import Benchmark, Datum, Template
-from dia_compiler.talk_build import build_talk, check_talk
+from dia_compiler.talk_build import build_talk, check_talk, is_talk
 
 DECLARED = 1_000
 BYTES_TOGETHER = 12 << 20
@@ -274,9 +274,7 @@ class _Checker:
         """What the schema cannot say: an answer and a prompt, options of the answer's type, known health warnings."""
         node, place = template.node, template.position
         check_talk(node, self.faults)
-        grade = node.get("grade")
-        is_judged = isinstance(grade, Mapping) and grade.get("judge") is not None
-        if not is_judged and all(node.get(name) is None for name in ("sessions", "choices", "answer")):
+        if not is_talk(node) and node.get("choices") is None and node.get("answer") is None:
             self.faults.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
         answer, choices = node.key("answer"), node.key("choices")
         if answer is not None and choices is not None:

@@ -19,6 +19,7 @@ from dia_compiler.items import Item
 from dia_compiler.read import Scalar, data
 from dia_compiler.records import answer_record
 from dia_compiler.spec import Datum, Example
+from dia_compiler.talk_examples import check_replies
 
 
 def check_examples(expansion: Expansion, faults: Faults) -> None:
@@ -36,10 +37,14 @@ def _check_example(expansion: Expansion, example: Example, number: int, faults: 
     if scope is None:
         return
     instance = expansion.instance(_item(expansion, scope), number, 0, scope)
-    if example.answer is not None and not _equals(expansion, example.answer, instance):
+    if instance.talk is None and example.answer is not None and not _equals(expansion, example.answer, instance):
         message = f"the example's answer is {_shown(example.answer)}; the solver gives {instance.text}"
         faults.error("E507", message, example.answer.position)
     record = answer_record(instance, expansion, "example", None)
+    talk, spec = expansion.prepared.talk, expansion.prepared.template.talk
+    if talk is not None and spec is not None:
+        check_replies(talk, record, spec.examples[number], faults)
+        return
     for datum in example.accepts:
         _expect(expansion, instance, record, datum, "correct", faults)
     for datum in example.rejects:

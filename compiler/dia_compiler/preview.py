@@ -29,6 +29,7 @@ from dia_compiler.records import RoundTrip
 from dia_compiler.settings import seed_of
 from dia_compiler.spec import Template
 from dia_compiler.talk_expand import expansion_of
+from dia_compiler.talk_shown import shown_sessions, shown_truth
 from dia_compiler.work import Work, allow
 
 SHOWN = 3
@@ -62,6 +63,8 @@ class Shown:
     explanation: str | None
     seconds: float
     assets: tuple[str, ...] = ()
+    sessions: tuple[dict[str, Any], ...] = ()
+    truth: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +224,8 @@ def _shown(instance: Instance, seconds: float) -> Shown:
         mistakes=dict(instance.mistakes),
         explanation=instance.explanation,
         seconds=seconds,
+        sessions=tuple(shown_sessions(instance.talk.sessions)) if instance.talk is not None else (),
+        truth=tuple(shown_truth(instance.talk.truth)) if instance.talk is not None else (),
         assets=tuple(f"{held.name} ({held.deliver}, {len(held.content)} bytes)" for held in instance.beside),
     )
 

@@ -43,12 +43,19 @@ def build_talk(root: Mapping) -> Talk | None:
     return Talk(sessions, _truth(root), figures, None, presets, examples)
 
 
+def is_talk(root: Mapping) -> bool:
+    """Whether the template asks in sessions, written out or made for a judge."""
+    grade = root.get("grade")
+    return root.get("sessions") is not None or (isinstance(grade, Mapping) and grade.get("judge") is not None)
+
+
 def check_talk(root: Mapping, faults: Faults) -> None:
     """Tells what the schema cannot say: one kind of truth, no prompt beside sessions, each key where it belongs."""
     _check_exclusive(root, faults)
+    _check_examples(root, faults)
     grade = root.get("grade")
     is_judged = isinstance(grade, Mapping) and grade.get("judge") is not None
-    if root.get("sessions") is None and not is_judged:
+    if not is_talk(root):
         for name in (*KINDS, "figures", "presets"):
             if (key := root.key(name)) is not None:
                 faults.error("E204", f"`{name}` is about replies, and needs `sessions`", key.position, ADD_SESSIONS)
@@ -69,6 +76,23 @@ def check_talk(root: Mapping, faults: Faults) -> None:
     for word in [deliver, *(value for _, value in pairs(deliver))]:
         if isinstance(word, Scalar) and word.text != "inline":
             faults.error("E204", "assets of sessions are delivered inline", word.position, "leave `deliver` out")
+
+
+def _check_examples(root: Mapping, faults: Faults) -> None:
+    """Tells examples of the other kind: texts are replies to a question, mappings those within sessions."""
+    for item in _mappings(root.get("examples")):
+        for name in ("answer", "accepts", "rejects") if is_talk(root) else ():
+            if (key := item.key(name)) is not None:
+                faults.error("E204", f"sessions have no `{name}`", key.position, "write `replies` with their verdicts")
+        nodes = [node for _, held in pairs(item.get("replies")) for node in _items(held)]
+        for node in nodes if not is_talk(root) else ():
+            if isinstance(node, Mapping):
+                message = "a reply is one text; a mapping of replies belongs to sessions"
+                faults.error("E203", message, node.position, "put it in quotes")
+
+
+def _items(node: Node) -> tuple[Node, ...]:
+    return node.items if isinstance(node, Sequence) else (node,)
 
 
 ADD_SESSIONS = "add `sessions: {name: {turns: [...]}}`, or `grade: {judge: ...}` beside a prompt"
@@ -237,7 +261,7 @@ def _examples(node: Node | None) -> Iterator[Map[str, tuple[Node, ...]]]:
     for item in _mappings(node):
         found = {}
         for key, value in pairs(item.get("replies")):
-            found[key.text] = value.items if isinstance(value, Sequence) else (value,)
+            found[key.text] = _items(value)
         yield found
 
 

@@ -185,10 +185,10 @@ class _Making:
             raise DiaError(Diagnostic("E502", message, place, "ask about fewer items"))
         return text
 
-    def text(self, piece: Piece, around: Iterable[_Items], more: Mapping[str, Value]) -> Any:
+    def text(self, piece: Piece, around: Iterable[_Items], more: Mapping[str, Value], ends: str = "\n") -> Any:
         """A text: frozen, frozen once an item of the list that it is about, or stored code.
 
-        `around` are the lists that it stands in, the innermost first.
+        `around` are the lists that it stands in, the innermost first; frozen texts lose what `ends` has around them.
         """
         names = piece.reach
         about = []
@@ -203,8 +203,8 @@ class _Making:
         scope = {**self.scope, **more}
         place = piece.snippet.position
         if not about:
-            return self.spend(piece.code(scope), place)
-        return {"each": [self.spend(piece.code(inner), place) for inner in about[0].scopes(scope)]}
+            return self.spend(piece.code(scope).strip(ends), place)
+        return {"each": [self.spend(piece.code(inner).strip(ends), place) for inner in about[0].scopes(scope)]}
 
     def items(self, loop: Loop, over: Piece | None, around: Iterable[_Items] = ()) -> _Items | None:
         """The items of a list, None where there is no list."""
@@ -309,7 +309,7 @@ class _Making:
         if held.user is not None:
             made["user"] = self.worded(self.text(held.user, inner, more), session, number)
         if held.assistant is not None:
-            made["assistant"] = self.text(held.assistant, inner, more)
+            made["assistant"] = self.text(held.assistant, inner, more, "")
         if turn.reply is not None:
             made["reply"] = {
                 "name": turn.reply.name, "format": self.formats[turn.reply.name], "limit": turn.reply.limit,

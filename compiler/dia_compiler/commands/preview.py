@@ -102,7 +102,8 @@ def _print(held: Preview, is_stress: bool, is_whole: bool) -> None:
     click.echo(f"  {' · '.join(parts)}")
     for shown in held.shown:
         _print_instance(shown, is_whole)
-    _print_answers(held.samples)
+    if not any(shown.sessions for shown in held.shown):
+        _print_answers(held.samples)
     for name in _names(held) if is_stress else ():
         _plot(name, _bins(held.samples, name))
 
@@ -111,16 +112,34 @@ def _print_instance(shown: Shown, is_whole: bool) -> None:
     name = f"instance {shown.number}" + (f" of {shown.item}" if shown.item else "")
     name += f", variant {shown.variant}" if shown.variant else f" ({shown.seconds * 1000:.1f} ms)"
     click.echo("\n" + click.style(name, bold=True))
-    facts = {**shown.parameters, "answer": shown.answer, **{f"mistake {k}": v for k, v in shown.mistakes.items()}}
-    width = max(map(len, facts))
+    facts = {**shown.parameters, **{f"mistake {k}": v for k, v in shown.mistakes.items()}}
+    facts |= {"answer": shown.answer} if not shown.sessions else {}
+    width = max(map(len, facts), default=0)
     for key, value in facts.items():
         click.echo(f"  {key.ljust(width)}  {visible(_cut(value))}")
-    for line in (shown.content if is_whole else shown.challenge).split("\n"):
+    if shown.sessions:
+        _print_sessions(shown, is_whole)
+    for line in (shown.content if is_whole else shown.challenge).split("\n") if not shown.sessions else ():
         click.echo(f"  | {visible(line if is_whole else _cut(line))}")
     for asset in shown.assets:
         click.echo(f"  beside it: {asset}")
     if shown.explanation and not shown.variant:
         click.echo(f"  because: {visible(_cut(shown.explanation))}")
+
+
+def _print_sessions(shown: Shown, is_whole: bool) -> None:
+    """Who reads what of whom, every turn with stand-ins for replies, and how the truth is found in them."""
+    for session in shown.sessions:
+        reads = [f"{name} of {owner}" for name, owner in session["reads"].items()]
+        seen = f"reads {', '.join(reads)}" if reads else "reads no other session"
+        click.echo(f"  {click.style(session['name'], bold=True)}: {visible('; '.join([seen, *session['notes']]))}")
+        for turn in session["turns"]:
+            notes = f" ({', '.join(turn['notes'])})" if turn.get("notes") else ""
+            click.echo(f"    {turn['speaker']}{visible(notes)}")
+            for line in turn["text"].split("\n"):
+                click.echo(f"    | {visible(line if is_whole else _cut(line))}")
+    for line in shown.truth:
+        click.echo(f"  {visible(_cut(line))}")
 
 
 def _print_answers(samples: list[Sample]) -> None:
