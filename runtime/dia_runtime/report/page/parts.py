@@ -23,8 +23,9 @@ from dia_runtime.transcripts import conversation
 SIGNS = {"correct": "c", "skipped": "s", "wrong": "w", "unparsed": "u", "error": "e"}
 ABSENT = "-"
 PART = 250_000  # characters of JSON in a part, or a little more
-CHOICES = (4000, 2000, 1000, 500, 250, 120)  # characters of a reply that are kept, unless it is said
-ROOM = 36_000_000  # characters of replies that a page has room for: packed they take about half of it
+CHOICES = (4000, 2000, 1000, 500, 350, 200, 120)  # characters of a reply that are kept, unless it is said
+ROOM = 52_000_000  # characters that a page has room for: packed they take about half of it
+ALIKE = 0.55  # questions of one template pack better than replies, but have labels and answers beside them
 PROMPT = 6000  # characters of a message that are kept
 HEAD = 3  # of a long text the first third is kept, and the end, where the answer stands
 LABELS = ("category", "domain", "level", "variant")
@@ -49,9 +50,12 @@ class Written:
         return len(self.starts)
 
 
-def fitting(stores: Sequence[Store], attempt: int | None) -> int:
+def fitting(stores: Sequence[Store], source: Bundle | None, attempt: int | None) -> int:
     """How many characters of each reply may be kept so that the page stays small enough to be sent."""
-    return next((length for length in CHOICES if _kept(stores, length, attempt) <= ROOM), CHOICES[-1])
+    files = source.manifest["files"] if source else {}
+    asked = sum(int(files[name]["size"]) for name in source.names("questions")) if source else 0
+    room = ROOM - asked * ALIKE
+    return next((length for length in CHOICES if _kept(stores, length, attempt) <= room), CHOICES[-1])
 
 
 def _kept(stores: Sequence[Store], length: int, attempt: int | None) -> int:

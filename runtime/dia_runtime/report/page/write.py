@@ -43,7 +43,7 @@ def write_report(
 ) -> Written:
     """What was written of the questions to the page of a score; the file is there whole or not at all."""
     attempt = 1 if rules.over == "instances" else None
-    length = fitting(stores, attempt) if length is None else length
+    length = fitting(stores, source, attempt) if length is None else length
     above, below = page(score, title, length, source is not None, notes, by).split(PARTS)
     models = model_names(score)
     with replaced(path) as out:

@@ -32,7 +32,7 @@ COLOURS: dict[str, tuple[str, str]] = {
     "on-unparsed": ("#ffffff", "#ffffff"),
     "on-error": ("#1b1208", "#1b1208"),
     "series-1": ("#1d62a8", "#6db1f2"),
-    "series-2": ("#c4561c", "#f0935c"),
+    "series-2": ("#bd5018", "#f0935c"),
     "series-3": ("#0b7a5e", "#3fc39c"),
     "series-4": ("#a0428a", "#dd8cc8"),
     "series-5": ("#8a6d00", "#d8b93a"),

@@ -40,7 +40,7 @@ def _figure_type() -> Any:
     except ImportError:
         help = "`pip install 'dia-spec[report]'`, or write an .svg, which needs nothing"
         raise DiaError(
-            Diagnostic("E812", "a .png is drawn by matplotlib, which is not installed", None, help)
+            Diagnostic("E871", "a .png is drawn by matplotlib, which is not installed", None, help)
         ) from None
 
     def figure(**how: Any) -> Any:

@@ -1,0 +1,216 @@
+"""Pictures: the bytes of a small score's, what a reader of XML makes of them, and figures by other people's code."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import sys
+import xml.etree.ElementTree as ElementTree
+import zlib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from dia_compiler.cli import run
+from dia_runtime.language.diagnostics import DiaError
+from dia_runtime.report.pictures import PICTURES
+from dia_runtime.report.pictures.axes import Scale, ticks
+from dia_runtime.report.pictures.correlation import correlations
+from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Polygons, Polyline, Rect, Text
+from dia_runtime.report.pictures.figures import ranked
+from dia_runtime.report.pictures.palette import COLOURS, VERDICTS
+from dia_runtime.report.pictures.png import png
+from dia_runtime.report.pictures.reliability import columns
+from dia_runtime.report.pictures.svg import svg
+
+GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "report"
+SVG = "{http://www.w3.org/2000/svg}"
+KINDS = [name for name, picture in PICTURES.items() if set(picture.needs) <= {"score", "comparisons"}]
+HOSTILE = "</text><script>alert(1)</script>\x1b[31m\x00\u202ea\ud800&\"'"
+ALL = Drawing(
+    HOSTILE,
+    HOSTILE,
+    100,
+    80,
+    (
+        Rect(1, 2, 3.14159, 4, "correct", tip=HOSTILE, rounded=2),
+        Line(0, 0, 10, 10, "grid", 2, (1, 2)),
+        Polyline(((0, 0), (5, 5), (10, 0)), "accent"),
+        Polygons((((0, 0), (5, 5), (10, 0)),), "wrong", opacity=0.5),
+        Circle(5, 5, 2, "ink", "paper"),
+        Text(5, 5, HOSTILE, 12, "middle", bold=True, turn=45),
+    ),
+)
+
+
+@pytest.fixture
+def score() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((GOLDEN / "score.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_is_drawn_to_these_bytes(kind: str, score: dict[str, Any], request: pytest.FixtureRequest) -> None:
+    drawn, path = svg(PICTURES[kind].draw({"score": score})), GOLDEN / f"{kind}.svg"
+    if request.config.getoption("--update-golden"):
+        path.write_text(drawn, encoding="utf-8")
+    assert drawn == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_says_what_it_shows_and_loads_nothing(kind: str, score: dict[str, Any]) -> None:
+    root = ElementTree.fromstring(svg(PICTURES[kind].draw({"score": score})))
+    assert root.get("role") == "img" and root.get("lang") == "en"
+    names = (root.get("aria-labelledby") or "").split()
+    told = {element.get("id"): element.text for element in root if element.get("id")}
+    assert len(names) == 2 and all(told[name] for name in names)
+    found = {element.tag.removeprefix(SVG) for element in root.iter()}
+    assert found <= {"svg", "title", "desc", "style", "rect", "line", "polyline", "path", "circle", "text"}
+    assert not [name for element in root.iter() for name in element.keys() if name.startswith("on") or "href" in name]
+    assert {size for element in root.iter(f"{SVG}text") if (size := element.get("font-size"))} <= {"11", "12", "13"}
+
+
+def test_what_is_drawn_stays_inside(score: dict[str, Any]) -> None:
+    for kind in KINDS:
+        drawing = PICTURES[kind].draw({"score": score})
+        for mark in drawing.marks:
+            if isinstance(mark, (Rect, Text, Circle)):
+                assert -1 <= mark.x <= drawing.width + 1 and -1 <= mark.y <= drawing.height + 1, (kind, mark)
+
+
+def test_every_text_is_escaped_and_every_primitive_written() -> None:
+    root = ElementTree.fromstring(svg(ALL))
+    assert [element.tag.removeprefix(SVG) for element in root][4:] == ["rect", "line", "polyline", "path", "circle", "text"]
+    (shown,) = [element.text for element in root.iter(f"{SVG}text")]
+    assert shown == "</text><script>alert(1)</script>\\x1b[31m\\x00\\u202ea\\ud800&\"'"
+    assert "script" not in {element.tag.removeprefix(SVG) for element in root.iter()}
+    assert 'width="3.14"' in svg(ALL), "numbers are rounded"
+
+
+def test_colours_are_named_and_stand_out() -> None:
+    used = set(re.findall(r"[fs]-([a-z0-9-]+)", " ".join(re.findall(r'class="([^"]*)"', svg(ALL)))))
+    assert used <= COLOURS.keys()
+    for side in (0, 1):
+        for verdict in VERDICTS:
+            assert contrast(COLOURS[verdict][side], COLOURS[f"on-{verdict}"][side]) >= 4.5
+        for name in ("ink", "muted", "accent", *(f"series-{number}" for number in range(1, 9))):
+            assert contrast(COLOURS[name][side], COLOURS["paper"][side]) >= 4.5, name
+    grey = [luminance(COLOURS[verdict][0]) for verdict in VERDICTS[:3]]
+    assert min(abs(one - other) for at, one in enumerate(grey) for other in grey[:at]) > 0.1, "apart without hues"
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of WCAG 2."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_correlations_are_those_of_numpy(score: dict[str, Any]) -> None:
+    models = ranked(score)
+    items = list(models[0]["tsr"])
+    theirs = numpy.corrcoef([[model["tsr"][item] for item in items] for model in models])
+    assert numpy.array(correlations(models), dtype=float) == pytest.approx(theirs)
+    level: dict[str, Any] = {"tsr": dict.fromkeys(items, 1)}
+    assert correlations([level, models[0]])[0] == [None, None]
+
+
+def test_columns_go_from_the_easiest_on_and_are_shared_where_there_are_many(score: dict[str, Any]) -> None:
+    models, k = ranked(score), score["k"]
+    each = columns(models, k)
+    means = [float(numpy.mean([share or 0 for share in column.shares])) for column in each]
+    assert means == sorted(means, reverse=True) and len(each) == score["n"]
+    few = columns(models, k, 2)
+    assert [column.items for column in few] == [3, 3]
+    assert few[0].shares[0] == pytest.approx(numpy.mean([column.shares[0] for column in each[:3]]))
+
+
+def test_ticks_are_round_and_scales_are_straight() -> None:
+    assert ticks(3, 3) == [3] and ticks(-1, 1, 5) == [-1, -0.5, 0, 0.5, 1]
+    assert Scale(0, 1, 100, 0)(0.25) == 75
+
+
+def test_nothing_to_draw_is_told(score: dict[str, Any]) -> None:
+    alone = {**score, "models": score["models"][:1], "comparisons": []}
+    for kind in ("correlation", "comparisons"):
+        with pytest.raises(DiaError, match="there is nothing to draw"):
+            PICTURES[kind].draw({"score": alone})
+
+
+needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="a .png needs matplotlib")
+
+
+@needs_matplotlib
+def test_a_png_is_one_of_twice_the_size_and_the_same_each_time() -> None:
+    drawn = png(ALL)
+    assert drawn == png(ALL) and drawn.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", drawn[16:24]) == (200, 160)
+    chunks, at = [], 8
+    while at < len(drawn):
+        (size,) = struct.unpack(">I", drawn[at : at + 4])
+        assert struct.unpack(">I", drawn[at + 8 + size : at + 12 + size])[0] == zlib.crc32(drawn[at + 4 : at + 8 + size])
+        chunks.append(drawn[at + 4 : at + 8])
+        at += 12 + size
+    assert chunks[0] == b"IHDR" and chunks[-1] == b"IEND" and not {b"tIME"} & set(chunks)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"id": name, "gold": "A", "reply": f"Answer: {name}"} for name in "ABE"]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert run(["import", "t.jsonl", "--from", "jsonl", "--letters", "A-E", "--skip", "E", "-o", "a.run", "-q"]) == 0
+    return tmp_path
+
+
+def test_plot_writes_one_picture(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert run(["plot", "leaderboard", "a.run", "-o", "new/board.svg", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["bytes"] == Path("new/board.svg").stat().st_size and facts["kind"] == "leaderboard"
+    first = Path("new/board.svg").read_bytes()
+    assert run(["plot", "leaderboard", "a.run", "-o", "new/board.svg"]) == 0
+    assert Path("new/board.svg").read_bytes() == first and ElementTree.fromstring(first).get("role") == "img"
+    assert [path.name for path in Path("new").iterdir()] == ["board.svg"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["leaderbord", "a.run", "-o", "b.svg"], "did you mean `leaderboard`"),
+        (["leaderboard", "a.run", "-o", "b.jpg"], "ends neither in .svg nor in .png"),
+        (["comparisons", "a.run", "-o", "b.svg"], "no two models were compared"),
+        (["verdicts", "t.jsonl", "-o", "b.svg"], "is not a run"),
+    ],
+)
+def test_plot_says_what_it_cannot_draw(
+    here: Path, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plot", *arguments]) == 2
+    assert told in capsys.readouterr().err
+    assert sorted(path.name for path in here.iterdir()) == ["a.run", "t.jsonl"]
+
+
+def test_a_png_without_matplotlib_is_refused_in_one_line(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert run(["plot", "verdicts", "a.run", "-o", "b.png"]) == 2
+    told = capsys.readouterr().err
+    assert "E871" in told and "dia-spec[report]" in told and "Traceback" not in told and not Path("b.png").exists()
+
+
+def test_help_lists_the_kinds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plot", "--help"]) == 0
+    told = capsys.readouterr().out
+    assert all(re.search(rf"^  {kind}\s", told, re.MULTILINE) for kind in PICTURES)
