@@ -12,7 +12,7 @@ import pytest
 from dia_compiler.cli import run
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMES = ("check", "compile", "doctor", "functions", "new", "preview", "types", "show", "verify", "export")
+NAMES = ("check", "compile", "doctor", "functions", "new", "preview", "types", "show", "verify", "export", "report", "plot")
 Print = Callable[..., Any]
 
 BENCHMARK = "language: 1\nbenchmark: mine\nversion: 1.0.0\n"

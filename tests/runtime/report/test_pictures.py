@@ -83,7 +83,14 @@ def test_what_is_drawn_stays_inside(score: dict[str, Any]) -> None:
 
 def test_every_text_is_escaped_and_every_primitive_written() -> None:
     root = ElementTree.fromstring(svg(ALL))
-    assert [element.tag.removeprefix(SVG) for element in root][4:] == ["rect", "line", "polyline", "path", "circle", "text"]
+    assert [element.tag.removeprefix(SVG) for element in root][4:] == [
+        "rect",
+        "line",
+        "polyline",
+        "path",
+        "circle",
+        "text",
+    ]
     (shown,) = [element.text for element in root.iter(f"{SVG}text")]
     assert shown == "</text><script>alert(1)</script>\\x1b[31m\\x00\\u202ea\\ud800&\"'"
     assert "script" not in {element.tag.removeprefix(SVG) for element in root.iter()}
@@ -156,7 +163,9 @@ def test_a_png_is_one_of_twice_the_size_and_the_same_each_time() -> None:
     chunks, at = [], 8
     while at < len(drawn):
         (size,) = struct.unpack(">I", drawn[at : at + 4])
-        assert struct.unpack(">I", drawn[at + 8 + size : at + 12 + size])[0] == zlib.crc32(drawn[at + 4 : at + 8 + size])
+        assert struct.unpack(">I", drawn[at + 8 + size : at + 12 + size])[0] == zlib.crc32(
+            drawn[at + 4 : at + 8 + size]
+        )
         chunks.append(drawn[at + 4 : at + 8])
         at += 12 + size
     assert chunks[0] == b"IHDR" and chunks[-1] == b"IEND" and not {b"tIME"} & set(chunks)
