@@ -32,7 +32,7 @@ EMPTIED = ("functions", "types", "builders", "word_lists")
 # Facts of a template's record that are told by its answers, its source or the seed.
 SEALED_FACTS = ("answers", "positions", "source", "sha256")
 PUBLIC_FILES = re.compile(r"(questions(-[0-9]{5,})?\.jsonl|assets/.+)")
-WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
+WORD = re.compile(r"(?:[A-Z]?[a-z]{2,11}|[A-Z]{3,12})(?![A-Za-z])[^A-Za-z0-9]*")
 WORD_BITS = 14  # a word of a list of 16,384
 # Of what characters a seed may be made, the narrowest first: pattern and number.
 ALPHABETS = ((r"[0-9]+", 10), (r"[0-9a-f]+|[0-9A-F]+", 16), (r"[a-z0-9]+|[A-Z0-9]+", 36), (r"[A-Za-z0-9]+", 62))
@@ -94,16 +94,18 @@ def seed_bits(seed: str) -> int:
     """How many bits a seed can hold at most: by its characters, each of its words counted as one of 16,384.
 
     >>> seed_bits("0"), seed_bits("spring-2026-of-the-benchmark")
-    (3, 81)
+    (0, 88)
     >>> seed_bits("a8f3" * 16), seed_bits("0123456789abcdef" * 4)
     (128, 256)
     """
-    words = [] if re.fullmatch(r"[0-9a-f]+|[0-9A-F]+", seed) else WORD.findall(seed)
-    rest = len(seed) - sum(map(len, words))
     size = next((size for pattern, size in ALPHABETS if re.fullmatch(pattern, seed)), 95)
     distinct = len(set(seed))
-    size = min(size, distinct) if distinct < 8 else size
-    return int(WORD_BITS * len(words) + rest * math.log2(max(1, size)))
+    each = math.log2(max(1, min(size, distinct) if distinct < 8 else size))
+    words = [] if size <= 16 else [found[0] for found in WORD.finditer(seed)]
+    if 5 * sum(map(len, words)) < 4 * len(seed):  # random letters make short words by chance
+        words = []
+    rest = len(seed) - sum(map(len, words))
+    return int(sum(min(WORD_BITS, len(word) * each) for word in words) + rest * each)
 
 
 def _members(bundle: Bundle) -> list[tuple[str, int, Iterable[bytes]]]:

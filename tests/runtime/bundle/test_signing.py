@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dia_compiler.cli import run
+from dia_runtime.bundle import key_file
+from dia_runtime.bundle.open import open_bundle
+from dia_runtime.bundle.signing import keygen, private_key, public_key, sign
+from dia_runtime.language.diagnostics import DiaError
+
+Make = Callable[..., Path]
+SECRET = "correct horse battery staple"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_file, "ROUNDS", 2)
+    monkeypatch.delenv("DIA_PASSPHRASE", raising=False)
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    return keygen(tmp_path / "my.key", SECRET).private
+
+
+def signed(bundle: Path, key: Path) -> None:
+    sign(open_bundle(bundle), private_key(key, SECRET))
+
+
+def verified(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, dict[str, object]]:
+    capsys.readouterr()
+    code = run(["verify", *map(str, arguments), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_pair_is_made_once_and_for_its_owner_alone(tmp_path: Path, key: Path) -> None:
+    held = key.read_bytes()
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert b"ENCRYPTED" in held and SECRET.encode() not in held
+    assert run(["keygen", "-o", str(key)]) == 2  # no passphrase, and nobody to ask
+    with pytest.raises(DiaError, match="exists already"):
+        keygen(key, SECRET)
+    (tmp_path / "other.pub").write_text("mine")
+    with pytest.raises(DiaError, match="exists already"):
+        keygen(tmp_path / "other", SECRET)
+    assert key.read_bytes() == held and (tmp_path / "other.pub").read_text() == "mine"
+    assert not (tmp_path / "other").exists() and not list(tmp_path.glob(".dia-*"))
+
+
+def test_a_signature_is_no_foreign_file_and_counts_with_its_key(
+    tiny: Make, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tiny()
+    code, facts = verified(capsys, path, "--public-key", f"{key}.pub")
+    assert (code, facts["valid"], facts["signature"]) == (3, False, None)
+    before = open_bundle(path).id
+    signed(path, key)
+    signed(path, key)  # the same bytes again
+    code, facts = verified(capsys, path, "--public-key", f"{key}.pub")
+    assert (code, facts["valid"], facts["complete"], facts["digest"]) == (0, True, True, before)
+    code, facts = verified(capsys, path)
+    assert code == 0 and facts["signature"] == {"public_key": public_key(Path(f"{key}.pub")).public_bytes_raw().hex(), "valid": None}  # fmt: skip
+
+
+def test_every_changed_byte_of_a_signature_is_found(tiny: Make, key: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tiny()
+    signed(path, key)
+    place = path / "signature.json"
+    held = place.read_bytes()
+    for at in range(0, len(held), 3):
+        place.write_bytes(held[:at] + bytes([held[at] ^ 1]) + held[at + 1 :])
+        assert run(["verify", str(path), "--public-key", f"{key}.pub"]) == 3, at
+    for wrong in (b"", b"{}", b"[]", held[:-5], b"\xff", b"[" * 50_000):
+        place.write_bytes(wrong)
+        assert run(["verify", str(path), "--public-key", f"{key}.pub"]) == 3
+
+
+def test_another_key_or_another_bundle_does_not_count(
+    tiny: Make, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = tiny("a", k=1), tiny("b", k=2)
+    signed(one, key)
+    keygen(tmp_path / "else", SECRET)
+    assert run(["verify", str(one), "--public-key", str(tmp_path / "else.pub")]) == 3
+    assert "is by the key" in capsys.readouterr().out
+    shutil.copy(one / "signature.json", other)
+    assert run(["verify", str(other), "--public-key", f"{key}.pub"]) == 3
+    assert "signs the bundle" in capsys.readouterr().out
+    with pytest.raises(DiaError, match="exists already"):
+        signed(other, key)
+
+
+def test_a_wrong_passphrase_and_wrong_files_are_told(tiny: Make, key: Path, tmp_path: Path) -> None:
+    path = str(tiny())
+    (tmp_path / "wrong").write_text("no\n")
+    (tmp_path / "empty").write_text("\n")
+    call = ["sign", path, "--key", str(key), "--passphrase-file"]
+    assert run([*call, str(tmp_path / "wrong")]) == 3
+    assert run([*call, str(tmp_path / "empty")]) == 2
+    assert run([*call, str(tmp_path / "none")]) == 2
+    assert run(["sign", path, "--key", f"{key}.pub"]) == 2
+    assert run(["sign", path, "--key", str(tmp_path / "none")]) == 2
+    assert run(["verify", path, "--public-key", str(key)]) == 2
+    assert run(["verify", path, "--public-key", str(tmp_path / "none")]) == 2
+    assert not (Path(path) / "signature.json").exists()
+
+
+def test_a_damaged_bundle_is_not_signed(tiny: Make, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tiny()
+    with (path / "answers.jsonl").open("ab") as file:
+        file.write(b"\n")
+    monkeypatch.setenv("DIA_PASSPHRASE", SECRET)
+    assert run(["sign", str(path), "--key", str(key)]) == 3
+    assert not (path / "signature.json").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_openssl_verifies_a_signature(tiny: Make, key: Path, tmp_path: Path) -> None:
+    path = tiny()
+    signed(path, key)
+    signature = json.loads((path / "signature.json").read_bytes())
+    (tmp_path / "message").write_bytes(signature["bundle_id"].encode())
+    (tmp_path / "signature").write_bytes(bytes.fromhex(signature["signature"]))
+    command = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", f"{key}.pub", "-rawin", "-in",
+               str(tmp_path / "message"), "-sigfile", str(tmp_path / "signature")]  # fmt: skip
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    (tmp_path / "message").write_bytes(b"0" * 64)
+    assert subprocess.run(command, capture_output=True, check=False).returncode != 0
