@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ PRESETS = {"paper": ("compat", "wrong")}  # preset -> chain, and what an error c
 COMPARED = ("trad_score", "rs")  # unless other figures are named
 FEWEST, MOST = 100, 1_000_000  # resamples
 MOST_MODELS = 50
+MOST_KINDS = 1_000  # of points that questions give
 Place = str | os.PathLike[str]
 
 
@@ -174,6 +175,7 @@ def _result(
     k, varies = facts["k"], least != most
     if rules.over == "attempts":
         items, k, varies = questions, max(store.attempts() for store in stores), False
+    wanted = replace(wanted, intervals=replace(wanted.intervals, points=_worths(stores, rules)))
     known = names(stores)
     _require_few(known, wanted)
     ways = Ways(by, rules.over, wanted.intervals, wanted.is_beside)
@@ -196,7 +198,12 @@ def _result(
         "points_differ": any(
             Fraction(points[name]) != value for points in told for name, value in (rules.points or {}).items()
         ),
-        "interval": {**asdict(wanted.intervals), "level": LEVEL},
+        "interval": {
+            "method": wanted.intervals.method,
+            "level": LEVEL,
+            "resamples": wanted.intervals.resamples,
+            "seed": wanted.intervals.seed,
+        },
         "models": [{**model, "labels": _labels(wanted, model["model"])} for model in models],
         "ensembles": [elected(stores, rules, source, ways, policy, questions)] if policy else [],
         **_beside(known, marks, models, wanted),
@@ -250,6 +257,15 @@ def _models(
             marks.append(model.ledger.base)
             names = {"model": respondent.name, "run": str(store.path), "missing": questions - model.asked}
             yield {**names, **model.as_json()}
+
+
+def _worths(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:
+    """The fewest and the most points that any question gives; None where there are too many kinds of points."""
+    kinds = [encoded for store in stores for encoded in store.told_points(MOST_KINDS)]
+    if not 0 < len(kinds) < MOST_KINDS:
+        return None
+    found = [{**told_points(stores[0], encoded), **(rules.points or {})}.values() for encoded in kinds]
+    return float(min(map(min, found))), float(max(map(max, found)))
 
 
 def _told(stores: Sequence[Store]) -> list[dict[str, str]]:

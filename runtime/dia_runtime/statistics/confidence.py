@@ -13,6 +13,7 @@ from dia_runtime.statistics.resample import Numbers
 LEVEL = 0.95
 NORMAL = NormalDist()
 SHARES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+LEAST = 1e-12  # of a share
 DEFINED = 0.9  # the share of resamples that must have a value
 
 
@@ -46,7 +47,8 @@ def widened(items: int) -> tuple[float, float]:
     from scipy.special import stdtrit
 
     reach = float(stdtrit(items - 1, SHARES[1])) * math.sqrt(items / (items - 1))
-    return NORMAL.cdf(-reach), NORMAL.cdf(reach)
+    share = max(NORMAL.cdf(-reach), LEAST)
+    return share, 1 - share
 
 
 def _corrected(

@@ -12,8 +12,9 @@ from dia_runtime.statistics.resample import Intervals
 from dia_runtime.statistics.sample import Ratio, sample_of
 
 NOWHERE: dict[str, Any] = {"value": None, "se": None, "ci": None}
-RANGES: dict[str, tuple[int, int] | None] = {"idk_score": (-1, 1), "points": None}  # all other means are shares
+Ends = tuple[float, float]
 SUMS = frozenset({"rs", "nms"})
+SUMS_WITH_ENDS = SUMS | {"rs_best", "rs_lost"}
 MEAN = "mean:"  # begins the name of a mean of anything, which has no range that is known
 
 
@@ -37,9 +38,10 @@ def figures_json(figures: Mapping[str, Figure], intervals: Intervals) -> dict[st
                 part = Ratio(at, None if figures[name].is_sum else at + 1)
                 found[name]["ci"] = sample.interval((part,), intervals)
             else:
-                is_free = figures[name].is_sum or name.startswith(MEAN)
-                ends = None if is_free else RANGES.get(name, (0, 1))
-                found[name]["ci"] = _of_one_value(ends, found[name]["value"], sum(times))
+                answered = sum(part.times for part in figures[name].parts if part.size)
+                is_known = name in SUMS_WITH_ENDS or not figures[name].is_sum
+                ends = ends_of(name, answered, intervals) if is_known else None
+                found[name]["ci"] = of_one_value(found[name]["value"], ends, answered)
     return found
 
 
@@ -56,14 +58,25 @@ def _columns(figure: Figure) -> tuple[list[Any], list[Any]]:
     return [part.low for part in figure.parts], [part.size for part in figure.parts]
 
 
-def _of_one_value(ends: tuple[int, int] | None, value: float, number: int) -> list[float] | None:
-    """The interval of a mean that so many items have alike at an end of its range; None for anything else.
-
-    When the mean over items is m, all of them are at the upper end with a chance of at most m^n, whatever lies
-    between; so m is not below the n-th root of 2.5 % (as Clopper and Pearson 1934 have it for n of n).
-    """
-    if ends is None or value not in ends:
+def ends_of(name: str, items: int, intervals: Intervals) -> Ends | None:
+    """Between which values a figure of so many items lies; None where nobody knows."""
+    if name.startswith(MEAN):
         return None
-    low, high = ends
-    reach = (high - low) * float(((1 - LEVEL) / 2) ** (1 / number))
-    return [low + reach, float(high)] if value == high else [float(low), high - reach]
+    if name in ("rs", "rs_best", "rs_lost"):
+        if intervals.points is None:
+            return None
+        low, high = intervals.points
+        return (0.0, items * (high - low)) if name == "rs_lost" else (items * low, items * high)
+    return {"idk_score": (-1.0, 1.0), "nms": (0.0, float(items))}.get(name, (0.0, 1.0))
+
+
+def of_one_value(value: float, ends: Ends | None, items: int) -> list[float] | None:
+    """The interval of a figure that so many items have alike, of which resamples show nothing.
+
+    With a chance of 97.5 % a value that one item in q has shows among them when (1 - q)^items is 2.5 %: so much may
+    lie unseen at either end. For a share of 0 or 1 this is the interval of Clopper and Pearson (1934).
+    """
+    if ends is None or items < 2:
+        return None
+    unseen = 1 - float(((1 - LEVEL) / 2) ** (1 / items))
+    return [value - unseen * (value - ends[0]), value + unseen * (ends[1] - value)]

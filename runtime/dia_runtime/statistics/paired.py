@@ -10,12 +10,13 @@ from typing import Any
 import numpy
 
 from dia_runtime.metrics import FIGURES, Figure, Part
-from dia_runtime.statistics.figures import NOWHERE, SUMS
+from dia_runtime.statistics.figures import NOWHERE, SUMS, ends_of, of_one_value
 from dia_runtime.statistics.ledger import Row
 from dia_runtime.statistics.resample import Intervals, Numbers
 from dia_runtime.statistics.sample import Ratio, Sample, sample_of
 from dia_runtime.statistics.significance import two_sided
 
+TINY = 1e-12  # errors below it are those of rounding
 Weights = Mapping[int, Fraction]  # respondent's place in a row -> its weight in a mean of figures, or a difference
 
 
@@ -66,7 +67,18 @@ class Side:
         quantity = self.quantity(name, weights)
         error = self.sample.standard_error(quantity)
         is_difference = any(weight < 0 for weight in weights.values())
-        return {"value": low, "se": error, "ci": self.sample.interval(quantity, self.intervals, is_difference)}
+        around = self.sample.interval(quantity, self.intervals, is_difference)
+        if error is not None and error < TINY and self.intervals.method != "none":
+            error, around = 0.0, of_one_value(low, self._ends(name, weights), self.items)
+        return {"value": low, "se": error, "ci": around}
+
+    def _ends(self, name: str, weights: Weights) -> tuple[float, float] | None:
+        """Between which values the weighted sum lies."""
+        ends = ends_of(name, self.items, self.intervals)
+        if ends is None:
+            return None
+        pairs = [sorted((float(weight) * ends[0], float(weight) * ends[1])) for weight in weights.values()]
+        return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
     def replicates(self, name: str, weights: Weights) -> Numbers:
         """The weighted sum in each resample; none where no intervals are wanted."""

@@ -18,11 +18,15 @@ FEW = 20  # items for each different one, below which drawing them one by one is
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """How intervals are computed: by `bca` or `percentile` from so many resamples by a seed, or not at all."""
+    """How intervals are computed: by `bca` or `percentile` from so many resamples by a seed, or not at all.
+
+    `points` are the fewest and the most that a question gives, where these are known.
+    """
 
     method: str = "bca"
     resamples: int = 10_000
     seed: int = 0
+    points: tuple[float, float] | None = None
 
 
 def resampled_sums(rows: Numbers, times: Sequence[int], intervals: Intervals) -> Numbers:

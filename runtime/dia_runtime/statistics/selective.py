@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 
 from dia_runtime.metrics import Exact, Figure, Part, Tally
-from dia_runtime.statistics.figures import NOWHERE, figures_json
+from dia_runtime.statistics.figures import MEAN, NOWHERE, figures_json
 from dia_runtime.statistics.resample import Intervals, Numbers
 from dia_runtime.statistics.sample import Quantity, sample_of
 
@@ -179,10 +179,10 @@ def _at_penalty(items: Items, penalty: Fraction, accuracy: Mapping[str, Any], in
     for (tally, _, _), times in items.items():
         low = tally.correct - penalty * (tally.wrong + tally.unparsed)
         parts.append(Part(low - penalty * tally.error, low + tally.error, tally.k, times))
-    threshold, right = penalty / (1 + penalty), accuracy["value"]
+    threshold, right, name = penalty / (1 + penalty), accuracy["value"], f"{MEAN}points"
     return {
         "penalty": float(penalty),
         "threshold": float(threshold),
-        "points": figures_json({"points": Figure(tuple(parts))}, intervals)["points"],
+        "points": figures_json({name: Figure(tuple(parts))}, intervals)[name],
         "pays": None if right is None else right > float(threshold),
     }

@@ -141,9 +141,12 @@ def test_errors_leave_a_difference_open() -> None:
 def test_p_where_all_items_differ_alike_is_that_of_signs() -> None:
     first, second = marks([["correct"]] * 4), marks([["wrong"]] * 4)
     (entry,) = differences(comparison(["a", "b"], [first, second], ["trad_score"], WAY))
-    assert entry["p"] == 0.125 and entry["order"] == 1.0 and entry["difference"]["ci"] is None
+    assert entry["p"] == 0.125 and entry["order"] == 1.0
+    assert entry["difference"]["ci"] == [pytest.approx(2 * 0.025 ** (1 / 4) - 1), 1.0]
     (same,) = differences(comparison(["a", "b"], [first, first], ["trad_score"], WAY))
+    reach = 1 - 0.025 ** (1 / 4)
     assert same["p"] == 1.0 and same["order"] is None
+    assert same["difference"]["ci"] == [pytest.approx(-reach), pytest.approx(reach)]
 
 
 @settings(max_examples=30, deadline=None)  # scipy is imported in the first example

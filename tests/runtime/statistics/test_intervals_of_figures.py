@@ -162,15 +162,31 @@ def test_errors_of_samples_are_the_exact_ones(rows: list[list[str]], name: str) 
     assert sample.standard_error(part) == pytest.approx(exact["se"], abs=1e-12)
 
 
-def test_equal_items_have_the_exact_bound_of_a_share_and_no_interval_of_a_sum() -> None:
-    every = figures_json({name: FIGURES[name](tallies([["correct"]] * 10)) for name in FIGURES}, Intervals())
+def test_equal_items_have_the_exact_bound_of_what_may_be_unseen() -> None:
+    known = Intervals(points=(-2.0, 1.0))
+    every = figures_json({name: FIGURES[name](tallies([["correct"]] * 10)) for name in FIGURES}, known)
     root = 0.025 ** (1 / 10)  # Clopper and Pearson: the tenth root of 2.5 %
     assert every["trad_score"] == {"value": 1.0, "se": 0.0, "ci": [pytest.approx(root), 1.0]}
     assert every["extract_fail"]["ci"] == [0.0, pytest.approx(1 - root)]
     assert every["idk_score"]["ci"] == [pytest.approx(2 * root - 1), 1.0]
-    assert every["rs"] == {"value": 10.0, "se": 0.0, "ci": None}
-    half = figures_json({"trad_score": metrics.trad_score(tallies([["correct", "wrong"]] * 4))}, Intervals())
-    assert half["trad_score"] == {"value": 0.5, "se": 0.0, "ci": None}
+    assert every["rs"] == {"value": 10.0, "se": 0.0, "ci": [pytest.approx(10 - 30 * (1 - root)), 10.0]}
+    assert every["nms"]["ci"] == [0.0, pytest.approx(10 * (1 - root))]
+    half = figures_json({"trad_score": metrics.trad_score(tallies([["correct", "wrong"]] * 4))}, known)
+    reach = 0.5 * (1 - 0.025 ** (1 / 4))
+    assert half["trad_score"]["ci"] == [pytest.approx(0.5 - reach), pytest.approx(0.5 + reach)]
+    assert figures_json({"rs": metrics.rs(tallies([["correct"]] * 4))}, Intervals())["rs"]["ci"] is None
+    # Of thirty items the two that were answered say something of the answers, the others nothing.
+    rare = metrics.accuracy_answered(tallies([["correct"], ["correct", "correct"], *[["skipped"]] * 28]))
+    assert figures_json({"right": rare}, known)["right"]["ci"] == [pytest.approx(0.025 ** (1 / 2)), 1.0]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 400))
+def test_the_bound_of_equal_items_is_that_of_clopper_and_pearson(number: int) -> None:
+    from scipy.special import betaincinv
+
+    found = figures_json({"conf": metrics.conf(tallies([["correct"]] * number))}, Intervals())["conf"]
+    assert found["ci"][0] == pytest.approx(betaincinv(number, 1, 0.025))
 
 
 def test_one_item_open_figures_and_means_of_nothing_have_no_interval() -> None:
