@@ -22,6 +22,7 @@ WIDEST = 0.5  # logits between points, for poles of the likelihood lie pi beside
 FAR = 8.5  # standard deviations of the prior to either side
 LEAST, LARGEST = 1e-3, 50.0  # standard deviation of the prior
 MOST_POINTS = 4000
+LONGEST = 1.5  # logits of one step
 ORDERS = (3, 8)  # terms of a posterior covariance while iterating, and at the end
 SIZE_BLOCK = 1 << 20
 
@@ -147,8 +148,7 @@ def _climb(data: Counts, state: _State, keep: NDArray[np.bool_]) -> _State | Non
     use[-1] &= not _is_flat(state)
     step = np.zeros(len(use))
     step[use] = _ascent(state.information[np.ix_(use, use)], state.scores[use])
-    step[-2:] = np.clip(step[-2:], -1, 1)
-    size = 1.0
+    size = 1 / max(1.0, float(np.abs(step).max()) / LONGEST)  # in its own direction, which leads uphill
     for _ in range(HALVINGS):
         prior = state.prior + size * step[-2:]
         prior[1] = np.clip(prior[1], np.log(LEAST), np.log(LARGEST))
