@@ -69,7 +69,7 @@ def test_a_picture_says_what_it_shows_and_loads_nothing(kind: str, score: dict[s
     assert len(names) == 2 and all(told[name] for name in names)
     found = {element.tag.removeprefix(SVG) for element in root.iter()}
     assert found <= {"svg", "title", "desc", "style", "rect", "line", "polyline", "path", "circle", "text"}
-    assert not [name for element in root.iter() for name in element.keys() if name.startswith("on") or "href" in name]
+    assert not [name for element in root.iter() for name in element.attrib if name.startswith("on") or "href" in name]
     assert {size for element in root.iter(f"{SVG}text") if (size := element.get("font-size"))} <= {"11", "12", "13"}
 
 
