@@ -51,7 +51,8 @@ def test_marginal_estimates_are_those_of_the_literature(name: str) -> None:
     wanted, deviation, likelihood = MML[name]
     found = calibrate(table(name), method="mml_persons")
     assert found.prior is not None and found.prior[1] == pytest.approx(deviation, abs=6e-9)
-    assert found.difficulties - found.prior[0] == pytest.approx(wanted, abs=6e-9)
+    # At the printed places of LSAT-6 the scores are still 5e-6 away from 0; here they are below 1e-10.
+    assert found.difficulties - found.prior[0] == pytest.approx(wanted, abs=3.2e-8)
     assert found.residual <= 1e-10
     if likelihood is not None:
         assert found.log_likelihood == pytest.approx(likelihood, abs=5e-5)
