@@ -1,0 +1,67 @@
+"""What the page is made of: sections with pictures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dia_runtime.report.page.cells import DASH, Cell, Grid, figure, number
+from dia_runtime.report.pictures import PICTURES
+from dia_runtime.report.pictures.figures import FIGURES, IN_POINTS
+from dia_runtime.report.pictures.svg import svg
+
+Score = Mapping[str, Any]
+Model = Mapping[str, Any]
+MOST_CELLS = 6000  # of a table that stands behind a picture
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture of the page with its title, a sentence about it, and the table of the same facts."""
+
+    name: str
+    title: str
+    caption: str
+    art: tuple[str, ...]
+    table: Grid | None = None
+    key: tuple[str, ...] = ()
+    is_tiled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page with a heading."""
+
+    name: str
+    title: str
+    lead: str = ""
+    shown: tuple[Shown, ...] = ()
+    tables: tuple[Grid, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+def picture(kind: str, score: Score, title: str, caption: str, table: Grid | None = None) -> Shown:
+    """A picture of the score for the page."""
+    drawing = PICTURES[kind].draw({"score": score})
+    return Shown(kind, title, caption, (svg(drawing, kind, alone=False),), table)
+
+
+def heading(key: str, k: int) -> str:
+    """The heading of a column of shares."""
+    return FIGURES[key].replace("@k", f"@{k}") + " %"
+
+
+def of(key: str, factor: float = 100) -> Any:
+    """What makes cells of that figure."""
+    return lambda model: figure(model.get(key), factor)
+
+
+def factor(name: str) -> int:
+    """By what the figure is multiplied for readers: shares are told in percent."""
+    return 1 if name in IN_POINTS else 100
+
+
+def plain(value: float | None, name: str) -> Cell:
+    """A cell with a value of that figure and nothing beside it."""
+    return Cell(DASH) if value is None else Cell(number(value, factor(name)), key=value)
