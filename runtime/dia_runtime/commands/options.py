@@ -31,6 +31,9 @@ over_option = click.option(
     show_default=True,
     help="What k counts: instances of an item, or attempts at a question.",
 )
+labels_option = click.option(
+    "--labels", type=click.Path(path_type=Path), metavar="FILE", help="Group models by the labels of this file."
+)
 
 
 def is_quiet(flag: bool) -> bool:

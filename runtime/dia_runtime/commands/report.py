@@ -14,6 +14,7 @@ from dia_runtime.commands.options import (
     chain_option,
     errors_option,
     is_quiet,
+    labels_option,
     over_option,
     points_option,
 )
@@ -31,6 +32,7 @@ COMPARED = ("rs", "trad_score", "idk_score")  # figures by which all pairs of mo
 @points_option
 @errors_option
 @over_option
+@labels_option
 @click.option("--by", multiple=True, metavar="LABEL", help="Show the verdicts by this label too. Repeatable.")
 @click.option(
     "--replies",
@@ -49,6 +51,7 @@ def command(
     points: tuple[str, ...],
     errors: str,
     over: str,
+    labels: Path | None,
     by: tuple[str, ...],
     replies: int | None,
     as_json: bool,
@@ -69,8 +72,9 @@ def command(
     from dia_runtime.score import opened, score
 
     with _progress(not is_quiet(quiet)) as told:
-        result = score(list(runs), chain, parse_points(points), errors, bundle, over, by, compare=COMPARED)
-        rules = Rules(chain, {name: worth(name, value) for name, value in parse_points(points).items()}, errors, over)
+        worths = parse_points(points)
+        result = score(list(runs), chain, worths, errors, bundle, over, by, compare=COMPARED, labels=labels)
+        rules = Rules(chain, {name: worth(name, value) for name, value in worths.items()}, errors, over)
         with opened(list(runs), bundle) as (stores, source):
             written = write_report(out, result, stores, rules, source, title, replies, notes(result), by, told)
     facts = {

@@ -14,6 +14,7 @@ from dia_runtime.commands.options import (
     chain_option,
     errors_option,
     is_quiet,
+    labels_option,
     over_option,
     points_option,
     printed,
@@ -98,9 +99,7 @@ COMPARED = ("trad_score", "rs")
     metavar="[FIGURE]",
     help="Compare all pairs of models on the same questions by this figure (trad_score and rs). Repeatable.",
 )
-@click.option(
-    "--labels", type=click.Path(path_type=Path), metavar="FILE", help="Group models by the labels of this file."
-)
+@labels_option
 @click.option("--power", is_flag=True, help="Say which differences the benchmark can see.")
 @click.option(
     "--difference", type=float, metavar="SHARE", help="Say what it takes to see this one (0.05: five percent)."
