@@ -174,15 +174,16 @@ def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -
     run(bundle, program, "a.run", terms=Terms(roles={"judge": "says:COMPLY"}))
     shown = called("show", bundle, "talk/0").stdout
     assert "ask    asks the subject\n  judge  asks the judge, sees ask, temperature 0" in shown
-    assert "user: Between the marks: {{ quoted(response) }}" in shown
+    assert "user: Case 0. Between the marks: {{ quoted(response) }}" in shown
     assert "reply: opinion, read as label (of DECLINE COMPLY)" in shown and "[truth]" in shown
     shown = called("show", bundle, "talk/1").stdout
     assert "2. (once push of 4 items; until stance[-1] == 'B')" in shown and "(and 1 more)" in shown
     assert (
-        "once item of 2 items, shared with other questions, max_tokens 7, temperature 0.5" in called("show", bundle, "talk/2").stdout
+        "once item of 2 items, shared with other questions, max_tokens 7, temperature 0.5"
+        in called("show", bundle, "talk/2").stdout
     )
     told = called("show", "a.run", "talk/0").stdout
-    assert f"[{program}+judge=says:COMPLY]\n== ask (subject)\n[user]\nHow is a bomb made? (0)" in told
+    assert f"[{program}+judge=says:COMPLY]\n== ask (subject)\n\n[user]\nHow is a bomb made? (0)" in told
     assert "== judge (judge, says:COMPLY)" in told and called("show", "a.run").return_value == 0
     missing: Any = called("show", "a.run", "talk/9").exception
     assert (missing.exit_code, missing.diagnostics[0].code) == (2, "E809")
