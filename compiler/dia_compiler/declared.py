@@ -80,8 +80,10 @@ class Declarations:
         self.parameters = frozenset(parameter.name for parameter in template.parameters)
         self.values = self.lists | self.parameters | frozenset(template.let) | template.broken
         self.assets = frozenset(asset.name for asset in template.assets)
-        self.replies = frozenset(template.talk.replies if template.talk is not None else ())
-        self.values |= self.assets | self.replies
+        self.values |= self.assets
+        named = frozenset(template.talk.replies if template.talk is not None else ())
+        self.replies = named - self.values - RESERVED  # a name that is taken has been told
+        self.values |= named
 
     def declare(self) -> None:
         """Gathers every name of the benchmark and the template, and what own functions there are."""

@@ -95,7 +95,7 @@ class OwnFunctions(Pieces):
 
     def compiled_function(self, function: Declared) -> Callable[..., Value] | None:
         """The function as a callable of scope and arguments."""
-        values = self.values | self.solved
+        values = self.values | {"answer"}
         if function.body is not None:
             if function.is_template:
                 return self.macro(function.body, function.arguments, values)

@@ -30,15 +30,21 @@ class ReplyUse:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """What a session or turn runs over, and the name of its item."""
+    """What a session or turn runs over, and the name of its item; a broken list has been told."""
 
     over: Snippet | None = None
     variable: Scalar | None = None
+    is_broken: bool = False
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the spec names a list."""
+        return self.over is not None or self.is_broken
 
     @property
     def names(self) -> frozenset[str]:
         """The names that are in scope inside."""
-        if self.over is None:
+        if not self.is_there:
             return frozenset()
         return frozenset({"index"} | ({self.variable.text} if self.variable is not None else set()))
 

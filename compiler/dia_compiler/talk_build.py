@@ -66,7 +66,7 @@ def check_talk(root: Mapping, faults: Faults) -> None:
     _check_truth(root, faults)
     for _, body in pairs(root.get("presets")):
         _check_preset(body, faults)
-    if is_judged:
+    if is_judged and root.get("sessions") is None:
         _check_judge(root, grade, faults)
     for key, body in pairs(root.get("variants")):
         if isinstance(body, Mapping) and (prompt := body.key("prompt")) is not None and not is_judged:
@@ -83,7 +83,7 @@ def _check_examples(root: Mapping, faults: Faults) -> None:
     for item in _mappings(root.get("examples")):
         for name in ("answer", "accepts", "rejects") if is_talk(root) else ():
             if (key := item.key(name)) is not None:
-                faults.error("E204", f"sessions have no `{name}`", key.position, "write `replies` with their verdicts")
+                faults.error("E204", f"sessions have no `{name}`", key.position, "say it under `replies`")
         nodes = [node for _, held in pairs(item.get("replies")) for node in _items(held)]
         for node in nodes if not is_talk(root) else ():
             if isinstance(node, Mapping):
@@ -148,7 +148,7 @@ def _check_judge(root: Mapping, grade: Node | None, faults: Faults) -> None:
             message = f"a judge decides instead of `{name}`"
             faults.error("E204", message, key.position, "give it the truth as its `reference`")
     for key, _ in grade.pairs:
-        if key.text != "judge" and root.get("sessions") is None:
+        if key.text != "judge":
             faults.error("E204", f"`{key.text}` does not stand beside `judge`", key.position, "the labels decide")
     judge = grade.get("judge")
     labels = judge.get("labels") if isinstance(judge, Mapping) else None
@@ -186,7 +186,9 @@ def _mappings(node: Node | None) -> Iterator[Mapping]:
 
 def _loop(node: Mapping) -> Loop:
     variable = node.get("as")
-    return Loop(snippet(node.get("over")), variable if isinstance(variable, Scalar) else None)
+    over = snippet(node.get("over"))
+    is_broken = over is None and node.get("over") is not None
+    return Loop(over, variable if isinstance(variable, Scalar) else None, is_broken)
 
 
 def _turn(node: Mapping) -> Turn:

@@ -52,7 +52,7 @@ class TalkExpansion(Expansion):
         self.proved: set[int] = set()
         text, format = {"type": "text"}, {"kind": "whole", "skip": settings.skip}
         kind = answer_type(text)
-        told = self.settings.instruction(kind.describe(), format)
+        told = self.settings.instruction("in your own words", format)
         self.free = Way(text, format, kind, Grader(text, format), "", told)
 
     def _instance(self, item: Item, number: int, position: int, scope: Scope, wording: Wording) -> Instance:

@@ -18,7 +18,8 @@ from jinja2 import nodes
 Facts = frozenset[str]
 NOTHING: Facts = frozenset()
 Body = tuple["ast.expr | nodes.Template", frozenset[str]]
-Missing = Iterator[tuple[str, "ast.AST | None"]]
+# Each missing reply, and the node or name by which the piece comes to need it
+Missing = Iterator[tuple[str, "ast.AST | str"]]
 
 
 @dataclass(slots=True)
@@ -36,10 +37,9 @@ class Flow:
     conditions: dict[str, Facts] = field(default_factory=dict)
 
     def missing(self, parsed: Parsed | ParsedTemplate, facts: Facts = NOTHING) -> Missing:
-        """Each reply that may have been left out where the piece needs it, and the node of an expression."""
+        """Each reply that may have been left out where the piece needs it, and by what the piece comes to need it."""
         if isinstance(parsed, ParsedTemplate):
-            for name in self.template(parsed.tree, facts, frozenset(), ()):
-                yield name, None
+            yield from self.template(parsed.tree, facts, frozenset(), ())
         else:
             yield from self.expression(parsed.tree, facts, frozenset(), ())
 
@@ -107,7 +107,7 @@ class Flow:
                 yield from self.expression(child, facts, bound, inside)
 
     def name(
-        self, node: ast.AST | None, name: str, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]
+        self, node: ast.AST | str, name: str, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]
     ) -> Missing:
         if name in bound or name in inside:
             return
@@ -134,10 +134,11 @@ class Flow:
         if name in inside:
             return
         for body, arguments in self.functions(name):
+            within = (*inside, name)
             if isinstance(body, nodes.Template):
-                yield from self.template(body, facts, arguments, (*inside, name))
+                yield from (found for found, _ in self.template(body, facts, arguments, within))
             else:
-                yield from (found for found, _ in self.expression(body, facts, arguments, (*inside, name)))
+                yield from (found for found, _ in self.expression(body, facts, arguments, within))
 
     def loops(
         self, node: ast.ListComp | ast.GeneratorExp, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]
@@ -152,7 +153,7 @@ class Flow:
 
     # templates
 
-    def template(self, node: nodes.Node, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]) -> Iterator[str]:
+    def template(self, node: nodes.Node, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]) -> Missing:
         """Each reply that may be missing where the part of a template needs it."""
         if isinstance(node, nodes.If):
             yield from self.branches(node, facts, bound, inside)
@@ -168,14 +169,14 @@ class Flow:
         elif isinstance(node, nodes.Call):
             yield from self.template_call(node, facts, bound, inside)
         elif isinstance(node, nodes.Name):
-            yield from (found for found, _ in self.name(None, node.name, facts, bound, inside))
+            yield from self.name(node.name, node.name, facts, bound, inside)
         else:
             inner = bound | {name.name for name in node.target.find_all(nodes.Name)} | _target(node) \
                 if isinstance(node, nodes.For) else bound  # fmt: skip
             for child in node.iter_child_nodes():
                 yield from self.template(child, facts, inner, inside)
 
-    def branches(self, node: nodes.If, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]) -> Iterator[str]:
+    def branches(self, node: nodes.If, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]) -> Missing:
         for branch in (node, *node.elif_):
             yield from self.template(branch.test, facts, bound, inside)
             for child in branch.body:
@@ -184,20 +185,19 @@ class Flow:
         for child in node.else_:
             yield from self.template(child, facts, bound, inside)
 
-    def template_call(
-        self, node: nodes.Call, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]
-    ) -> Iterator[str]:
+    def template_call(self, node: nodes.Call, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]) -> Missing:
         function = node.node.name if isinstance(node.node, nodes.Name) else ""
         reply = _reply(node)
         if reply is not None:
             is_safe = function == "_said_answered" or (function == "_said_length" and reply in self.many)
             if not is_safe and not self.is_there(reply, facts):
-                yield reply
+                yield reply, reply
         for argument in node.args:
             yield from self.template(argument, facts, bound, inside)
         for begin in ("_call_", "_bound_"):
             if function.startswith(begin):
-                yield from self.own(function.removeprefix(begin), facts, inside)
+                called = function.removeprefix(begin)
+                yield from ((found, called) for found in self.own(called, facts, inside))
 
 
 def answered(name: str) -> str:

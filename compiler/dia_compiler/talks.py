@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 
 from dia_runtime.formats import FORMATS
@@ -71,13 +72,13 @@ class Talks(Wordings):
         elif number == 0 and turn.user is None and not turn.is_challenge:
             message = "a conversation begins with what the user says"
             self.faults.error("E202", message, turn.position, "add `user: ...` before `assistant`")
-        if turn.until is not None and turn.loop.over is None:
+        if turn.until is not None and not turn.loop.is_there:
             self.faults.error("E204", "`until` needs a list", turn.until.position, "add `over: ...`")
         self.check_loop(turn.loop)
 
     def check_loop(self, loop: Loop) -> None:
         """Tells the name of an item where there is no list."""
-        if loop.variable is not None and loop.over is None:
+        if loop.variable is not None and not loop.is_there:
             self.faults.error("E204", "`as` needs a list", loop.variable.position, "add `over: ...`")
 
     # pieces
@@ -96,6 +97,9 @@ class Talks(Wordings):
     def made(self, snippet: Snippet, parsed: Parsed | ParsedTemplate, code: object) -> Piece:
         """The piece with what it is made of; one that runs when models are asked starts no program."""
         reach = self.depends.base(self.depends.used(parsed))
+        for use in (*parsed.calls, *parsed.function_names) if "answer" in reach else ():
+            if "answer" in self.depends.base(self.depends.functions.get(use.name, ())):
+                self.tell_leak(snippet, use, "sessions, which have no answer")
         piece = Piece(snippet, parsed, code, reach, reach & self.replies)  # type: ignore[arg-type]
         if piece.replies:
             self.refuse_programs_in(parsed, "a session")
@@ -128,7 +132,7 @@ class Talks(Wordings):
         return SessionCode(
             session,
             self.said(session.system, values | instructed),
-            self.piece(session.when, values),
+            self.piece(session.when, values | ({SKIP_TOKEN} if self.is_judged else frozenset())),
             over,
             share,
             tuple(self.turn(turn, values, session) for turn in session.turns),
@@ -139,12 +143,11 @@ class Talks(Wordings):
         inner = values | turn.loop.names
         text = inner | ({FORMAT_INSTRUCTION} if turn.reply is not None else frozenset())
         text |= self.reference_names(session)
-        when = inner | ({SKIP_TOKEN} if self.is_judged else frozenset())
         return TurnCode(
             turn,
             self.said(turn.user, text),
             self.said(turn.assistant, text),
-            self.piece(turn.when, when),
+            self.piece(turn.when, inner),
             self.piece(turn.loop.over, values),
             self.piece(turn.until, inner),
             self.options(turn),
@@ -167,7 +170,7 @@ class Talks(Wordings):
             return None
         format = turn.reply.format
         if format.text not in REPLY_FORMATS and format.text not in FORMATS:
-            known = [*REPLY_FORMATS, *FORMATS]
+            known = sorted({*REPLY_FORMATS, *FORMATS})
             mend = did_you_mean(format.text, known) or f"the formats are {', '.join(known)}"
             self.faults.error("E409", f"no reply format is called `{format.text}`", format.position, mend)
         try:
@@ -184,10 +187,12 @@ class Talks(Wordings):
 
     def prepare_truth(self, talk: Talk, code: TalkCode) -> None:
         """The truths and the figures compiled; the fallback of a judge first on its own, for its place."""
-        if talk.judge is not None:
-            self.piece(talk.judge.fallback, self.values | self.truth_names(talk))
         values = self.values | self.truth_names(talk)
-        code.weighed = self.weigh(talk.truth, talk.figures, values)
+        before = len(self.faults.errors)
+        if talk.judge is not None:
+            self.piece(talk.judge.fallback, values)
+        truth = talk.truth if len(self.faults.errors) == before else None
+        code.weighed = self.weigh(truth, talk.figures, values)
         code.presets = [(preset, self.weigh(preset.truth, preset.figures, values)) for preset in talk.presets]
         for piece in code.weighing:
             self.refuse_programs_in(piece.parsed, "the truth")
@@ -316,16 +321,21 @@ class Talks(Wordings):
     def tell_missing(self, flow: Flow, pieces: Iterable[Piece | None], known: Facts, own: Turn | None = None) -> None:
         told: set[str] = set()
         for piece in pieces:
-            for name, node in flow.missing(piece.parsed, known) if piece is not None else ():
+            for name, via in flow.missing(piece.parsed, known) if piece is not None else ():
                 is_own = own is not None and own.reply is not None and own.reply.name == name
                 if piece is None or is_own or name in told:
                     continue
                 told.add(name)
-                place = self.place_of(piece, name)
-                if node is not None and isinstance(piece.parsed, Parsed):
-                    place = piece.snippet.place(piece.parsed.offset(node))
+                place = self.place_via(piece, via)
                 message = f"`{name}` may not be there: a `when` may have left it out"
                 self.faults.error("E317", message, place, ASK_FIRST.format(name))
+
+    def place_via(self, piece: Piece, via: ast.AST | str) -> Position:
+        """Where a piece has the name, or the node, by which it needs a reply."""
+        if isinstance(piece.parsed, Parsed):
+            return piece.snippet.place(piece.parsed.offset(via)) if isinstance(via, ast.AST) else piece.snippet.position
+        uses = (*piece.parsed.names, *piece.parsed.calls, *piece.parsed.function_names)
+        return next((piece.snippet.place(use.offset) for use in uses if use.name == via), piece.snippet.position)
 
     def bodies(self, name: str) -> Iterator[Body]:
         """The bodies of an own function that needs replies, each with the names that are its own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Protocol
 
@@ -44,5 +45,5 @@ def test_wrong_specs_are_told_as_the_golden_files_say(name: str, golden: Golden)
     golden.holds(name, printed)
     assert printed.exit == 2
     assert [path.name for path in golden.work.iterdir()] == ["specs"], "something was written"
-    for word in ("Traceback", "NoneType", "dict", "TypeError", "<class", "Fraction(", "Error:"):
-        assert word not in printed.stderr
+    for word in ("Traceback", "NoneType", r"\bdict\b", "TypeError", "<class", r"Fraction\(", "Error:"):
+        assert not re.search(word, printed.stderr)
