@@ -16,10 +16,11 @@ import numpy
 import pytest
 from dia_compiler.cli import run
 from dia_runtime.language.diagnostics import DiaError
+from dia_runtime.report.page.shown import FOR_PHONES
 from dia_runtime.report.pictures import PICTURES
 from dia_runtime.report.pictures.axes import Scale, ticks
 from dia_runtime.report.pictures.correlation import correlations
-from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Polygons, Polyline, Rect, Text
+from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Polygons, Polyline, Rect, Text, text_width
 from dia_runtime.report.pictures.figures import ranked
 from dia_runtime.report.pictures.palette import COLOURS, VERDICTS
 from dia_runtime.report.pictures.png import png
@@ -73,12 +74,17 @@ def test_a_picture_says_what_it_shows_and_loads_nothing(kind: str, score: dict[s
     assert {size for element in root.iter(f"{SVG}text") if (size := element.get("font-size"))} <= {"11", "12", "13"}
 
 
-def test_what_is_drawn_stays_inside(score: dict[str, Any]) -> None:
+@pytest.mark.parametrize("size", [{}, {"width": 356}])
+def test_what_is_drawn_stays_inside(score: dict[str, Any], size: dict[str, float]) -> None:
     for kind in KINDS:
-        drawing = PICTURES[kind].draw({"score": score})
+        drawing = PICTURES[kind].draw({"score": score, **size})
+        assert not size or kind not in FOR_PHONES or drawing.width == 356
         for mark in drawing.marks:
             if isinstance(mark, (Rect, Text, Circle)):
                 assert -1 <= mark.x <= drawing.width + 1 and -1 <= mark.y <= drawing.height + 1, (kind, mark)
+            if isinstance(mark, Text) and not mark.turn:
+                before = {"start": 0.0, "middle": 0.5, "end": 1.0}[mark.anchor] * text_width(mark.text, mark.size)
+                assert mark.x - before > -8 and mark.x - before + text_width(mark.text, mark.size) < drawing.width + 24
 
 
 def test_every_text_is_escaped_and_every_primitive_written() -> None:

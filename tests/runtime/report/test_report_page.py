@@ -257,7 +257,9 @@ def test_the_page_of_a_small_score_is_this_one(request: pytest.FixtureRequest) -
     score = json.loads((GOLDEN / "score.json").read_text(encoding="utf-8"))
     text = page(score, None, 500, True, ["a note <of> ours"])
     held = re.sub(r"(<(style|script)\b[^>]*>).*?(</\2>)", r"\1\3", text, flags=re.DOTALL)
-    held = re.sub(r"sha256-[A-Za-z0-9+/=]+", "sha256-...", re.sub(r"(<svg\b[^>]*>).*?</svg>", r"\1</svg>", held, flags=re.DOTALL))
+    held = re.sub(
+        r"sha256-[A-Za-z0-9+/=]+", "sha256-...", re.sub(r"(<svg\b[^>]*>).*?</svg>", r"\1</svg>", held, flags=re.DOTALL)
+    )
     path = GOLDEN / "page.html"
     if request.config.getoption("--update-golden"):
         path.write_text(held, encoding="utf-8")

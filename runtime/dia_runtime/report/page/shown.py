@@ -13,6 +13,9 @@ from dia_runtime.report.pictures.svg import svg
 
 Score = Mapping[str, Any]
 Model = Mapping[str, Any]
+# Pictures that are drawn a second time for small screens, and how wide.
+FOR_PHONES = frozenset(["verdicts", "reliability", "drop", "risk-coverage", "comparisons"])
+PHONE = 356
 MOST_CELLS = 6000  # of a table that stands behind a picture
 
 
@@ -43,8 +46,11 @@ class Section:
 
 def picture(kind: str, score: Score, title: str, caption: str, table: Grid | None = None) -> Shown:
     """A picture of the score for the page."""
-    drawing = PICTURES[kind].draw({"score": score})
-    return Shown(kind, title, caption, (svg(drawing, kind, alone=False),), table)
+    draw = PICTURES[kind].draw
+    art = [svg(draw({"score": score}), kind, alone=False)]
+    if kind in FOR_PHONES:
+        art.append(svg(draw({"score": score, "width": PHONE}), f"{kind}-narrow", alone=False))
+    return Shown(kind, title, caption, tuple(art), table)
 
 
 def heading(key: str, k: int) -> str:

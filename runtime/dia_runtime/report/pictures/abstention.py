@@ -16,7 +16,7 @@ from dia_runtime.report.pictures.axes import (
     plain,
 )
 from dia_runtime.report.pictures.drawing import DASHES, Circle, Drawing, Line, Mark, Polyline, Rect, Text
-from dia_runtime.report.pictures.figures import LABELS, ends, kind_of_interval, middle, name_at, ranked, require
+from dia_runtime.report.pictures.figures import NARROW, ends, kind_of_interval, middle, name_at, ranked, require, room
 from dia_runtime.report.pictures.palette import series
 
 WIDTH, ROW = 720, 30
@@ -28,30 +28,33 @@ def drop(data: Mapping[str, Any]) -> Drawing:
     models = ranked(data["score"], "idk_score")
     require(models, "no run holds replies")
     low = min(0.0, *(value for model in models for value in _values(model)))
-    scale = Scale(_floor(low), 1.0, LABELS, WIDTH - 90)
-    key, height = dot_legend(
-        [(IDK, "+1 right, 0 abstained, −1 wrong"), (TRAD, "right replies")], LABELS, 2, WIDTH - LABELS
-    )
-    top = height + 8
+    width, names = room(data, WIDTH)
+    is_wide = width > NARROW
+    scale = Scale(_floor(low), 1.0, names, width - (90 if is_wide else 52))
+    left = names if is_wide else 0
+    key, height = dot_legend([(IDK, "+1 right, 0 abstained, −1 wrong"), (TRAD, "right replies")], left, 2, width - left)
+    top = height + (8 if is_wide else 20)
     bottom = top + ROW * len(models)
     note = kind_of_interval([model["idk_score"] for model in models])
-    marks: list[Mark] = [*bottom_axis(scale, top, bottom, f"score, with {note}", percent), *key]
-    marks.append(Text(WIDTH - 6, top - 6, "drop", 12, "end", "muted"))
+    marks: list[Mark] = [*bottom_axis(scale, top, bottom, f"score, with {note}", percent, _few(width)), *key]
+    marks.append(Text(width - 6, top - 6, "drop" if is_wide else "drop %", 12, "end", "muted"))
     for at, model in enumerate(models):
         y = top + ROW * (at + 0.5)
         if at % 2:
-            marks.insert(0, Rect(0, y - ROW / 2, WIDTH, ROW, "shade"))
-        marks += _row(model, scale, y)
+            marks.insert(0, Rect(0, y - ROW / 2, width, ROW, "shade"))
+        marks += _row(model, scale, y, names)
+        told = _points(model) if is_wide else _points(model).partition(" ")[0]
+        marks.append(Text(width - 6, y + 4, told, 12, "end", "ink", True))
     worst = max(models, key=lambda model: middle(model["drop"]) or 0)
     words = (
         f"For each of {len(models)} models the share of right replies, and the score less a point for a wrong one. "
         f"The largest drop has {worst['model']}: {_points(worst)}."
     )
-    return Drawing("What wrong answers cost", words, WIDTH, bottom + 46, tuple(marks))
+    return Drawing("What wrong answers cost", words, width, bottom + 46, tuple(marks))
 
 
-def _row(model: Mapping[str, Any], scale: Scale, y: float) -> list[Mark]:
-    marks: list[Mark] = [name_at(model["model"], y)]
+def _row(model: Mapping[str, Any], scale: Scale, y: float, names: float) -> list[Mark]:
+    marks: list[Mark] = [name_at(model["model"], y, names)]
     idk, trad = (middle(model[key]) for key in ("idk_score", "trad_score"))
     if idk is None or trad is None:
         return marks
@@ -62,7 +65,6 @@ def _row(model: Mapping[str, Any], scale: Scale, y: float) -> list[Mark]:
             marks.append(Line(low, y + 7 * side, high, y + 7 * side, colour, 1.5))
         tip = f"{model['model']}: {percent(round(value, 4))}"
         marks.append(Circle(scale(value), y, 5.5, colour, "paper", tip))
-    marks.append(Text(WIDTH - 6, y + 4, _points(model), 12, "end", "ink", True))
     return marks
 
 
@@ -86,9 +88,10 @@ def risk_coverage(data: Mapping[str, Any]) -> Drawing:
     models = [model for model in ranked(data["score"]) if _curve(model)]
     require(models, "no model answered anything")
     highest = max(risk for model in models for _, risk in _curve(model))
-    left, top, bottom, right = 74, 12, 352, WIDTH - 20
+    width, _ = room(data, WIDTH)
+    left, top, bottom, right = 74, 12, min(352.0, width * 0.75), width - 20
     across, up = Scale(_nearest(models), 1, left, right), Scale(0, max(0.1, highest * 1.08), bottom, top)
-    marks: list[Mark] = bottom_axis(across, top, bottom, "coverage: share of the questions that are answered", percent)
+    marks: list[Mark] = bottom_axis(across, top, bottom, "coverage: share of answered questions", percent, _few(width))
     marks += left_axis(up, left, right, "risk: share of wrong ones among them", percent)
     for number, model in enumerate(models):
         marks += _path(model, number, across, up)
@@ -96,7 +99,12 @@ def risk_coverage(data: Mapping[str, Any]) -> Drawing:
     sample = line_legend if any(map(has_curve, models)) else dot_legend
     key, height = sample(entries, left, bottom + 48, right - left)
     words = "Risk against coverage. " + "; ".join(_stop(model) for model in models[:12]) + "."
-    return Drawing("Risk and coverage", words, WIDTH, bottom + 54 + height, (*marks, *key))
+    return Drawing("Risk and coverage", words, width, bottom + 54 + height, (*marks, *key))
+
+
+def _few(width: float) -> int:
+    """How many ticks there is room for."""
+    return 6 if width > NARROW else 4
 
 
 def _path(model: Mapping[str, Any], number: int, across: Scale, up: Scale) -> list[Mark]:

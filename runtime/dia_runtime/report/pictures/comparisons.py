@@ -7,9 +7,9 @@ from typing import Any
 
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, dot_legend, plain, rounded
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, clipped
-from dia_runtime.report.pictures.figures import FIGURES, kind_of_interval, require, span, whisker
+from dia_runtime.report.pictures.figures import FIGURES, NARROW, kind_of_interval, require, room, span, whisker
 
-WIDTH, ROW, NAMES = 720, 24, 280
+WIDTH = 720
 MOST = 60  # pairs
 ALPHA = 0.05
 
@@ -19,37 +19,52 @@ def comparisons(data: Mapping[str, Any]) -> Drawing:
     pairs = largest(data["score"])
     require(pairs, "no two models were compared")
     shown = pairs[:MOST]
+    width, _ = room(data, WIDTH)
+    names, row = (0.0, 44.0) if width < NARROW else (280.0, 24.0)
     figures = [pair["difference"] for pair in shown]
-    scale = Scale(*rounded(*span(figures, 0.0)), NAMES, WIDTH - 90)
-    top, bottom = 20, 24 + ROW * len(shown)
+    scale = Scale(*rounded(*span(figures, 0.0)), names + 6, width - (70 if names else 10))
+    top, bottom = 20, 24 + row * len(shown)
     name = FIGURES.get(pairs[0]["figure"], pairs[0]["figure"])
     label = f"difference in {name}, {kind_of_interval(figures)}"
     marks: list[Mark] = [*bottom_axis(scale, top, bottom, label)]
-    marks.append(Text(WIDTH - 6, 12, "p, Holm", 12, "end", "muted"))
+    marks.append(Text(width - 6, 12, "p, Holm", 12, "end", "muted"))
     for at, pair in enumerate(shown):
-        y = 24 + ROW * (at + 0.5)
+        y = 24 + row * at
         if at % 2:
-            marks.insert(0, Rect(0, y - ROW / 2, WIDTH, ROW, "shade"))
-        marks += _row(pair, scale, y)
-    key, height = dot_legend([("accent", f"p below {ALPHA}"), ("muted", "not told apart")], NAMES, bottom + 44, WIDTH)
+            marks.insert(0, Rect(0, y, width, row, "shade"))
+        marks += _beside(pair, names, width, y + row / 2) if names else _above(pair, width, y + 15)
+        marks += _whisker(pair, scale, y + row / 2 if names else y + 31)
+    key, height = dot_legend([("accent", f"p below {ALPHA}"), ("muted", "not told apart")], names, bottom + 44, width)
     found = sum(is_clear(pair) for pair in pairs)
     words = f"{len(pairs)} pairs of models; {found} differ at p below {ALPHA} after Holm's adjustment."
-    return Drawing("Paired differences", words, WIDTH, bottom + 48 + height, (*marks, *key))
+    return Drawing("Paired differences", words, width, bottom + 48 + height, (*marks, *key))
 
 
-def _row(pair: Mapping[str, Any], scale: Scale, y: float) -> list[Mark]:
+def _beside(pair: Mapping[str, Any], names: float, width: float, y: float) -> list[Mark]:
+    """The two names at the left of their line, and the probability at its right."""
     one, other = pair["models"]
-    half = (NAMES - 44) / 2
-    marks: list[Mark] = [
+    half = (names - 44) / 2
+    return [
         Text(half, y + 4, clipped(one, half - 2), 12, "end", tip=one),
         Text(half + 17, y + 4, "less", 11, "middle", "muted"),
         Text(half + 34, y + 4, clipped(other, half - 2), 12, tip=other),
-        Text(WIDTH - 6, y + 4, p_text(pair["p_holm"]), 12, "end"),
+        Text(width - 6, y + 4, p_text(pair["p_holm"]), 12, "end"),
     ]
-    if pair["difference"]["value"] is not None:
-        tip = f"{one} less {other}: {plain(round(pair['difference']['value'], 3))}"
-        marks += whisker(scale, y, pair["difference"], "accent" if is_clear(pair) else "muted", tip)
-    return marks
+
+
+def _above(pair: Mapping[str, Any], width: float, y: float) -> list[Mark]:
+    """The two names and the probability above their line, where there is no room beside it."""
+    one, other = (clipped(name, (width - 120) / 2) for name in pair["models"])
+    words = Text(6, y, f"{one} less {other}", 12, tip=" less ".join(pair["models"]))
+    return [words, Text(width - 6, y, p_text(pair["p_holm"]), 12, "end")]
+
+
+def _whisker(pair: Mapping[str, Any], scale: Scale, y: float) -> list[Mark]:
+    if pair["difference"]["value"] is None:
+        return []
+    one, other = pair["models"]
+    tip = f"{one} less {other}: {plain(round(pair['difference']['value'], 3))}"
+    return whisker(scale, y, pair["difference"], "accent" if is_clear(pair) else "muted", tip)
 
 
 def largest(score: Mapping[str, Any], figure: str | None = None) -> list[Mapping[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 
 Point = tuple[float, float]
@@ -104,6 +104,19 @@ class Drawing:
     width: float
     height: float
     marks: tuple[Mark, ...]
+
+
+def moved(mark: Mark, x: float, y: float) -> Mark:
+    """The mark elsewhere."""
+    match mark:
+        case Line():
+            return replace(mark, x1=mark.x1 + x, x2=mark.x2 + x, y1=mark.y1 + y, y2=mark.y2 + y)
+        case Polyline():
+            return replace(mark, points=tuple((px + x, py + y) for px, py in mark.points))
+        case Polygons():
+            return replace(mark, shapes=tuple(tuple((px + x, py + y) for px, py in shape) for shape in mark.shapes))
+        case Rect() | Circle() | Text():
+            return replace(mark, x=mark.x + x, y=mark.y + y)
 
 
 def text_width(text: str, size: float = 12, bold: bool = False) -> float:

@@ -23,6 +23,13 @@ IN_POINTS = frozenset(["rs", "nms"])  # figures that are no shares
 Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 LABELS = 160  # pixels for the names of models
 ROW = 26
+NARROW, FEW = 500, 104  # pixels of a picture for small screens at most, and its pixels for the names of models
+
+
+def room(data: Mapping[str, Any], usual: float) -> tuple[float, float]:
+    """The width of the picture, which its data may ask for as `width`, and of it what is for the names of models."""
+    width = float(data.get("width", usual))
+    return width, FEW if width < NARROW else LABELS
 
 
 def ranked(score: Mapping[str, Any], key: str = "rs") -> list[Model]:

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Any
 
 from dia_runtime.report.pictures.axes import SMALL, USUAL, plain
-from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped
-from dia_runtime.report.pictures.figures import LABELS, cell, name_at, ranked, require
+from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped, moved
+from dia_runtime.report.pictures.figures import NARROW, cell, name_at, ranked, require, room
 from dia_runtime.report.pictures.palette import heat, on
 
 WIDTH, ROW, TOP = 960, 24, 8
@@ -56,24 +56,26 @@ def reliability(data: Mapping[str, Any]) -> Drawing:
     """Models in rows, items in columns, the easiest at the left; the stronger the colour, the more is solved."""
     score = data["score"]
     models, k = ranked(score), score["k"]
-    found = columns(models, k)
+    width, left = room(data, WIDTH)
+    found = columns(models, k, MOST_COLUMNS if width > NARROW else MOST_COLUMNS // 2)
     require(found, "no run holds replies")
-    wide = min(40.0, (WIDTH - LABELS - 8) / len(found))
+    wide = min(40.0, (width - left - 8) / len(found))
     has_tips = len(found) * len(models) <= MOST_TIPS
     marks: list[Mark] = []
     for row, model in enumerate(models):
         y = TOP + row * ROW
-        marks.append(name_at(model["model"], y + ROW / 2))
-        marks += _row(model["model"], found, row, y, wide, k, has_tips)
+        marks.append(name_at(model["model"], y + ROW / 2, left))
+        fields = _row(model["model"], found, row, wide, k, has_tips)
+        marks += [moved(mark, left, y) for mark in fields]
     base = TOP + ROW * len(models)
-    names, bottom = _names(found, wide, base)
-    key, height = _key(k, found, bottom + 12)
+    names, bottom = _names(found, wide, left, base)
+    key, height = _key(k, found, left if width > NARROW else 0, bottom + 12)
     words = f"{len(models)} models in rows, {score['n']} items in columns from the easiest to the hardest. "
     title = f"Solved instances of each item, of {k}"
-    return Drawing(title, words + _ends(models, found), WIDTH, bottom + 12 + height, (*marks, *names, *key))
+    return Drawing(title, words + _ends(models, found), width, bottom + 12 + height, (*marks, *names, *key))
 
 
-def _row(model: str, found: Sequence[Column], row: int, y: float, wide: float, k: int, has_tips: bool) -> list[Mark]:
+def _row(model: str, found: Sequence[Column], row: int, wide: float, k: int, has_tips: bool) -> list[Mark]:
     """The fields of one model; neighbours of one colour are one field where nothing is told of each."""
     gap = 1.0 if wide >= 6 else 0.0
     marks: list[Mark] = []
@@ -88,8 +90,8 @@ def _row(model: str, found: Sequence[Column], row: int, y: float, wide: float, k
         tip = f"{found[at].name}, {model}: {plain(round(share * k, 2))} of {k}" if has_tips else ""
         told = plain(round(share * k, 1)) if wide >= TOLD and has_tips else ""
         overlap = 0.3 if not gap and end < len(found) else 0.0
-        x, width = LABELS + at * wide, (end - at) * wide - gap + overlap
-        marks += cell(x, y + 1, width, ROW - 2, colour, told, on(colour), tip)
+        x, width = at * wide, (end - at) * wide - gap + overlap
+        marks += cell(x, 1, width, ROW - 2, colour, told, on(colour), tip)
         at = end
     return marks
 
@@ -101,16 +103,16 @@ def _end(found: Sequence[Column], row: int, at: int) -> int:
     return at + next((number for number, colour in enumerate(colours) if colour != colours[0]), len(colours))
 
 
-def _names(found: Sequence[Column], wide: float, bottom: float) -> tuple[list[Mark], float]:
+def _names(found: Sequence[Column], wide: float, left: float, bottom: float) -> tuple[list[Mark], float]:
     """The names of the items below their columns, where these are wide enough; else in which order they stand."""
     if wide < NAMED:
-        end = LABELS + wide * len(found)
-        words = (Text(LABELS, bottom + 16, "easiest item", SMALL, fill="muted"),
+        end = left + wide * len(found)
+        words = (Text(left, bottom + 16, "easiest item", SMALL, fill="muted"),
                  Text(end, bottom + 16, "hardest item", SMALL, "end", "muted"))  # fmt: skip
         return list(words), bottom + 22
     marks: list[Mark] = [
         Text(
-            LABELS + (at + 0.5) * wide + 4,
+            left + (at + 0.5) * wide + 4,
             bottom + 10,
             clipped(column.name, 110, SMALL),
             SMALL,
@@ -123,18 +125,18 @@ def _names(found: Sequence[Column], wide: float, bottom: float) -> tuple[list[Ma
     return marks, bottom + 104
 
 
-def _key(k: int, found: Sequence[Column], top: float) -> tuple[list[Mark], float]:
+def _key(k: int, found: Sequence[Column], left: float, top: float) -> tuple[list[Mark], float]:
     """The colours with their numbers: all of 0 to k, where they are few."""
     steps = range(k + 1) if k <= 10 else range(0, k + 1, max(1, k // 5))
-    marks: list[Mark] = [Text(LABELS, top + 14, "solved", USUAL, fill="muted")]
-    x = LABELS + 50.0
+    marks: list[Mark] = [Text(left, top + 14, "solved", USUAL, fill="muted")]
+    x = left + 50.0
     for step in steps:
         colour = heat(step / k)
         marks += cell(x, top, 26, 20, colour, str(step), on(colour))
         x += 27
     if any(column.items > 1 for column in found):
         most = max(column.items for column in found)
-        marks.append(Text(x + 10, top + 14, f"means of up to {most} items that are about as hard", SMALL, fill="muted"))
+        marks.append(Text(x + 10, top + 14, f"means of up to {most} like items", SMALL, fill="muted"))
     return marks, 28
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from dia_runtime.report.pictures.axes import SMALL, legend
-from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Mark, Polygons, Polyline, Rect, Text, text_width
-from dia_runtime.report.pictures.figures import name_at, ranked, require
+from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, moved, text_width
+from dia_runtime.report.pictures.figures import NARROW, name_at, ranked, require, room
 from dia_runtime.report.pictures.palette import VERDICTS
 
 WIDTH, PANEL, ROW = 720, 350, 20
@@ -21,11 +20,13 @@ def verdicts(data: Mapping[str, Any]) -> Drawing:
     """One bar a model, of all its questions."""
     models = ranked(data["score"])
     require(models, "no run holds replies")
+    width, names = room(data, WIDTH)
     blocks = [(model["model"], model) for model in models]
-    drawn = bars("", blocks, WIDTH, 160, 26)
-    key, height = legend([(name, name) for name in _shown(blocks)], 160, drawn.height + 8, WIDTH - 160)
+    drawn = bars("", blocks, width, names, 26)
+    left = 0 if width < NARROW else names
+    key, height = legend([(name, name) for name in _shown(blocks)], left, drawn.height + 8, width - left)
     words = f"Shares of the verdicts of {len(models)} models. {_told(blocks)}"
-    return Drawing("Verdicts", words, WIDTH, drawn.height + 12 + height, (*drawn.marks, *key))
+    return Drawing("Verdicts", words, width, drawn.height + 12 + height, (*drawn.marks, *key))
 
 
 def bars(title: str, blocks: Blocks, width: float = PANEL, names: float = NAMES, row: float = ROW) -> Drawing:
@@ -97,19 +98,6 @@ def domains(data: Mapping[str, Any]) -> Drawing:
 def categories(data: Mapping[str, Any]) -> Drawing:
     """The verdicts by category."""
     return by_label(data["score"], "category")
-
-
-def moved(mark: Mark, x: float, y: float) -> Mark:
-    """The mark elsewhere."""
-    match mark:
-        case Line():
-            return replace(mark, x1=mark.x1 + x, x2=mark.x2 + x, y1=mark.y1 + y, y2=mark.y2 + y)
-        case Polyline():
-            return replace(mark, points=tuple((px + x, py + y) for px, py in mark.points))
-        case Polygons():
-            return replace(mark, shapes=tuple(tuple((px + x, py + y) for px, py in shape) for shape in mark.shapes))
-        case Rect() | Circle() | Text():
-            return replace(mark, x=mark.x + x, y=mark.y + y)
 
 
 def _shown(blocks: Blocks) -> list[str]:
