@@ -60,14 +60,14 @@ def _columns(figure: Figure) -> tuple[list[Any], list[Any]]:
 
 def ends_of(name: str, items: int, intervals: Intervals) -> Ends | None:
     """Between which values a figure of so many items lies; None where nobody knows."""
-    if name.startswith(MEAN):
+    if name.startswith(MEAN) or name == "nms":  # which is 0 for certain where items have few instances
         return None
     if name in ("rs", "rs_best", "rs_lost"):
         if intervals.points is None:
             return None
         low, high = intervals.points
         return (0.0, items * (high - low)) if name == "rs_lost" else (items * low, items * high)
-    return {"idk_score": (-1.0, 1.0), "nms": (0.0, float(items))}.get(name, (0.0, 1.0))
+    return (-1.0, 1.0) if name == "idk_score" else (0.0, 1.0)
 
 
 def of_one_value(value: float, ends: Ends | None, items: int) -> list[float] | None:

@@ -148,8 +148,9 @@ def test_score_prints_a_table_best_first(scored: Path) -> None:
     assert lines[0] == "tiny 1: 2 items, k = 3"
     assert lines[2].split()[:8] == ["model", "n", "correct", "skipped", "wrong", "unparsed", "error", "RS@k"]
     assert [line.split()[0] for line in lines[3:6]] == ["oracle", "abstain", "wrong"]
-    assert lines[3].split()[7:13] == ["2.0", "+-", "0.0", "100.00", "+-", "0.00"]
-    assert lines[7].split()[:4] == ["model", "trad", "%", "idk"] and "200.00" not in result.stdout
+    assert lines[3].split()[7:15] == ["2.0", "+-", "0.0", "[-3.1,", "2.0]", "100.00", "+-", "0.00"]
+    assert lines[7].split()[:3] == ["model", "NMS@k", "Pass@k"] and "200.00" not in result.stdout
+    assert lines[12].split()[:4] == ["model", "abstained", "%", "unread"]
     assert "By category" in lines and "By domain" in lines
 
 
@@ -164,18 +165,19 @@ def test_score_as_csv(scored: Path) -> None:
     assert [row["model"] for row in rows if not row["by"]] == ["oracle", "abstain", "wrong"]
     assert {row["group"] for row in rows if row["by"] == "domain"} == {"mathematics", "language"}
     assert rows[2]["RS@k"] == "-4.0" and rows[0]["Conf@k %"] == "100.00" and rows[0]["Conf@k % SE"] == "0.00"
+    assert (rows[0]["Conf@k % low"], rows[0]["Conf@k % high"]) == ("15.8", "100.0")
 
 
 def test_score_as_markdown(scored: Path) -> None:
     lines = called("score", scored, "--format", "markdown").stdout.splitlines()
     assert lines[2].startswith("| model | n |") and lines[3].startswith("| --- | ---: |")
     assert all(line.count("|") == lines[2].count("|") for line in lines[2:7])
-    assert lines[7] == "" and lines[8].startswith("| model | trad % |")
+    assert lines[7] == "" and lines[8].startswith("| model | NMS@k | Pass@k % | trad % |")
 
 
 def test_score_as_latex(scored: Path) -> None:
     text = called("score", scored, "--format", "latex").stdout
-    assert text.startswith("% tiny 1: 2 items, k = 3\n\\begin{tabular}{lrrrrrrrrrr}") and r"$100.00 \pm 0.00$" in text
+    assert text.startswith("% tiny 1: 2 items, k = 3\n\\begin{tabular}{lrrrrrrrr}") and r"$100.00 \pm 0.00\;[15.8, 100.0]$" in text
 
 
 @pytest.mark.parametrize("label", ["level", "skill", "item", "template", "number", "adversarial"])

@@ -42,9 +42,11 @@ def test_every_published_figure_comes_out(entry: dict[str, Any], tmp_path: Path)
     for name in FIGURES:
         assert model[name]["value"] == pytest.approx(entry["mean"][name], rel=0, abs=1e-9)
         assert model[name]["se"] == pytest.approx(entry["se"][name], rel=0, abs=1e-9)
+        low, high = model[name]["ci"]
+        assert low <= model[name]["value"] <= high
     table = score_tables(result)[0]
     row = dict(zip(table.headings, table.rows[0], strict=True))
-    assert {name: row[heading] for name, heading in HEADINGS.items()} == {
+    assert {name: row[heading].partition(" [")[0] for name, heading in HEADINGS.items()} == {
         name: shown.replace("±", "+-") for name, shown in entry["table"].items()
     }
     assert entry["table"]["idk_score"].replace("±", "+-") in as_text([table])

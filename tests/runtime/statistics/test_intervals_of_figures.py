@@ -170,7 +170,7 @@ def test_equal_items_have_the_exact_bound_of_what_may_be_unseen() -> None:
     assert every["extract_fail"]["ci"] == [0.0, pytest.approx(1 - root)]
     assert every["idk_score"]["ci"] == [pytest.approx(2 * root - 1), 1.0]
     assert every["rs"] == {"value": 10.0, "se": 0.0, "ci": [pytest.approx(10 - 30 * (1 - root)), 10.0]}
-    assert every["nms"]["ci"] == [0.0, pytest.approx(10 * (1 - root))]
+    assert every["nms"] == {"value": 0.0, "se": 0.0, "ci": None}
     half = figures_json({"trad_score": metrics.trad_score(tallies([["correct", "wrong"]] * 4))}, known)
     reach = 0.5 * (1 - 0.025 ** (1 / 4))
     assert half["trad_score"]["ci"] == [pytest.approx(0.5 - reach), pytest.approx(0.5 + reach)]
