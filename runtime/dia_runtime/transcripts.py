@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 VERSION = 1
+SUBJECT = "subject"
 LONGEST = 10_000_000  # characters; a longer one is none, and is never written
 Message: TypeAlias = Mapping[str, Any]
 
@@ -99,6 +100,19 @@ def conversation(text: str) -> list[tuple[SaidSession, list[Message]]]:
     return [(session, list(session.messages)) for session in read_transcript(text)]
 
 
+def characters(text: str) -> int:
+    """How much the model itself says in a transcript; of a text that is none, its length.
+
+    >>> characters(transcript_text([SaidSession("talk", "subject", "m", replies=(SaidReply(None, 0, text="yes"),))]))
+    3
+    """
+    try:
+        sessions = [session for session in read_transcript(text) if session.role == SUBJECT]
+    except ValueError:
+        return len(text)
+    return sum(len(reply.text or "") for session in sessions for reply in session.replies)
+
+
 def spoken(text: str) -> str:
     """The transcript for people to read: each message below a heading that names session and speaker.
 
@@ -112,7 +126,7 @@ def spoken(text: str) -> str:
 
 def _parts(session: SaidSession) -> Iterator[str]:
     item = "" if session.item is None else f" {session.item + 1}"
-    who = session.role if session.role == "subject" else f"{session.role}, {session.model}"
+    who = session.role if session.role == SUBJECT else f"{session.role}, {session.model}"
     yield f"== {session.name}{item} ({who})"
     for message in session.messages:
         yield f"[{message['role']}]\n{message['content']}"

@@ -13,6 +13,7 @@ from dia_runtime.beside import Said, beside, names
 from dia_runtime.judge import Judged, Rules, reading
 from dia_runtime.metrics import VERDICTS
 from dia_runtime.score import Place, facts_of, opened
+from dia_runtime.transcripts import characters
 
 MOST_MODELS = 30  # whose skips are compared, each with each
 Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
@@ -98,7 +99,8 @@ class _Views:
     def _measure(self, said: Said) -> None:
         reply, key = said.judged.reply, (said.respondent, said.judged.mark.verdict)
         if reply.text is not None:
-            self.lengths[key][len(reply.text)] += 1
+            size = len(reply.text) if said.judged.sessions is None else characters(reply.text)
+            self.lengths[key][size] += 1
             if reply.completion_tokens is not None:
                 self.tokens[key][0] += reply.completion_tokens
                 self.tokens[key][1] += 1

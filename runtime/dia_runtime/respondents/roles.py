@@ -23,10 +23,11 @@ def require_roles(parts: Parts, bound: Mapping[str, str], urls: Mapping[str, str
             there = f"there are {', '.join(f'`{known}`' for known in roles)}" if roles else "leave `--role` out"
             mend = did_you_mean(role, roles) or there
             raise _refused(f"the sessions of this bundle have no role `{role}`", mend)
-    for role in roles:
-        if role not in bound:
-            mend = f"give `--role {role}=MODEL`, or `--role {role}=none` to leave its sessions out"
-            raise _refused(f"nobody is said to play the role `{role}`", mend)
+    missing = [role for role in roles if role not in bound]
+    if missing:
+        named = ", ".join(f"`{role}`" for role in missing)
+        mend = f"give `--role {missing[0]}=MODEL`, or `--role {missing[0]}=none` to leave its sessions out"
+        raise _refused(f"nobody is said to play the role{'s' if len(missing) > 1 else ''} {named}", mend)
 
 
 def cast_of(bound: Mapping[str, str], urls: Mapping[str, str], wish: Wish) -> dict[str, Asker | None]:
