@@ -18,7 +18,8 @@ SOURCES = {
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"language", "data"}),
     frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch"}),
-    frozenset({"grade", "truth", "session_records", "statistics", "labels", "calibrate"}),
+    frozenset({"statistics", "labels"}),
+    frozenset({"grade", "truth", "session_records", "calibrate"}),
     frozenset({"respondents", "judge"}),
     frozenset({"lay_down", "scanning", "jobs", "sessions", "writing", "blocks", "beside"}),
     frozenset({"asking", "ensemble", "imports"}),
