@@ -96,18 +96,19 @@ def mml(
     """
     anchored = not np.isnan(data.known).all() or (free_rows is not None and not free_rows.all())
     free = np.ones(data.rows, dtype=bool) if free_rows is None else free_rows
-    keep = np.concatenate([free, [anchored and prior is None, prior is None]])
+    random = bool(np.isnan(data.known).any())  # else there is no prior to be found
+    keep = np.concatenate([free, [anchored and prior is None and random, prior is None and random]])
     state = _at(data, *_start(data, rows, free, prior), keep, ORDERS[0])
     largest = float(max(data.row_totals.max(), data.weights.sum()))
     for iteration in range(MOST):
         if precise_enough(_residual(state, keep), largest, tol):
-            return _fit(data, state, keep, iteration)
+            return _fit(data, state, keep, iteration, random)
         after = _climb(data, state, keep)
         if after is None:
             break
         state = after
     if precise_enough(_residual(state, keep), 1e3 * largest, tol):
-        return _fit(data, state, keep, iteration)
+        return _fit(data, state, keep, iteration, random)
     raise not_converged("mml", _residual(state, keep))
 
 
@@ -257,10 +258,10 @@ def _known(data: Counts, rows: Array, known: NDArray[np.bool_], scores: Array, i
     return float(-(weights * data.column_totals[known]) @ places - (trials * lost).sum(axis=0) @ weights)
 
 
-def _fit(data: Counts, state: _State, keep: NDArray[np.bool_], iterations: int) -> Fit:
+def _fit(data: Counts, state: _State, keep: NDArray[np.bool_], iterations: int, random: bool) -> Fit:
     use = keep.copy()
     use[-1] &= not _is_flat(state)
     exact = state if data.is_even else _at(data, state.rows, state.prior, keep, ORDERS[1])
     spread = covariance(exact.information, use, False)[:-2, :-2]
-    prior = (float(state.prior[0]), float(np.exp(state.prior[1])))
+    prior = (float(state.prior[0]), float(np.exp(state.prior[1]))) if random else None
     return Fit(state.rows, None, spread, state.log_likelihood, iterations, _residual(state, keep), prior)
