@@ -78,13 +78,16 @@ Items = Mapping[tuple[Tally, Levels, Exact], int]
 def curve(items: Items) -> list[dict[str, float]]:
     """The points of the risk-coverage curve, from the highest confidence to all that was answered."""
     questions = sum(tally.k * times for (tally, _, _), times in items.items())
-    points, answered, wrong = [], 0, 0
-    for level in _steps(items):
-        for (_, levels, _), times in items.items():
-            answered += times * sum(number for at, number, _ in levels if _step(at) == level)
-            wrong += times * sum(number for at, _, number in levels if _step(at) == level)
-        points.append({"confidence": float(level), "coverage": answered / questions, "risk": wrong / answered})
-    return points
+    said, missed = Counter[Fraction](), Counter[Fraction]()
+    for (_, levels, _), times in items.items():
+        for level, answered, wrong in levels:
+            said[_step(level)] += times * answered
+            missed[_step(level)] += times * wrong
+    found, answered, wrong = [], 0, 0
+    for level in sorted(said, reverse=True):
+        answered, wrong = answered + said[level], wrong + missed[level]
+        found.append({"confidence": float(level), "coverage": answered / questions, "risk": wrong / answered})
+    return found
 
 
 def _step(level: Fraction) -> Fraction:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -215,3 +217,25 @@ def test_names_that_two_runs_have_are_told_apart(tiny: Make, tmp_path: Path) -> 
         dia_runtime.run(bundle, [Player("same", right)], tmp_path / f"{name}.run")
     found = dia_runtime.score([tmp_path / "a.run", tmp_path / "b.run"], compare=["rs"])
     assert found["comparisons"][0]["models"] == ["same (a.run)", "same (b.run)"]
+
+
+def test_a_run_in_which_nobody_was_asked_compares_nothing(tiny: Make, tmp_path: Path) -> None:
+    path = tmp_path / "empty.run"
+    dia_runtime.run(tiny(), [Player("late", 5)], path, limit=1)
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM reply")
+    connection.close()
+    found = dia_runtime.score(path, compare=["rs"], power=True, labels=labels(tmp_path))
+    kept(json.dumps(found))
+    assert (found["comparisons"], found["models"][0]["n"], found["models"][0]["selective"]["curve"]) == ([], 0, [])
+    assert {group["value"]: group["figures"] for group in found["by_respondent"]["company"]["groups"]} == {"none": {}}
+
+
+def test_a_file_of_defaults_names_the_labels(played: Make, tmp_path: Path, capsys: Capture) -> None:
+    path = three(played)
+    labels(tmp_path)
+    with contextlib.chdir(tmp_path):
+        Path("dia.toml").write_text('[score]\nlabels = "models.yaml"\ncompare = ["conf"]\n', encoding="utf-8")
+        found = kept(asked(path, "--json", capture=capsys))
+    assert list(found["by_respondent"]) == ["company", "=x"]
+    assert {entry["figure"] for entry in found["comparisons"]} == {"conf"}
