@@ -13,6 +13,8 @@ from dia_runtime.rasch.cml import cml
 from dia_runtime.rasch.connect import extremes
 from dia_runtime.rasch.counts import Array, Mask, counts
 
+WORK = 3e9  # multiplications of one step
+
 
 @dataclass(frozen=True, slots=True)
 class Andersen:
@@ -35,7 +37,7 @@ def andersen(successes: Array, trials: NDArray[Any]) -> Andersen | None:
     flipped = successes.shape[0] > successes.shape[1]
     every = np.ascontiguousarray(np.broadcast_to(trials, successes.shape)).astype(float)
     matrix = (np.ascontiguousarray(successes.T), np.ascontiguousarray(every.T)) if flipped else (successes, every)
-    if not np.array_equal(matrix[0], np.round(matrix[0])):
+    if not np.array_equal(matrix[0], np.round(matrix[0])) or _takes_long(matrix[1]):
         return None
     split = _halves(*matrix)
     if split is None:
@@ -48,6 +50,12 @@ def andersen(successes: Array, trials: NDArray[Any]) -> Andersen | None:
         return None
     statistic, df = max(0.0, 2 * (sum(halves) - whole)), int(rows.sum()) - 1
     return Andersen(statistic, df, float(chdtrc(df, statistic)), "items" if flipped else "models")
+
+
+def _takes_long(trials: Array) -> bool:
+    """Whether the three conditional fits would take more than about a minute."""
+    classes = trials.shape[1] if (trials != trials[:, :1]).any() else float(trials.sum(axis=0).max())
+    return bool(len(trials) ** 2 * classes * 50 > WORK)
 
 
 def _halves(successes: Array, trials: Array) -> tuple[Mask, Mask, Mask] | None:
