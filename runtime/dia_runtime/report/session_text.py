@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -77,6 +78,8 @@ def _code(stored: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return " ".join(map(_value, value))
-    return str(next(iter(value.values()))) if isinstance(value, Mapping) and len(value) == 1 else str(value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return " ".join(value)
+    if isinstance(value, Mapping) and len(value) == 1 and "decimal" in value:
+        return str(value["decimal"])
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
