@@ -63,7 +63,7 @@ class Index:
 
 def index_of(bundle: Bundle, words: int) -> Index:
     """The index of a bundle's prompts by runs of so many words; shorter prompts by all of theirs."""
-    made, known = Index(), dict[str, int]()
+    made, known, wholes = Index(), dict[str, int](), set[tuple[int, int, int]]()
     collected: dict[int, _Collected] = {}
     for place, question in enumerate(bundle.questions()):
         made.questions.append(question["id"])
@@ -72,10 +72,16 @@ def index_of(bundle: Bundle, words: int) -> Index:
         texts = [Words(text.encode("utf-8", "replace")) for text in dict.fromkeys(texts_of(question))]
         made.too_short += not any(len(text.ends) >= LEAST_WORDS for text in texts)
         for text in texts:
-            if len(text.ends) >= LEAST_WORDS:
-                size = min(words, len(text.ends))
-                collected.setdefault(size, _Collected(size)).add(text, len(made.texts), template)
-                made.texts.append(_text(text, place))
+            if len(text.ends) < LEAST_WORDS:
+                continue
+            held = _text(text, place)
+            whole = (template, held.length, held.number)
+            if text is texts[-1] and whole in wholes:
+                continue  # instances that differ in signs alone are one text here
+            wholes.add(whole)
+            size = min(words, len(text.ends))
+            collected.setdefault(size, _Collected(size)).add(text, len(made.texts), template)
+            made.texts.append(held)
     made.templates = list(known)
     made.runs = [held.sorted(made) for _, held in sorted(collected.items())]
     return made

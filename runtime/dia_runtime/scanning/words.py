@@ -16,8 +16,7 @@ from typing import Any
 SPACE = 32
 BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
 INVERSE = pow(BASE, -1, 1 << 64)
-ESCAPED = ((b"\\\\", b"  "), (b'\\"', b"  "), (b"\\n", b"  "), (b"\\t", b"  "), (b"\\r", b"  "),
-           (b"\\/", b"  "), (b"\\b", b"  "), (b"\\f", b"  "))  # fmt: skip
+BACKSLASH, LONG = b"\\u"
 UNICODE = re.compile(rb"(?:\\u[0-9a-fA-F]{4})+")
 
 
@@ -60,20 +59,34 @@ class Unescaped:
 
 def unescaped(text: bytes) -> Unescaped:
     """The text without the escapes of JSON: those of one sign become two spaces, the others what they stand for."""
-    if b"\\" not in text:
+    import numpy
+
+    codes = numpy.frombuffer(text, dtype=numpy.uint8)
+    at = numpy.flatnonzero(codes == BACKSLASH)
+    if not len(at):
         return Unescaped(text)
-    for escape, spaces in ESCAPED:
-        text = text.replace(escape, spaces)
-    if b"\\u" not in text:
-        return Unescaped(text)
-    places, taken, parts, end, short = [], [], [], 0, 0
-    for found in UNICODE.finditer(text):
+    begins = numpy.maximum.accumulate(numpy.where(numpy.diff(at, prepend=-2) != 1, at, 0))  # of rows of backslashes
+    starts = at[(at - begins) % 2 == 0]  # every second one of a row is escaped itself
+    starts = starts[starts + 1 < len(codes)]
+    is_long = codes[starts + 1] == LONG
+    short, changed = starts[~is_long], codes.copy()
+    changed[short] = changed[short + 1] = SPACE
+    return _with_characters(changed.tobytes(), starts[is_long].tolist())
+
+
+def _with_characters(text: bytes, starts: list[int]) -> Unescaped:
+    """The text with the characters that the escapes at these places stand for."""
+    places, taken, parts, end, missing = [], [], [], 0, 0
+    for start in starts:
+        found = UNICODE.match(text, start) if start >= end else None
+        if found is None:
+            continue
         clear = _clear(found[0])
-        parts += [text[end : found.start()], clear]
+        parts += [text[end:start], clear]
         end = found.end()
-        short += len(found[0]) - len(clear)
-        places.append(end - short)
-        taken.append(short)
+        missing += len(found[0]) - len(clear)
+        places.append(end - missing)
+        taken.append(missing)
     return Unescaped(b"".join([*parts, text[end:]]), tuple(places), tuple(taken))
 
 
