@@ -32,7 +32,7 @@ ROOMS_THAT_ARE_ONE = ({"store", "store_schema", "claims"}, {"metrics", "interval
 
 # Stages of the compiler, the lowest first.
 STAGES: tuple[frozenset[str], ...] = (
-    frozenset({"read", "types", "fuzz", "defaults", "scaffold", "planned", "boundary", "digests", "fingerprint", "means", "output", "shapes", "spool"}),
+    frozenset({"read", "types", "fuzz", "defaults", "scaffold", "boundary", "digests", "fingerprint", "means", "output", "shapes", "spool"}),
     frozenset({"assets", "discover", "rows", "spec", "cache", "freedom", "shards"}),
     frozenset({"talk"}),
     frozenset({"build", "host"}),

@@ -11,14 +11,14 @@ from types import ModuleType
 
 import pytest
 import yaml
-from dia_compiler import cache, discover, items, output, pieces, read, render, rows, work
+from dia_compiler import cache, discover, items, output, pieces, read, rows, work
 from dia_compiler import check as check_stage
 from dia_compiler.cli import run
 from dia_compiler.fuzz import Stream, Walker, derived, feistel, shuffled
-from dia_compiler.planned import PLANNED_ANSWER_KEYS, PLANNED_ANSWERS, PLANNED_FORMATS, PLANNED_KEYS, PLANNED_TYPES
 from dia_compiler.types import TYPES
 from dia_runtime.formats import FORMATS, base
-from dia_runtime.language import budgets, limits, syntax, workers
+from dia_runtime.formats.replies import REPLY_FORMATS
+from dia_runtime.language import budgets, limits, syntax, templates, workers
 from dia_runtime.language.answers import ANSWER_TYPES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -99,12 +99,6 @@ def test_the_answers_of_the_language_page_are_right(tmp_path: Path, capsys: pyte
     assert {yaml.safe_load(answer)["type"] for answer, _ in found} == ANSWER_TYPES.keys()
 
 
-def test_the_language_page_names_what_is_refused() -> None:
-    refused = LANGUAGE.read_text(encoding="utf-8").partition("## Not in this version")[2]
-    assert set(re.findall(r"`([a-z_]+)`", refused)) == PLANNED_KEYS
-    assert not PLANNED_TYPES | PLANNED_ANSWERS | PLANNED_ANSWER_KEYS | PLANNED_FORMATS
-
-
 def test_the_language_page_names_every_type_answer_and_format() -> None:
     page = LANGUAGE.read_text(encoding="utf-8")
     told = [page.partition(f"## {head}\n")[2].partition("\n## ")[0] for head in ("Parameters", "Answers", "Formats")]
@@ -123,6 +117,17 @@ def test_the_language_page_names_every_key_of_an_answer() -> None:
         told = page.partition(f"## {head}\n")[2].partition("\n## ")[0]
         rows = "".join(re.findall(r"^\| (`[^|]*) \|", told, re.MULTILINE))
         assert set(re.findall(r"`(\w+)`", rows)) == set(keys["properties"]), head
+
+
+def test_the_language_page_names_every_key_of_sessions() -> None:
+    held = json.loads((ROOT / "schemas" / "template.schema.json").read_text(encoding="utf-8"))["$defs"]
+    told = LANGUAGE.read_text(encoding="utf-8").partition("## Sessions\n")[2].partition("\n## ")[0]
+    words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", told))))
+    judge = held["grade"]["properties"]["judge"]["properties"]
+    for name in ("session", "turn", "reply", "settings", "grade", "decisions", "ranking"):
+        assert set(held[name]["properties"]) <= words, name
+    assert set(judge) | set(held["figures"]["additionalProperties"]["properties"]) <= words
+    assert REPLY_FORMATS.keys() <= words
 
 
 def test_the_language_page_names_every_key() -> None:
@@ -145,7 +150,7 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
         f"{check_stage.BYTES_TOGETHER >> 20} MiB, {check_stage.NODES_TOGETHER:,} nodes"
     )
     assert held["an expression"] == f"{syntax.TEXT_LIMIT:,} characters"
-    assert held["a template's source"] == f"{render.SOURCE_LIMIT:,} characters"
+    assert held["a template's source"] == f"{templates.SOURCE_LIMIT:,} characters"
     assert held["an integer"] == f"{limits.INTEGER_BITS:,} bits"
     assert held["a text, a list"] == f"{limits.TEXT_LENGTH:,} characters, elements"
     assert held["an integer that is tested for primality or factored"] == f"{limits.PRIME_BITS:,} bits"

@@ -10,9 +10,8 @@ from dia_runtime.language.answers import ANSWER_TYPES, validate
 from dia_runtime.language.diagnostics import Faults, Position, did_you_mean
 
 from dia_compiler.build import SOLVED, comparison_of, marked
-from dia_compiler.planned import PLANNED_ANSWERS
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
-from dia_compiler.schema import Path, not_yet
+from dia_compiler.schema import Path
 from dia_compiler.settings import settings_of
 from dia_compiler.spec import Benchmark, Template
 
@@ -57,11 +56,8 @@ def _is_known(kind: Scalar, faults: Faults) -> bool:
     if kind.text in ANSWER_TYPES:
         return True
     known = ", ".join(sorted(ANSWER_TYPES))
-    if kind.text in PLANNED_ANSWERS:
-        faults.error("E404", not_yet(kind.text), kind.position, f"it has {known}")
-    else:
-        mend = did_you_mean(kind.text, ANSWER_TYPES) or f"the types of answers are {known}"
-        faults.error("E404", f"no answer type is called `{kind.text}`", kind.position, mend)
+    mend = did_you_mean(kind.text, ANSWER_TYPES) or f"the types of answers are {known}"
+    faults.error("E404", f"no answer type is called `{kind.text}`", kind.position, mend)
     return False
 
 

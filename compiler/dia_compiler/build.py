@@ -14,7 +14,6 @@ from dia_runtime.language.diagnostics import Faults, Position, closest, did_you_
 from dia_runtime.language.values import Record
 
 from dia_compiler.assets import BUILDERS
-from dia_compiler.planned import PLANNED_TYPES
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data, pairs
 from dia_compiler.spec import (
     Answer,
@@ -231,10 +230,6 @@ class Builder:
 
     def _unknown_type(self, kind: Scalar) -> None:
         name = kind.text
-        if name in PLANNED_TYPES:
-            message = f"the type `{name}` belongs to the language, but this version of dia does not have it"
-            self.faults.error("E401", message, kind.position, f"it has {', '.join(sorted(TYPES))}")
-            return
         mend = did_you_mean(name, [*TYPES, *self.types]) or f"the types are {', '.join(sorted([*TYPES, *self.types]))}"
         self.faults.error("E401", f"unknown type `{name}`", kind.position, mend)
 

@@ -20,7 +20,7 @@ from dia_compiler.prepare import prepare
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, begin_with, data, parse, read_text, size_of
 from dia_compiler.requires import missing_requirement
 from dia_compiler.schema import Path as KeyPath
-from dia_compiler.schema import check_planned, check_schema
+from dia_compiler.schema import check_schema
 from dia_compiler.spec import Benchmark, Datum, Template
 from dia_compiler.talk_build import build_talk, check_talk, is_talk
 
@@ -244,7 +244,6 @@ class _Checker:
         if self.has_too_many(node):
             return None
         told = check_schema(node, "template", self.faults)
-        check_planned(node, self.faults)
         own = Builder(self.faults, builder.types, catalogs, self.data_files.read)
         template = replace(build_template(node, path.as_posix(), own), talk=build_talk(node))
         told_of_files = self.data_files.taken()  # a template that is left out needs no file

@@ -16,7 +16,6 @@ from dia_runtime.formats import FORMATS
 from dia_runtime.language.diagnostics import Diagnostic, Faults, Position, closest, did_you_mean
 from dia_runtime.language.values import described, plain
 
-from dia_compiler.planned import PLANNED_ANSWER_KEYS, PLANNED_FORMATS, PLANNED_KEYS
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data
 from dia_compiler.shapes import Shape, ends_strictly
 from dia_compiler.types import TYPES
@@ -157,15 +156,8 @@ def _unknown_key(found: _Departure, key: Scalar, value: Node, path: Path, known:
     if found.node.is_flow and isinstance(value, Scalar) and value.text == "":
         message = f"`{key.text}` stands alone: YAML has split the text before it at a comma"
         return found.fault("E306", message, "put the whole value in quotes", key.position)
-    if path[:-1] == ("answer",) and key.text in PLANNED_ANSWER_KEYS:
-        return found.fault("E205", not_yet(key.text), None, key.position)
     mend = did_you_mean(key.text, known) or f"the keys are {', '.join(known)}"
     return found.fault("E201", f"unknown key `{key.text}`", mend, key.position)
-
-
-def not_yet(name: str) -> str:
-    """The message for a word of the language that this version has no compiler for."""
-    return f"`{name}` belongs to the language, but this version of dia does not compile it"
 
 
 EXAMPLES = {"language": "1", "benchmark": "my_benchmark", "template": "my_template", "kind": "xml"}
@@ -235,9 +227,6 @@ def _tell_enum(found: _Departure) -> Told:
     text = _shown(found.error.instance)
     if found.path[-2:] == ("format", "kind") and text in FORMATS:
         return  # a format of a plug-in, which no schema knows
-    if found.path[-2:] == ("format", "kind") and text in PLANNED_FORMATS:
-        yield found.path, found.fault("E205", not_yet(text), f"it has {_or(allowed)}")
-        return
     words = [word or "nothing" for word in allowed]
     mend = did_you_mean(text, allowed)
     yield found.path, found.fault("E204", f"{found.name} must be {_or(words)}; this is `{text}`", mend)
@@ -309,10 +298,3 @@ TELLERS = {
     "maximum": _tell_bound,
     "exclusiveMinimum": _tell_bound,
 }
-
-
-def check_planned(root: Mapping, faults: Faults) -> None:
-    """Tells keys of the language that this compiler does not have yet."""
-    for key, _ in root.pairs:
-        if key.text in PLANNED_KEYS:
-            faults.error("E205", not_yet(key.text), key.position)

@@ -73,10 +73,6 @@ CODES: dict[str, tuple[str, str]] = {
         "The place takes some words only, or text of one pattern: ids are small letters, digits and `_`. The message "
         "names them.",
     ),
-    "E205": (
-        "a key that this version does not compile",
-        "The key belongs to the language, but this version of dia refuses it. Leave it out.",
-    ),
     "E206": (
         "a template that needs what is not here",
         "The template's `requires` names an extra, a file or a tool that this machine lacks, and it was asked for by "
