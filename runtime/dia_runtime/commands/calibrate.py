@@ -113,7 +113,7 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
 
     \b
     Example:
-      dia calibrate build/runs/dia_bench-simulated.run --items templates -o build/bank.json
+      dia calibrate idk.run -o build/bank.json
     """
     from dia_runtime.panel import read_panel
     from dia_runtime.rasch.bank import read_bank, write_bank

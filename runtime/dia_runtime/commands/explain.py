@@ -51,7 +51,7 @@ def command(
 
     \b
     Example:
-      dia explain build/runs/dia_bench-simulated.run --bank build/bank.json
+      dia explain idk.run --bank build/bank.json
     """
     from dia_runtime.explain import explain
     from dia_runtime.panel import UNITS, read_panel
