@@ -69,14 +69,16 @@ def command(
     from dia_runtime.commands.score import notes, parse_points
     from dia_runtime.judge import Rules, worth
     from dia_runtime.report.page.write import write_report
-    from dia_runtime.score import opened, score
+    from dia_runtime.score import MOST_MODELS, opened, score
 
-    with _progress(not is_quiet(quiet)) as told:
-        worths = parse_points(points)
-        result = score(list(runs), chain, worths, errors, bundle, over, by, compare=COMPARED, labels=labels)
-        rules = Rules(chain, {name: worth(name, value) for name, value in worths.items()}, errors, over)
-        with opened(list(runs), bundle) as (stores, source):
-            written = write_report(out, result, stores, rules, source, title, replies, notes(result), by, told)
+    worths = parse_points(points)
+    rules = Rules(chain, {name: worth(name, value) for name, value in worths.items()}, errors, over)
+    with _progress(not is_quiet(quiet)) as told, opened(list(runs), bundle) as (stores, source):
+        models = sum(len(store.respondents()) for store in stores)
+        compare = COMPARED if 1 < models <= MOST_MODELS else ()
+        result = score(list(runs), chain, worths, errors, bundle, over, by, compare=compare, labels=labels)
+        known = notes(result) + ([] if models <= MOST_MODELS else [f"{models} models are too many to be compared"])
+        written = write_report(out, result, stores, rules, source, title, replies, known, by, told)
     facts = {
         "path": str(out),
         "bytes": out.stat().st_size,

@@ -20,7 +20,7 @@ import jsonschema
 import pytest
 from dia_compiler.cli import run
 from dia_runtime.data import data_folder
-from dia_runtime.report.page.parts import short, shown
+from dia_runtime.report.page.texts import short, shown
 from dia_runtime.report.page.write import page
 from dia_runtime.respondents.respondent import Reply
 
@@ -196,7 +196,9 @@ def schema_faults(name: str, value: Any) -> list[str]:
 
 
 def test_a_conversation_is_kept_as_one(tiny: Callable[..., Path]) -> None:
-    said = {"name": "talk", "item": None, "role": "subject", "model": "m", "shared": None, "replies": [],
+    unread = {"name": "then", "turn": 1, "item": None, "text": None, "tokens": None, "seconds": None,
+              "finish_reason": None, "error": {"kind": "unset", "message": "it was never asked"}}  # fmt: skip
+    said = {"name": "talk", "item": None, "role": "subject", "model": "m", "shared": None, "replies": [unread],
             "messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "<b>Hi</b>"}]}  # fmt: skip
     transcript = json.dumps({"sessions": [said], "transcript": 1}, sort_keys=True, separators=(",", ":"))
 
@@ -209,7 +211,8 @@ def test_a_conversation_is_kept_as_one(tiny: Callable[..., Path]) -> None:
 
     dia_runtime.run(tiny(templates=1, k=1), [Talker()], Path("a.run"))
     (reply,) = questions(report())[0]["replies"]
-    assert reply["sessions"] == [["talk", [["user", "Hello"], ["assistant", "<b>Hi</b>"]]]] and "text" not in reply
+    messages = [["user", "Hello"], ["assistant", "<b>Hi</b>"], ["then 2", "it was never asked"]]
+    assert reply["sessions"] == [["talk", messages]] and "text" not in reply
 
 
 def test_points_errors_and_attempts_are_those_of_score(tiny: Callable[..., Path]) -> None:

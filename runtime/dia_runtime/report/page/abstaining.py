@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from dia_runtime.report.page.cells import Grid, count, figure, grid, word
 from dia_runtime.report.page.shown import Model, Score, Section, heading, of, picture
 from dia_runtime.report.pictures.abstention import has_curve
 
+FEW_PAIRS, MOST_PAIRS = 15, 200  # of models: above the one they are folded, above the other left out
 SKIPS = (("both skip", "both"), ("only the first", "first"), ("only the second", "second"), ("neither", "neither"))
 
 
@@ -71,4 +73,6 @@ def _skips(score: Score) -> Grid | None:
         *((head, lambda pair, key=key: count(pair[key])) for head, key in SKIPS),
         ("agreement (phi)", lambda pair: figure(pair["phi"], 1, 2)),
     ]
-    return grid("Whether two models skip the same questions", heads, pairs, 2, True)
+    pairs.sort(key=lambda pair: -abs(pair["phi"]["value"]))
+    table = grid("Whether two models skip the same questions", heads, pairs[:MOST_PAIRS], 2, True)
+    return replace(table, is_folded=len(pairs) > FEW_PAIRS)

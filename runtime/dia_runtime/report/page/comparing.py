@@ -9,8 +9,10 @@ from typing import Any
 from dia_runtime.report.page.cells import DASH, Cell, Grid, figure, grid, number, share, word
 from dia_runtime.report.page.shown import Model, Score, Section, Shown, factor, picture, plain
 from dia_runtime.report.pictures.comparisons import is_clear, largest, p_text
-from dia_runtime.report.pictures.correlation import correlations
+from dia_runtime.report.pictures.correlation import MOST, correlations
 from dia_runtime.report.pictures.figures import FIGURES, IN_POINTS
+
+MOST_PAIRS = 200  # of models, in a table
 
 
 def comparisons(score: Score, models: Sequence[Model]) -> Section | None:
@@ -44,7 +46,9 @@ def _pairs(score: Score, name: str) -> Grid:
         ("differ", lambda pair: word("yes" if is_clear(pair) else "not shown")),
     ]
     told = FIGURES.get(name, name) + ("" if factor == 1 else ", in percent")
-    return grid(f"Paired differences in {told}, adjusted by Holm", heads, largest(score, name), 2, True)
+    pairs = largest(score, name)
+    few = f"; the {MOST_PAIRS} largest of {len(pairs):,}" if len(pairs) > MOST_PAIRS else ""
+    return grid(f"Paired differences in {told}, adjusted by Holm{few}", heads, pairs[:MOST_PAIRS], 2, True)
 
 
 def _reversals(change: Mapping[str, Any]) -> Grid | None:
@@ -58,12 +62,12 @@ def _reversals(change: Mapping[str, Any]) -> Grid | None:
         (f"order by {other} holds in", lambda pair: share(pair["order"][1])),
         ("both hold in", lambda pair: share(pair["both"])),
     ]
-    return grid(
-        f"Models whose order {one} and {other} reverse, with shares of resamples", heads, change["changes"], 2, True
-    )
+    told = f"Models whose order {one} and {other} reverse, with shares of resamples"
+    return grid(told, heads, change["changes"][:MOST_PAIRS], 2, True)
 
 
 def _alike(score: Score, models: Sequence[Model]) -> Shown:
+    models = models[:MOST]
     found = correlations(models)
     heads: list[Any] = [("model", lambda at: word(models[at]["model"]))]
     heads += [

@@ -98,7 +98,7 @@
     const labels = Object.entries(held.labels).map(([name, value]) => name + " " + value).join(" · ");
     if (labels) node.append(made("p", labels));
     if (held.messages) node.append(made("h3", "Asked"), ...talk(held.messages));
-    node.append(made("h3", "Right answer"), box(held.truth));
+    if (held.truth !== "") node.append(made("h3", "Right answer"), box(held.truth));
     for (const one of held.replies) node.append(...reply(one));
     return node;
   };

@@ -16,9 +16,8 @@ from typing import Any, BinaryIO
 from dia_runtime.beside import Said
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.judge import Judged
-from dia_runtime.language.diagnostics import visible
+from dia_runtime.report.page.texts import sessions, short, shown
 from dia_runtime.store import Store
-from dia_runtime.transcripts import conversation
 
 SIGNS = {"correct": "c", "skipped": "s", "wrong": "w", "unparsed": "u", "error": "e"}
 ABSENT = "-"
@@ -27,7 +26,6 @@ CHOICES = (4000, 2000, 1000, 500, 350, 200, 120)  # characters of a reply that a
 ROOM = 52_000_000  # characters that a page has room for: packed they take about half of it
 ALIKE = 0.55  # questions of one template pack better than replies, but have labels and answers beside them
 PROMPT = 6000  # characters of a message that are kept
-HEAD = 3  # of a long text the first third is kept, and the end, where the answer stands
 LABELS = ("category", "domain", "level", "variant")
 
 
@@ -150,55 +148,15 @@ def _text(judged: Judged, written: Written) -> dict[str, Any]:
     text = judged.reply.text
     if text is None or not written.length:
         return {}
-    sessions = _sessions(text)
-    if sessions is None:
+    held = sessions(text)
+    if held is None:
         kept = short(shown(text), written.length)
         written.cut += not isinstance(kept, str)
         return {"text": kept}
-    said = [
-        [name, [[role, short(shown(content), written.length)] for role, content in held]] for name, held in sessions
-    ]
-    written.cut += any(not isinstance(content, str) for _, held in said for _, content in held)
+    length = written.length
+    said = [[name, [[shown(role), short(shown(content), length)] for role, content in talk]] for name, talk in held]
+    written.cut += any(not isinstance(content, str) for _, talk in said for _, content in talk)
     return {"sessions": said}
-
-
-def _sessions(text: str) -> list[tuple[str, list[tuple[str, str]]]] | None:
-    """The sessions of a transcript with their messages; None for any other text."""
-    if not (text.startswith("{") and '"transcript"' in text[-40:]):
-        return None
-    try:
-        held = conversation(text)
-    except ValueError:
-        return None
-    return [
-        (shown(_name(session)), [(shown(str(message["role"])), str(message["content"])) for message in messages])
-        for session, messages in held
-    ]
-
-
-def _name(session: Any) -> str:
-    return session.name if session.item is None else f"{session.name} {session.item + 1}"
-
-
-def short(text: str, length: int) -> str | list[Any]:
-    """The text; of a long one its beginning, the number of characters that are left out, and its end.
-
-    >>> short("abcdefghi", 9), short("abcdefghij", 9)
-    ('abcdefghi', ['abc', 1, 'efghij'])
-    """
-    if len(text) <= length:
-        return text
-    head = length // HEAD
-    return [text[:head], len(text) - length, text[len(text) - length + head :]]
-
-
-def shown(text: str) -> str:
-    """The text with the signs that would act made visible; quick where there are none."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n")
-    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
-        return text
-    return visible(text)
 
 
 class _Prompts:

@@ -11,6 +11,7 @@ from dia_runtime.report.page.cells import Cell, Grid, count, figure, grid, numbe
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
 from dia_runtime.report.page.failing import failures, mistakes
 from dia_runtime.report.page.shown import MOST_CELLS, Model, Score, Section, Shown, heading, of, picture
+from dia_runtime.report.page.talking import sessions
 from dia_runtime.report.pictures.figures import names, ranked
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
 from dia_runtime.report.pictures.palette import VERDICTS as COLOURED
@@ -28,6 +29,7 @@ def sections(score: Score, notes: Sequence[str], by: Sequence[str]) -> list[Sect
         _leaderboard(score, models, notes),
         _reliability(score, models),
         *(_groups(score, models, label) for label in dict.fromkeys(("domain", "category", *by))),
+        sessions(models),
         abstention(score, models),
         comparisons(score, models),
         wordings(score, models),

@@ -1,0 +1,63 @@
+"""Texts as a page keeps them: cut where they are long, harmless, and conversations turn by turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dia_runtime.language.diagnostics import visible
+from dia_runtime.transcripts import SaidSession, conversation
+
+HEAD = 3  # of a long text the first third is kept, and the end, where the answer stands
+UNKNOWN = "its text is not known"
+
+
+def short(text: str, length: int) -> str | list[Any]:
+    """The text; of a long one its beginning, the number of characters that are left out, and its end.
+
+    >>> short("abcdefghi", 9), short("abcdefghij", 9)
+    ('abcdefghi', ['abc', 1, 'efghij'])
+    """
+    if len(text) <= length:
+        return text
+    head = length // HEAD
+    return [text[:head], len(text) - length, text[len(text) - length + head :]]
+
+
+def shown(text: str) -> str:
+    """The text with the signs that would act made visible; quick where there are none."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return visible(text)
+
+
+def sessions(text: str) -> list[tuple[str, list[tuple[str, str]]]] | None:
+    """The sessions of a transcript with their messages; None for any other text."""
+    if not (text.startswith("{") and '"transcript"' in text[-40:]):
+        return None
+    try:
+        held = conversation(text)
+    except ValueError:
+        return None
+    return [
+        (shown(_name(session)), [*((str(held["role"]), str(held["content"])) for held in messages), *_unsaid(session)])
+        for session, messages in held
+    ]
+
+
+def _unsaid(session: SaidSession) -> Iterator[tuple[str, str]]:
+    """The replies that do not stand among the messages: values without their text, and why there is none."""
+    for reply in session.replies:
+        if reply.text is None or not session.messages:
+            step = "" if reply.item is None else f".{reply.item + 1}"
+            why = (
+                reply.error["message"] if reply.error else f"no reply: {reply.finish_reason or 'its text is not known'}"
+            )
+            known = reply.text if reply.extracted is None else f"read: {reply.extracted}"
+            yield f"{reply.name or 'turn'} {reply.turn + 1}{step}", why if known is None else known
+
+
+def _name(session: SaidSession) -> str:
+    return session.name if session.item is None else f"{session.name} {session.item + 1}"
