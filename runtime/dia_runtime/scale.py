@@ -156,6 +156,7 @@ def _side(
 
 def _entry(name: str, status: str, row: Sequence[float]) -> dict[str, Any]:
     value, se, infit, outfit, infit_z, outfit_z, successes, trials = map(number, row)
+    se = None if status == "anchor" else se  # it was given
     ends = None if value is None or se is None else [value - Z * se, value + Z * se]
     fit = {"infit": infit, "outfit": outfit, "infit_z": infit_z, "outfit_z": outfit_z}
     return {"name": name, "value": value, "se": se, "ci": ends, "status": status, **fit,

@@ -166,18 +166,26 @@ def _given(rows: Array, trials: Array, totals: Array, tilts: Array, weights: Arr
     turned = np.exp(1j * angles)
     right = chance(rows[:, None] + tilts)  # rows x classes
     factor = 1 + right[:, :, None] * (turned - 1)
-    product = np.exp((trials[:, :, None] * np.log(factor)).sum(axis=0))
+    product = _product(trials, factor)
     twice = np.where(angles == 0, 1.0, 2.0) / most
     density = product * np.exp(-1j * totals[:, None] * angles) * twice
     mass = density.real.sum(axis=1)  # of the total, under the tilted chances
     share = density / mass[:, None]  # classes x points
     part = right[:, :, None] * turned / factor
-    first = (part * share).sum(axis=2).real
-    second = (part * part * share).sum(axis=2).real
+    weighted = part * share
+    first = weighted.sum(axis=2).real
+    second = np.einsum("rcp,rcp->rc", part, weighted).real
     log_gamma = (trials * softplus(rows[:, None] + tilts)).sum(axis=0) - totals * tilts + np.log(mass)
     expected = trials * first
     spread = _spread(trials, part, share, weights, first, second)
     return Given(slice(0), expected, log_gamma, spread)
+
+
+def _product(trials: Array, factor: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """The product over rows of each factor to the power of the row's trials."""
+    if (trials <= 1).all():
+        return np.asarray(np.where(trials[:, :, None] > 0, factor, 1).prod(axis=0))
+    return np.asarray(np.exp((trials[:, :, None] * np.log(factor)).sum(axis=0)))
 
 
 def _spread(
@@ -192,7 +200,8 @@ def _spread(
     size = len(part)
     scaled = (trials[:, :, None] * part).reshape(size, -1)
     weighted = (share * weights[:, None]).reshape(-1)
-    products = ((scaled * weighted) @ scaled.T).real
+    turned = scaled * weighted
+    products = turned.real @ scaled.real.T - turned.imag @ scaled.imag.T
     means = trials * first
     found = products - (means * weights) @ means.T
     found[np.arange(size), np.arange(size)] += (trials * (first - second)) @ weights
