@@ -20,7 +20,7 @@ from dia_runtime.report.pictures.figures import (
     whisker,
 )
 
-WIDTH, STRIP, STRIP_HEIGHT = 720, 150, 22
+WIDTH, STRIP, STRIP_HEIGHT = 720, 120, 22
 FIGURE = "rs"
 
 
