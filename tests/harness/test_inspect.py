@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from conftest import Command
+from dia_compiler.cli import run
 from loopback import serve
-from tricky import SAME, Case
+from tricky import SAME, Case, pictured
 
 pytestmark = pytest.mark.harness
 LINE = "inspect eval {task} --model openai-api/loop/gpt-x --log-dir logs --display plain"
@@ -58,3 +59,51 @@ def test_a_task_asks_our_prompts_and_finds_our_figures(
     (written,) = (tmp_path / "logs").glob(f"*.{log}")
     back = case.imported("inspect", written)
     assert {name: back[name] for name in SAME} == {name: ours[name] for name in SAME}
+
+
+def test_pictures_are_parts_of_the_message(environment: Callable[[str], Path], shell: Command, tmp_path: Path) -> None:
+    case = Case(tmp_path, pictured(tmp_path, "attach"))
+    with serve(case.model()) as server:
+        assert (
+            run(
+                [
+                    "run",
+                    str(case.bundle),
+                    "--model",
+                    "openai/loop",
+                    "--base-url",
+                    server.url,
+                    "-o",
+                    str(tmp_path / "own.run"),
+                    "-q",
+                ]
+            )
+            == 0
+        )
+        ours = sorted(json.dumps(each.body["messages"][0]["content"], sort_keys=True) for each in server.asked)
+    with serve(case.model()) as server:
+        variables = {"LOOP_API_KEY": "sk-none", "LOOP_BASE_URL": server.url}
+        line = LINE.format(task=f"dia/dia_bench -T bundle={case.bundle}")
+        assert shell(line, environment("inspect"), **variables).returncode == 0
+        theirs = [each.body["messages"][0]["content"] for each in server.asked]
+    for content in theirs:
+        for part in content:
+            part.get("image_url", {}).pop("detail", None)  # Inspect says `auto`, which is the default
+    assert sorted(json.dumps(content, sort_keys=True) for content in theirs) == ours
+
+
+def test_the_same_model_with_tools_has_files_and_is_scored_beside_itself(
+    environment: Callable[[str], Path], shell: Command, tmp_path: Path
+) -> None:
+    case = Case(tmp_path, pictured(tmp_path, "file"))
+    with serve(case.model()) as server:
+        variables = {"LOOP_API_KEY": "sk-none", "LOOP_BASE_URL": server.url}
+        task = LINE.format(task=f"dia/dia_bench -T bundle={case.bundle}")
+        refused = shell(task, environment("inspect"), **variables)
+        assert refused.returncode != 0 and "-T tools=true" in refused.stdout + refused.stderr
+        done = shell(f"{task} -T tools=true -T sandbox=local", environment("inspect"), **variables)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    case.asked_exactly(server.asked)
+    assert all({tool["function"]["name"] for tool in each.body["tools"]} == {"bash", "python"} for each in server.asked)
+    (log,) = (tmp_path / "logs").glob("*.eval")
+    assert case.imported("inspect", log)["counts"]["correct"] == 2

@@ -63,6 +63,29 @@ params:
 KINDS = ("right", "right", "wrong", "skip", "loose", "empty", "fenced", "spaced")
 
 
+ATTACHED = """\
+template: pictured
+title: A QR code beside the prompt
+params:
+  number: {type: integer, min: 1, max: 1000000}
+  word: {type: string, alphabet: = letters, length: 8}
+assets:
+  picture: {build: qr, text: = word}
+deliver: DELIVER
+answer: {value: word, type: text}
+prompt: Which text does {{ picture }} of case {{ number }} hold?
+"""
+
+
+def pictured(folder: Path, deliver: str) -> Path:
+    """A bundle whose questions come with a picture, in the message or as a file."""
+    specs = folder / deliver
+    specs.mkdir(parents=True)
+    (specs / "benchmark.yaml").write_text(BENCHMARK.replace("tricky", f"pictured_{deliver}"), encoding="utf-8")
+    (specs / "pictured.yaml").write_text(ATTACHED.replace("DELIVER", deliver), encoding="utf-8")
+    return compile([specs], 2, out=folder / f"bundles-{deliver}", jobs=1).bundles[0].path
+
+
 def compiled(folder: Path, k: int = 3) -> Path:
     """The bundle of the benchmark."""
     specs = folder / "specs"
