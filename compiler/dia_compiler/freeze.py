@@ -26,7 +26,7 @@ from dia_compiler.check import CheckedBenchmark
 from dia_compiler.freedom import Freedom
 from dia_compiler.health import Figures
 from dia_compiler.output import Frozen, Order, refuse_foreign, replace, written
-from dia_compiler.read import Scalar
+from dia_compiler.read import FILE_BYTES, Scalar
 from dia_compiler.settings import settings_of
 from dia_compiler.shards import Files, put, put_lines
 from dia_compiler.spec import Datum, Template, TypeUse
@@ -123,7 +123,7 @@ def _write(plan: BundlePlan, ready: Sequence[Ready], folder: Path) -> tuple[Froz
     templates = [line(_template_record(held, plan) | ({"canary": canary} if canary else {})) for held in ready]
     put(folder, "templates.jsonl", b"".join(part + b"\n" for part in templates), files)
     for name, content in sorted(plan.item.files.items()):
-        put(folder, f"specs/{name}", marked(name, content, canary), files)
+        put(folder, f"specs/{name}", _marked(name, content, canary), files)
     root = merkle.root(entry.leaf for held in ready for entry in held.spool.entries())
     manifest = _manifest(plan, ready, root, files)
     encoded = manifest_bytes(manifest)
@@ -164,7 +164,13 @@ def _template_record(held: Ready, plan: BundlePlan) -> dict[str, Any]:
 def _digest_of(template: Template, plan: BundlePlan) -> str:
     """The SHA-256 of the template's source file as the bundle holds it."""
     name = plan.item.relative(template.file)
-    return hashlib.sha256(marked(name, plan.item.files[name], plan.item.benchmark.facts.get("canary"))).hexdigest()
+    return hashlib.sha256(_marked(name, plan.item.files[name], plan.item.benchmark.facts.get("canary"))).hexdigest()
+
+
+def _marked(name: str, content: bytes, canary: str | None) -> bytes:
+    """A source file with the canary's sentence, unless the compile of the copy would find it too large."""
+    held = marked(name, content, canary)
+    return held if len(held) <= FILE_BYTES else content
 
 
 def _freedom(held: Ready) -> Freedom:

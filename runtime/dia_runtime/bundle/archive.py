@@ -71,7 +71,10 @@ def _members(bundle: Bundle) -> Iterator[tuple[str, int]]:
         yield name, bundle.expected(name).size
     for name in BESIDE:
         if (bundle.path / name).is_file():
-            yield name, (bundle.path / name).stat().st_size
+            size = (bundle.path / name).stat().st_size
+            if size > LARGEST_BESIDE:
+                raise DiaError(Diagnostic("E726", f"`{name}` is larger than {LARGEST_BESIDE >> 20} MiB"))
+            yield name, size
 
 
 def _tar(bundle: Bundle, members: list[tuple[str, int]]) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ from dia_runtime.bundle import sealed_file
 from dia_runtime.bundle.canonical import bundle_id, line, manifest_bytes
 from dia_runtime.bundle.cipher import KEY
 from dia_runtime.bundle.commitments import FILE, committed
-from dia_runtime.bundle.files import open_inside
+from dia_runtime.bundle.files import integrity, open_inside
 from dia_runtime.bundle.open import Bundle, manifest_file, open_bundle
 from dia_runtime.bundle.placing import new_folder
 from dia_runtime.bundle.verify import examine
@@ -122,7 +122,9 @@ def _members(bundle: Bundle) -> list[tuple[str, int, Iterable[bytes]]]:
 
 def _whole(bundle: Bundle, name: str) -> tuple[str, int, Iterable[bytes]]:
     with open_inside(bundle.path, name) as file:
-        held = file.read(manifests.LARGEST)
+        held = file.read(manifests.LARGEST + 1)
+    if len(held) > manifests.LARGEST:
+        raise integrity("E702", f"`{name}` is larger than {manifests.LARGEST} bytes")
     return name, len(held), (held,)
 
 

@@ -71,8 +71,12 @@ def _opened(bundle: Bundle, passphrase: str) -> Iterator[tuple[bytes, Opened]]:
 
 def _write(folder: Path, name: str, pieces: Iterable[bytes]) -> None:
     path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("xb") as file:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("xb")
+    except (FileExistsError, NotADirectoryError):
+        raise integrity("E721", visible(f"`{sealed_file.NAME}` holds `{name}`, where another file lies")) from None
+    with file:
         file.writelines(pieces)
 
 

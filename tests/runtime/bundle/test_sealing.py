@@ -175,6 +175,24 @@ def test_manifests_of_other_versions_are_told(sealed: Path) -> None:
         assert told in refused(sealed)
 
 
+def test_files_of_a_seal_cannot_lie_over_others(sealed: Path) -> None:
+    key = b"k" * 32
+    header = sealed_file.new_header(SECRET, key, open_bundle(sealed).questions_root)
+    for names in (["questions.jsonl"], ["a", "a/b"], ["a/b", "a"], ["manifest.json", "x"]):
+        members = [(name, 2, (b"{}",)) for name in names]
+        (sealed / "sealed.bin").write_bytes(b"".join(sealed_file.written(header, key, members)))
+        forged(sealed)
+        assert re.search("where another file lies|no sound bundle|holds no bundle", refused(sealed)), names
+    for index in ([{"path": "../x", "size": 1}], [{"path": "/x", "size": 1}], [{"path": "x", "size": -1}], {}, [[]],
+                  [{"path": "x", "size": 1}] * 2, [{"path": "x", "size": 10**12}], [{"path": "x"}]):  # fmt: skip
+        content = cipher.encrypted(
+            cipher.derived(key, "dia seal 1: content"), header.encoded(), (line({"files": index}), b"\n")
+        )
+        (sealed / "sealed.bin").write_bytes(header.encoded() + b"".join(content))
+        forged(sealed)
+        assert re.search("no list of its files|ends within a file", refused(sealed)), index
+
+
 def test_commitments_of_others_are_found(sealed: Path, whole: Path, tmp_path: Path) -> None:
     other = seal(whole, SECRET, tmp_path / "other").path
     shutil.copy(other / "commitments.jsonl", sealed)
