@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -55,11 +55,22 @@ class Scale:
     result: dict[str, Any]
 
 
-def scale(panel: Panel, options: Options, wish: Wish, anchors: Mapping[str, float] | None = None) -> Scale:
-    """The scale of a panel. Raises DiaError (exit 2) for data that fall apart or give no scale."""
+def scale(
+    panel: Panel,
+    options: Options,
+    wish: Wish,
+    anchors: Mapping[str, float] | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Scale:
+    """The scale of a panel; `tell` is called with what is begun that may take long.
+
+    Raises DiaError (exit 2) for data that fall apart or give no scale.
+    """
     if wish.paper:
         return _paper(panel)
     held, fits, found = _fitted(panel, options, wish, anchors)
+    if wish.choose_filter:
+        tell("filters: each is tried on held-out replies")
     choice = _choice(panel, held, fits[1], options) if wish.choose_filter else None
     rule = wish.filter or (choice or {}).get("chosen")
     if rule is not None:
@@ -73,7 +84,7 @@ def scale(panel: Panel, options: Options, wish: Wish, anchors: Mapping[str, floa
         "filter": rule,
         "choice": choice,
         "held_out": _held_out(panel, options, wish),
-        "stability": _stability(panel, options, wish),
+        "stability": _stability(panel, options, wish, tell),
         "differences": _differences(panel, held, wish),
         "left_out": [asdict(entry) for entry in bank.left_out],
     }
@@ -210,12 +221,13 @@ def _held_out(panel: Panel, options: Options, wish: Wish) -> dict[str, Any] | No
     return None if told is None else {name: number(value) for name, value in asdict(told).items()}
 
 
-def _stability(panel: Panel, options: Options, wish: Wish) -> dict[str, Any] | None:
+def _stability(panel: Panel, options: Options, wish: Wish, tell: Callable[[str], None]) -> dict[str, Any] | None:
     """Refits without each model, and without each family where these are known."""
     if "stability" not in wish.checks or options.gauge == "anchors":
         return None
     count = len(panel.models)
     alone = {name: np.arange(count) == at for at, name in enumerate(panel.models)}
+    tell(f"stability: {count} models left out in turn, of these data and of {wish.draws} that are drawn")
     found = {"models": _told(panel, stability(panel.successes, panel.trials, options, alone, wish.draws, wish.seed))}
     if wish.families:
         names = sorted({family for family in wish.families if family is not None})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +127,7 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
     if given["anchors"] is not None:
         anchors = {entry.item: entry.difficulty for entry in read_bank(given["anchors"]).items}
     options = _options(given, panel)
-    found = scale(panel, options, _wish(given, panel), anchors)
+    found = scale(panel, options, _wish(given, panel), anchors, _teller(is_quiet(given["quiet"])))
     out = given["out"] or Path("build", "banks", f"{panel.benchmark or data[0].name.partition('.')[0]}.json")
     write_bank(found.bank, out)
     if given["as_json"]:
@@ -139,6 +140,11 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
         for note in [*_notes(found.result, given, panel), f"the bank is in {out}"]:
             click.echo(f"note: {visible(note)}", err=True)
     return 0
+
+
+def _teller(quiet: bool) -> Callable[[str], None]:
+    """What says on standard error what is begun; nothing where quiet is wanted."""
+    return (lambda text: None) if quiet else (lambda text: click.echo(visible(text), err=True))
 
 
 def _options(given: dict[str, Any], panel: Panel) -> Options:
