@@ -21,7 +21,7 @@ from dia_runtime.metrics import FIGURES, Mark, mark, tally
 from dia_runtime.statistics.compare import comparison, differences
 from dia_runtime.statistics.figures import figures_json
 from dia_runtime.statistics.ledger import Marks
-from dia_runtime.statistics.resample import Intervals, _kept_weights
+from dia_runtime.statistics.resample import Intervals, _kept_weights, _large_weights
 
 K, MODELS = 5, 8
 POINTS = {"correct": 1, "skipped": 0, "wrong": -2}
@@ -43,6 +43,7 @@ def timed(name: str, runs: int, action: Callable[[], Any]) -> Any:
     seconds, cpu, found = [], [], None
     for _ in range(runs):
         _kept_weights.cache_clear()  # every run draws its own resamples
+        _large_weights.cache_clear()
         started, used = perf_counter(), process_time()
         found = action()
         seconds.append(perf_counter() - started)

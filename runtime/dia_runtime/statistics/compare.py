@@ -12,14 +12,32 @@ from typing import Any
 import numpy
 
 from dia_runtime.statistics.figures import NOWHERE
-from dia_runtime.statistics.ledger import Marks, beside, shared
-from dia_runtime.statistics.paired import Side
+from dia_runtime.statistics.ledger import Marks, beside, is_same, shared
+from dia_runtime.statistics.paired import Side, Weights
 from dia_runtime.statistics.resample import Intervals, Numbers
-from dia_runtime.statistics.sample import sample_of
+from dia_runtime.statistics.sample import MANY, sample_of
 from dia_runtime.statistics.significance import holm
 
-FIRST_LESS_SECOND = {0: Fraction(1), 1: Fraction(-1)}
 Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Two:
+    """Two respondents at their places among those that are put side by side."""
+
+    side: Side
+    first: int = 0
+    second: int = 1
+
+    @property
+    def weights(self) -> Weights:
+        """The first less the second."""
+        return {self.first: Fraction(1), self.second: Fraction(-1)}
+
+    def values(self, name: str) -> list[float | None]:
+        """The figure of each; None where it is open."""
+        ends = [self.side.bounds(name, at) if self.side.rows else None for at in (self.first, self.second)]
+        return [float(bounds[0]) if bounds and bounds[0] == bounds[1] else None for bounds in ends]
 
 
 @dataclass(slots=True)
@@ -29,7 +47,7 @@ class Comparison:
     names: list[str]
     marks: list[Marks]
     figures: tuple[str, ...]
-    sides: dict[Pair, Side]
+    pairs: dict[Pair, Two]
 
     def head(self, pair: Pair) -> dict[str, Any]:
         """Whom an entry is about."""
@@ -38,9 +56,13 @@ class Comparison:
 
 def comparison(names: Sequence[str], marks: Sequence[Marks], figures: Sequence[str], way: Intervals) -> Comparison:
     """The pairs, ready to be compared by these figures."""
-    pairs = combinations(range(len(names)), 2)
-    sides = {pair: Side(*beside([marks[at] for at in pair]), figures, way) for pair in pairs}
-    return Comparison(list(names), list(marks), tuple(figures), sides)
+    found = list(combinations(range(len(names)), 2))
+    if is_same(marks) and len(found) > 1 and len(marks[0]) <= MANY:  # all side by side are resampled at once
+        whole = Side(*beside(list(marks)), figures, way)
+        pairs = {(one, other): Two(whole, one, other) for one, other in found}
+    else:
+        pairs = {pair: Two(Side(*beside([marks[at] for at in pair]), figures, way)) for pair in found}
+    return Comparison(list(names), list(marks), tuple(figures), pairs)
 
 
 def differences(held: Comparison) -> list[dict[str, Any]]:
@@ -48,12 +70,10 @@ def differences(held: Comparison) -> list[dict[str, Any]]:
     found = []
     for name in held.figures:
         entries = []
-        for pair, side in held.sides.items():
-            values = [side.figure(name, at).value if side.rows else None for at in (0, 1)]
-            head = {"figure": name, **held.head(pair), "items": side.items, "questions": side.questions}
-            shown = [None if value is None else float(value) for value in values]
-            tested = side.tested(name, FIRST_LESS_SECOND) if side.rows else UNTESTED
-            entries.append({**head, "values": shown, **tested})
+        for pair, two in held.pairs.items():
+            head = {"figure": name, **held.head(pair), "items": two.side.items, "questions": two.side.questions}
+            tested = two.side.tested(name, two.weights) if two.side.rows else UNTESTED
+            entries.append({**head, "values": two.values(name), **tested})
         found += adjusted(entries)
     return found
 
@@ -75,7 +95,7 @@ def rank_changes(held: Comparison, values: Sequence[dict[str, float | None]]) ->
         rows = [
             {"model": name, "at": at, "ranks": [column[at] for column in columns]} for at, name in enumerate(held.names)
         ]
-        changes = [change for pair, side in held.sides.items() if (change := _change(held, pair, side, figures))]
+        changes = [change for pair, two in held.pairs.items() if (change := _change(held, pair, two, figures))]
         found.append({"figures": list(figures), "ranks": rows, "changes": changes})
     return found
 
@@ -90,13 +110,13 @@ def ranks(values: Sequence[float | None]) -> list[int | None]:
     return [None if value is None else 1 + sum(other > value for other in known) for value in values]
 
 
-def _change(held: Comparison, pair: Pair, side: Side, figures: tuple[str, str]) -> dict[str, Any] | None:
+def _change(held: Comparison, pair: Pair, two: Two, figures: tuple[str, str]) -> dict[str, Any] | None:
     """The pair whose order the figures reverse, the leader by the first figure before that by the second."""
-    estimates = [side.estimate(name, FIRST_LESS_SECOND)["value"] if side.rows else None for name in figures]
-    if not estimates[0] or not estimates[1] or (estimates[0] > 0) == (estimates[1] > 0):
+    gaps = [None if None in values else values[0] - values[1] for values in map(two.values, figures)]  # type: ignore[operator]
+    if not gaps[0] or not gaps[1] or (gaps[0] > 0) == (gaps[1] > 0):
         return None
-    leads = estimates[0] > 0
-    drawn = [side.replicates(name, FIRST_LESS_SECOND) * (1 if leads else -1) for name in figures]
+    leads = gaps[0] > 0
+    drawn = [two.side.replicates(name, two.weights) * (1 if leads else -1) for name in figures]
     shown: dict[str, Any] = {"order": [None, None], "both": None}
     if len(drawn[0]):
         first, second = drawn
@@ -107,7 +127,7 @@ def _change(held: Comparison, pair: Pair, side: Side, figures: tuple[str, str]) 
 
 def skip_agreement(held: Comparison, way: Intervals) -> list[dict[str, Any]]:
     """For each pair how far they skip the same questions: phi, with the items resampled; errors are left out."""
-    return [{**held.head(pair), **_agreement([held.marks[at] for at in pair], way)} for pair in held.sides]
+    return [{**held.head(pair), **_agreement([held.marks[at] for at in pair], way)} for pair in held.pairs]
 
 
 def _agreement(marks: list[Marks], way: Intervals) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from dia_runtime.metrics import Mark, Tally, tally
 
@@ -29,6 +29,12 @@ class Ledger:
     def base(self) -> Marks:
         """The marks of the questions without a variant."""
         return self.wordings.get(None, {})
+
+
+def is_same(marks: Sequence[Marks]) -> bool:
+    """Whether all have marks of the same questions."""
+    asked = [{item: held.keys() for item, held in each.items()} for each in marks]
+    return all(each == asked[0] for each in asked)
 
 
 Row = tuple[Tally, ...]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from dia_runtime.metrics import FIGURES, Figure, Part
+from dia_runtime.metrics import FIGURES, Figure
 from dia_runtime.statistics.figures import NOWHERE, SUMS, ends_of, of_one_value
 from dia_runtime.statistics.ledger import Row
 from dia_runtime.statistics.resample import Intervals, Numbers
@@ -27,17 +27,23 @@ class Side:
         self.rows: list[Row] = list(rows)
         self.questions, self.intervals = questions, intervals
         self.times, self.figures = list(rows.values()), tuple(figures)
+        self._figures: dict[tuple[str, int], Figure] = {}
+        self._bounds: dict[tuple[str, int], tuple[Fraction, Fraction] | None] = {}
         self.items, self.wide = sum(self.times), len(self.rows[0]) if self.rows else 0
 
     def figure(self, name: str, at: int) -> Figure:
         """The figure of one respondent."""
-        parts = [self._part(name, row[at]) for row in self.rows]
-        held = tuple(part._replace(times=times) for part, times in zip(parts, self.times, strict=True))
-        return Figure(held, is_sum=name in SUMS)
+        if (name, at) not in self._figures:
+            parts = (FIGURES[name]({row[at]: 1}).parts[0] for row in self.rows)
+            held = tuple(part._replace(times=times) for part, times in zip(parts, self.times, strict=True))
+            self._figures[name, at] = Figure(held, is_sum=name in SUMS)
+        return self._figures[name, at]
 
-    @staticmethod
-    def _part(name: str, tally: Any) -> Part:
-        return FIGURES[name]({tally: 1}).parts[0]
+    def bounds(self, name: str, at: int) -> tuple[Fraction, Fraction] | None:
+        """The two ends of the figure of one respondent."""
+        if (name, at) not in self._bounds:
+            self._bounds[name, at] = self.figure(name, at).bounds
+        return self._bounds[name, at]
 
     @cached_property
     def sample(self) -> Sample:
@@ -57,7 +63,7 @@ class Side:
 
     def estimate(self, name: str, weights: Weights) -> dict[str, Any]:
         """The weighted sum with its standard error and interval; its bounds while errors leave it open."""
-        ends = [(self.figure(name, at).bounds, weight) for at, weight in weights.items()]
+        ends = [(self.bounds(name, at), weight) for at, weight in weights.items()]
         if any(bounds is None for bounds, _ in ends):
             return dict(NOWHERE)
         pairs = [sorted((bounds[0] * weight, bounds[1] * weight)) for bounds, weight in ends if bounds]

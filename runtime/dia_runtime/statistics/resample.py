@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
 Numbers = NDArray[numpy.float64]
 METHODS = ("bca", "percentile", "none")
+Counts = NDArray[numpy.integer[Any]]
 CELLS = 2_000_000  # of a matrix of weights that is held at once, 16 MB
-KEPT = 6  # matrices that are kept for the next figures over as many items
+KEPT = 16  # matrices that are kept for the next figures over as many items, of at most 4 MB each
+LARGE = 5  # times as many cells are kept for the last two
+SMALL, ALIKE = 1_000, 8  # items that are drawn one by one, unless so many are alike
 FEW = 20  # items for each different one, below which drawing them one by one is quicker
 
 
@@ -34,37 +38,51 @@ def resampled_sums(rows: Numbers, times: Sequence[int], intervals: Intervals) ->
 
     Rows of integers give exact sums, so that no processor or library adds them up differently.
     """
-    return numpy.concatenate([weights @ rows for weights in _weights(tuple(times), intervals)])
+    if (
+        len(times) * ALIKE > sum(times) <= SMALL
+    ):  # one by one, so that all figures of as many items share their resamples
+        rows, times = numpy.repeat(rows, times, axis=0), [1] * sum(times)
+    return numpy.concatenate([weights.astype(numpy.float64) @ rows for weights in _weights(tuple(times), intervals)])
 
 
-def _weights(times: tuple[int, ...], intervals: Intervals) -> Iterator[Numbers]:
+def _weights(times: tuple[int, ...], intervals: Intervals) -> Iterator[Counts]:
     """How often each row comes in the resamples, some resamples at a time."""
     if len(times) * intervals.resamples <= CELLS:
         yield _kept_weights(times, intervals.resamples, intervals.seed)
-        return
-    generator, left = _generator(times, intervals.seed), intervals.resamples
-    step = max(1, CELLS // len(times))
-    while left > 0:
-        yield _drawn(generator, times, min(step, left))
-        left -= step
+    elif len(times) * intervals.resamples <= LARGE * CELLS and sum(times) <= SMALL:
+        yield from _large_weights(times, intervals.resamples, intervals.seed)
+    else:
+        yield from _in_parts(times, intervals.resamples, intervals.seed)
+
+
+def _in_parts(times: tuple[int, ...], resamples: int, seed: int) -> Iterator[Counts]:
+    generator, step = _generator(times, seed), max(1, CELLS // len(times))
+    for start in range(0, resamples, step):
+        yield _drawn(generator, times, min(step, resamples - start))
 
 
 @lru_cache(maxsize=KEPT)
-def _kept_weights(times: tuple[int, ...], resamples: int, seed: int) -> Numbers:
-    return _drawn(_generator(times, seed), times, resamples)
+def _kept_weights(times: tuple[int, ...], resamples: int, seed: int) -> Counts:
+    counts = _drawn(_generator(times, seed), times, resamples)
+    return counts.astype(numpy.uint16) if sum(times) <= numpy.iinfo(numpy.uint16).max else counts
+
+
+@lru_cache(maxsize=2)
+def _large_weights(times: tuple[int, ...], resamples: int, seed: int) -> tuple[Counts, ...]:
+    return tuple(part.astype(numpy.uint16) for part in _in_parts(times, resamples, seed))
 
 
 def _generator(times: tuple[int, ...], seed: int) -> numpy.random.Generator:
     return numpy.random.Generator(numpy.random.PCG64([seed, sum(times), len(times)]))
 
 
-def _drawn(generator: numpy.random.Generator, times: tuple[int, ...], resamples: int) -> Numbers:
+def _drawn(generator: numpy.random.Generator, times: tuple[int, ...], resamples: int) -> Counts:
     """So many resamples of all items, as counts of the rows."""
     number, rows = sum(times), len(times)
     if number > FEW * rows or number * resamples > 4 * CELLS:
-        return generator.multinomial(number, numpy.array(times) / number, size=resamples).astype(numpy.float64)
+        return generator.multinomial(number, numpy.array(times) / number, size=resamples)
     row_of = numpy.repeat(numpy.arange(rows), times)
     drawn = row_of[generator.integers(0, number, size=(resamples, number))]
     drawn += rows * numpy.arange(resamples)[:, None]
     counts = numpy.bincount(drawn.ravel(), minlength=rows * resamples)
-    return counts.reshape(resamples, rows).astype(numpy.float64)
+    return counts.reshape(resamples, rows)

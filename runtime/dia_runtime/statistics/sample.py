@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy
 from numpy.typing import NDArray
 
-from dia_runtime.statistics.confidence import SHARES, interval, widened
+from dia_runtime.statistics.confidence import NORMAL, SHARES, interval, widened
 from dia_runtime.statistics.resample import Intervals, Numbers, resampled_sums
 
 Exact = int | Fraction
@@ -71,7 +71,11 @@ class Sample:
         return self._drawn[intervals]
 
     def replicates(self, quantity: Quantity, intervals: Intervals) -> Numbers:
-        """The quantity in each resample."""
+        """The quantity in each resample; of many different items as many values of the normal distribution."""
+        if len(self.rows) > MANY:
+            steps = (numpy.arange(intervals.resamples) + 0.5) / intervals.resamples
+            normal = numpy.array([NORMAL.inv_cdf(step) for step in steps])
+            return (self.point(quantity) or 0.0) + (self.standard_error(quantity) or 0.0) * normal
         return self.values(quantity, self.drawn(intervals))
 
     def point(self, quantity: Quantity) -> float | None:
