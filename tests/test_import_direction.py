@@ -17,7 +17,7 @@ SOURCES = {
 # on the ground only `language` and `data` may be imported by the others.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"language", "data"}),
-    frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch"}),
+    frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch", "boundary"}),
     frozenset({"statistics", "labels"}),
     frozenset({"grade", "truth", "session_records", "calibrate"}),
     frozenset({"respondents", "judge"}),

@@ -1,0 +1,1 @@
+"""Where a model stands on a calibrated bank, and where it succeeds half of the time."""
