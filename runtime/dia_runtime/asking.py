@@ -29,7 +29,9 @@ from dia_runtime.writing import Keeper, TurnWriter
 
 BATCH = 100
 BATCH_SECONDS, LONGEST_BATCH_SECONDS = 0.02, 0.2
-DISK_SHARE = 10  # of the time, at most so many-th goes to waiting for a slow disk
+DISK_SHARE = (
+    50  # a batch is gathered for so many times what the last one took, so that the disk takes little of the time
+)
 ENOUGH = 20  # so many questions in a row without a reply say that the network or the provider is gone
 SPENT = "the budget is spent"
 

@@ -49,7 +49,7 @@ class Claims:
 
     def take(self, respondent: int, pairs: Iterable[Pair]) -> list[Pair]:
         """Those of the pairs that were neither answered nor held by another; they are held now."""
-        with self.store.told(), self.store.transaction():
+        with self.store.told(), self.store.lightly(), self.store.transaction():
             self._forget_the_dead()
             if not self.store.rows("SELECT 1 FROM worker WHERE id = ?", self.worker):  # it was thought to be dead
                 self.enter()
@@ -62,7 +62,7 @@ class Claims:
 
     def take_shared(self, respondent: int, attempt: int, scope: str) -> bool:
         """Whether what questions share is this process's to ask from now on."""
-        with self.store.told(), self.store.transaction():
+        with self.store.told(), self.store.lightly(), self.store.transaction():
             self._forget_the_dead()
             if not self.store.rows("SELECT 1 FROM worker WHERE id = ?", self.worker):
                 self.enter()
@@ -72,7 +72,8 @@ class Claims:
     def free_shared(self, respondent: int, attempt: int, scope: str) -> None:
         """Nothing; gives back what was taken."""
         query = "DELETE FROM share_claim WHERE respondent = ? AND attempt = ? AND scope = ? AND worker = ?"
-        self.store.rows(query, respondent, attempt, scope, self.worker)
+        with self.store.lightly():
+            self.store.rows(query, respondent, attempt, scope, self.worker)
 
     def elsewhere(self, respondent: int) -> int:
         """How many questions other processes are asking the respondent now."""

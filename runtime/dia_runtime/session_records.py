@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from dia_runtime.bundle.open import Bundle
@@ -24,9 +25,12 @@ MOST_SESSIONS, MOST_TURNS = 100, 100
 LIMIT = 20_000
 MARK = b'"sessions"'
 # What a session may set for itself; where requests go, and with which key, is the command line's alone.
-SETTINGS = (
-    "temperature", "max_tokens", "top_p", "seed", "stop", "reasoning_effort", "presence_penalty", "frequency_penalty",
-)  # fmt: skip
+SETTINGS = {
+    **dict.fromkeys(("temperature", "top_p", "presence_penalty", "frequency_penalty"), "number"),
+    **dict.fromkeys(("max_tokens", "seed"), "integer"),
+    "stop": "texts",
+    "reasoning_effort": "text",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +195,9 @@ def _items(held: Any) -> Items | None:
 def _code(held: Any) -> Code | None:
     if held is not None and not isinstance(held, Mapping):
         raise ValueError("stored code has no right shape")
+    replies = [] if held is None else _list(held.get("replies", []))
+    if not all(isinstance(name, str) for name in replies):
+        raise ValueError("stored code has no right shape")
     return held
 
 
@@ -198,7 +205,19 @@ def _settings(held: Any) -> Mapping[str, Any]:
     for name in held:
         if name not in SETTINGS:
             raise ValueError(f"a session cannot set `{str(name)[:60]}`")
+        if not _is_a(SETTINGS[name], decode(held[name])):
+            raise ValueError(f"the setting `{name}` has no right shape")
     return dict(held)
+
+
+def _is_a(kind: str, value: Any) -> bool:
+    """Whether a setting is of its kind."""
+    if kind == "text":
+        return isinstance(value, str)
+    if kind == "texts":
+        return isinstance(value, list) and all(isinstance(text, str) for text in value)
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return is_integer or (kind == "number" and isinstance(value, Fraction))
 
 
 def _list(held: Any) -> Sequence[Any]:

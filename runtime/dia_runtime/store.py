@@ -304,6 +304,15 @@ class Store:
             raise
 
     @contextmanager
+    def lightly(self) -> Iterator[None]:
+        """What is written meanwhile survives the end of the process, but need not survive a power cut."""
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            yield
+        finally:
+            self._connection.execute("PRAGMA synchronous = FULL")
+
+    @contextmanager
     def told(self) -> Iterator[None]:
         """Tells what SQLite says as an error of this run."""
         try:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import loopback as loop
 import persona as scripted
 import pytest
 import talks
 from click.testing import CliRunner, Result
+from dia_runtime.data import data_folder
 from dia_runtime.respondents.models import Wish
 from dia_runtime.run import Terms, run
 from dia_runtime.store import read_store
@@ -187,6 +190,29 @@ def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -
     assert "== judge (judge, says:COMPLY)" in told and called("show", "a.run").return_value == 0
     missing: Any = called("show", "a.run", "talk/9").exception
     assert (missing.exit_code, missing.diagnostics[0].code) == (2, "E809")
+
+
+def test_transcripts_keep_their_schema(made: Make, program: str) -> None:
+    bundle = made(talks.refusal(), talks.pressure(1), talks.difficulty([1, 2], 2))
+    run(bundle, program, "a.run", terms=Terms(roles={"judge": "none"}))
+    schema = json.loads((data_folder() / "schemas" / "transcript.schema.json").read_text())
+    for text in transcripts("a.run"):
+        jsonschema.Draft202012Validator(schema).validate(json.loads(text or ""))
+
+
+def test_a_run_of_the_second_version_is_read_and_brought_up(tiny: Make, made: Make) -> None:
+    run(tiny(templates=1), "oracle", "a.run", limit=2)
+    with sqlite3.connect("a.run") as connection:
+        for statement in ("DROP TABLE turn", "DROP TABLE share_claim", "PRAGMA user_version = 2"):
+            connection.execute(statement)
+    connection.close()
+    with read_store("a.run") as store:
+        assert store.version == 2 and store.turns(1, 1, "0") == [] and store.talked(1, 0) == set()
+    assert called("show", "a.run", "sum_0/0").return_value == 0
+    (entry,) = run("bundle", "oracle", "a.run").respondents
+    run("bundle", "oracle", "b.run")
+    with read_store("a.run") as store, read_store("b.run") as new:
+        assert (entry.asked, entry.kept) == (1, 2) and (store.version, store.schema()) == (3, new.schema())
 
 
 HOSTILE = {

@@ -377,6 +377,33 @@ def test_each_item_sees_its_own_replies_and_has_its_own_condition(made: Make) ->
     ]  # fmt: skip
 
 
+JUNK = [
+    {"expression": 5}, {"expression": "1/0"}, {"template": "{{ x"}, {"expression": "x", "names": 5}, {},
+    {"expression": "f(1)", "functions": {"f": 5}}, {"expression": "y", "lets": [["y"]]},
+    {"expression": "10**10**10"}, {"template": "{{ 'a' * 10**9 }}"}, {"expression": "tokens(nobody)", "replies": ["nobody"]},
+]  # fmt: skip
+
+
+def test_stored_code_of_no_right_shape_spoils_its_own_session(made: Make) -> None:
+    questions = []
+    for at, junk in enumerate(JUNK):
+        broken = [
+            talks.session("text", talks.turn(junk, "never")),
+            talks.session("when", talks.turn("x"), when=junk),
+            talks.session("list", talks.turn("x"), over=junk),
+            talks.session("item", talks.turn("x"), over=[{"expression": "sqrt(2)"}, {"expression": 5}]),
+        ]
+        questions.append(talks.question([*broken, talks.session("sound", talks.turn(f"Hello {at}", "hello"))], at))
+    with loop.serve(scripted.plays()) as server:
+        (entry,) = asked(made(*questions), terms(server)).respondents
+    assert entry.asked == len(JUNK) and entry.ended is None
+    with read_store("a.run") as store:
+        whole = [text for (text,) in store.rows("SELECT text FROM reply WHERE error IS NULL")]
+    for text in whole:
+        assert [reply.text for reply in read_transcript(text)[-1].replies] == ["fine"]
+    assert len(whole) == len(JUNK) and all(prompt.startswith("Hello") for prompt in prompts(server))
+
+
 def test_symbolic_items_are_made_in_the_worker(made: Make) -> None:
     each = talks.session(
         "each",
@@ -396,6 +423,7 @@ BROKEN: dict[str, Any] = {
     "a turn that says nothing": [{"name": "a", "turns": [{}]}],
     "an order that is none": [talks.session("a", talks.turn("x"), needs=["b"]), talks.session("b", talks.turn("x"))],
     "another address": [talks.session("a", talks.turn("x"), settings={"base_url": "http://example.invalid"})],
+    "a setting of another kind": [talks.session("a", talks.turn("x"), settings={"temperature": True})],
     "an unknown format": [talks.session("a", talks.turn("x", "r", "no-such"))],
     "a name twice": [talks.session("a", talks.turn("x", "r"), talks.turn("y", "r"))],
 }

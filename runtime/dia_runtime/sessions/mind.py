@@ -60,7 +60,10 @@ class Mind:
 
 def decoded(stored: list[Any]) -> Iterator[list[Value]]:
     """The stored values, as the one item of a worker's task."""
-    yield [decode(value, symbolic) for value in stored]
+    try:
+        yield [decode(value, symbolic) for value in stored]
+    except (ValueError, TypeError):
+        raise LanguageError("a list holds what is no stored value") from None
 
 
 def read(text: str, format: Mapping[str, Any]) -> Iterator[Value | None]:
