@@ -1,6 +1,6 @@
 """How often the intervals of dia hold the truth: data sets from a known truth, scored as replies are.
 
-    python docs/studies/interval_coverage.py [--sets 1000] [--items 50,150] [--shapes 0,1,2] [--resamples 2000] [--seed 1]
+    python docs/studies/interval_coverage.py [--sets 1000] [--items 50,150] [--shapes 0,1,2] [--resamples 2000]
 
 Items differ in difficulty (a beta distribution), and each has five instances, so that instances of one item are alike.
 Each data set is scored by each method, and the share of intervals that hold the true figure is printed: 95 % is the
