@@ -12,9 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy
 import pytest
 from dia_compiler.cli import run
+from dia_runtime.data import data_folder
 from dia_runtime.language.diagnostics import DiaError
 from dia_runtime.report.page.shown import FOR_PHONES
 from dia_runtime.report.pictures import PICTURES
@@ -190,6 +192,8 @@ def test_plot_writes_one_picture(here: Path, capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
     assert run(["plot", "leaderboard", "a.run", "-o", "new/board.svg", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
+    schema = json.loads((data_folder() / "schemas" / "plot.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(facts, schema)
     assert facts["bytes"] == Path("new/board.svg").stat().st_size and facts["kind"] == "leaderboard"
     first = Path("new/board.svg").read_bytes()
     assert run(["plot", "leaderboard", "a.run", "-o", "new/board.svg"]) == 0
