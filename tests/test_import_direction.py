@@ -17,15 +17,16 @@ SOURCES = {
 # on the ground only `language` and `data` may be imported by the others.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"language", "data"}),
-    frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch", "boundary"}),
+    frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch"}),
     frozenset({"statistics", "labels"}),
     frozenset({"grade", "truth", "session_records", "calibrate"}),
     frozenset({"respondents", "judge"}),
     frozenset({"lay_down", "scanning", "jobs", "sessions", "writing", "blocks", "beside"}),
     frozenset({"asking", "ensemble", "imports"}),
     frozenset({"exports", "run", "score"}),
-    frozenset({"harnesses", "report", "audit", "views", "panel", "overlap"}),
+    frozenset({"harnesses", "report", "agreement", "audit", "views", "panel", "overlap"}),
     frozenset({"scale", "explain", "linking"}),
+    frozenset({"boundary"}),
     frozenset({"commands"}),
 )
 ROOMS_THAT_ARE_ONE = ({"store", "store_schema", "claims"}, {"metrics", "intervals"})
