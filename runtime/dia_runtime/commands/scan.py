@@ -58,6 +58,8 @@ def command(
     tell = None if is_quiet(quiet) or not sys.stderr.isatty() else _progress()
     found = scan(list(_all(files)), opened, canaries, words, limit, tell)
     printed(json.dumps(found, indent=2) + "\n" if as_json else visible(_told(found)), out)
+    if tell is not None:
+        click.echo("\r\x1b[K", err=True, nl=False)
     is_found = any(entry["count"] for entry in (*found["canaries"], found["exact"], found["partial"]))
     return 1 if strict and is_found else 0
 
