@@ -22,7 +22,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"grade", "truth", "session_records", "calibrate"}),
     frozenset({"respondents", "judge"}),
     frozenset({"lay_down", "scanning", "jobs", "sessions", "writing", "blocks", "beside"}),
-    frozenset({"asking", "ensemble", "imports"}),
+    frozenset({"asking", "ensemble", "imports", "together"}),
     frozenset({"exports", "run", "score"}),
     frozenset({"harnesses", "report", "agreement", "audit", "views", "panel", "overlap"}),
     frozenset({"scale", "explain", "linking"}),

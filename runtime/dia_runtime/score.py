@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +18,11 @@ from dia_runtime.ensemble import ensemble as elected
 from dia_runtime.judge import Judge, Rules, told_points, worth
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.metrics import FIGURES
-from dia_runtime.statistics.compare import comparison, differences, rank_changes, skip_agreement
 from dia_runtime.statistics.confidence import LEVEL
-from dia_runtime.statistics.groups import Respondents
 from dia_runtime.statistics.ledger import Marks
-from dia_runtime.statistics.power import power as sizes
 from dia_runtime.statistics.resample import METHODS, Intervals
 from dia_runtime.store import Store, read_store, require_root
+from dia_runtime.together import Wanted, labels_of, require_few, together
 
 if TYPE_CHECKING:
     from dia_runtime.labels import Labels
@@ -37,30 +35,9 @@ WORDS = {
     "over": ("instances", "attempts"),
 }
 PRESETS = {"paper": ("compat", "wrong")}  # preset -> chain, and what an error counts as
-COMPARED = ("trad_score", "rs")  # unless other figures are named
 FEWEST, MOST = 100, 1_000_000  # resamples
-MOST_MODELS = 50
 MOST_KINDS = 1_000  # of points that questions give
 Place = str | os.PathLike[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is computed beside the figures: intervals, comparisons by these figures, and sizes for a difference.
-
-    `labels` are what a file of labels says of the respondents, None where there is no such file.
-    """
-
-    intervals: Intervals = Intervals()  # noqa: RUF009 - it is frozen
-    compare: tuple[str, ...] = ()
-    labels: Labels | None = None
-    power: bool = False
-    difference: float | None = None
-
-    @property
-    def is_beside(self) -> bool:
-        """Whether respondents are put beside each other, question by question."""
-        return bool(self.compare) or self.power or self.labels is not None
 
 
 def score(
@@ -177,7 +154,7 @@ def _result(
         items, k, varies = questions, max(store.attempts() for store in stores), False
     wanted = replace(wanted, intervals=replace(wanted.intervals, points=_worths(stores, rules)))
     known = names(stores)
-    _require_few(known, wanted)
+    require_few(known, wanted)
     ways = Ways(by, rules.over, wanted.intervals, wanted.is_beside)
     marks: list[Marks] = []
     models = [
@@ -204,46 +181,15 @@ def _result(
             "resamples": wanted.intervals.resamples,
             "seed": wanted.intervals.seed,
         },
-        "models": [{**model, "labels": _labels(wanted, model["model"])} for model in models],
+        "models": [{**model, "labels": labels_of(wanted, model["model"])} for model in models],
         "ensembles": [elected(stores, rules, source, ways, policy, questions)] if policy else [],
-        **_beside(known, marks, models, wanted),
+        **together(known, marks, models, wanted),
     }
-
-
-def _require_few(known: Sequence[str], wanted: Wanted) -> None:
-    if wanted.is_beside and len(known) > MOST_MODELS:
-        message = f"{len(known)} models are too many to be compared, each with each"
-        raise DiaError(Diagnostic("E811", message, None, f"name runs of {MOST_MODELS} at most"))
 
 
 def _kept(ways: Ways, store: Store) -> Ways:
     """The ways of a run, whose marks are kept also where its questions come in several wordings."""
     return replace(ways, keeps_marks=ways.keeps_marks or store.has_variants())
-
-
-def _labels(wanted: Wanted, model: str) -> dict[str, str]:
-    return wanted.labels.of(model) if wanted.labels else {}
-
-
-def _beside(
-    known: Sequence[str], marks: Sequence[Marks], models: Sequence[Mapping[str, Any]], wanted: Wanted
-) -> dict[str, Any]:
-    """What is made of all respondents together."""
-    way, figures = wanted.intervals, wanted.compare
-    found: dict[str, Any] = {"comparisons": [], "rank_changes": [], "skip_agreement": [], "by_respondent": {}}
-    if figures:
-        held = comparison(known, marks, figures, way)
-        values = [{name: model[name]["value"] for name in figures} for model in models]
-        found |= {"comparisons": differences(held), "rank_changes": rank_changes(held, values)}
-        found["skip_agreement"] = skip_agreement(held, way)
-    if wanted.labels:
-        respondents = Respondents(known, marks, figures or COMPARED, way)
-        said = [wanted.labels.of(str(model["model"])) for model in models]
-        found["by_respondent"] = {
-            label: respondents.by([held.get(label) for held in said]) for label in wanted.labels.names
-        }
-    found["power"] = sizes(known, marks, wanted.difference) if wanted.power else None
-    return found
 
 
 def _models(

@@ -1,0 +1,72 @@
+"""All respondents of a score together: comparisons, groups by labels, and which differences can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.statistics.compare import comparison, differences, rank_changes, skip_agreement
+from dia_runtime.statistics.groups import Respondents
+from dia_runtime.statistics.ledger import Marks
+from dia_runtime.statistics.power import power as sizes
+from dia_runtime.statistics.resample import Intervals
+
+if TYPE_CHECKING:
+    from dia_runtime.labels import Labels
+
+COMPARED = ("trad_score", "rs")  # unless other figures are named
+MOST_MODELS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is computed beside the figures: intervals, comparisons by these figures, and sizes for a difference.
+
+    `labels` are what a file of labels says of the respondents, None where there is no such file.
+    """
+
+    intervals: Intervals = Intervals()  # noqa: RUF009 - it is frozen
+    compare: tuple[str, ...] = ()
+    labels: Labels | None = None
+    power: bool = False
+    difference: float | None = None
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether respondents are put beside each other, question by question."""
+        return bool(self.compare) or self.power or self.labels is not None
+
+
+def require_few(known: Sequence[str], wanted: Wanted) -> None:
+    """Nothing; raises DiaError (exit 2) where too many respondents are to be compared, each with each."""
+    if wanted.is_beside and len(known) > MOST_MODELS:
+        message = f"{len(known)} models are too many to be compared, each with each"
+        raise DiaError(Diagnostic("E811", message, None, f"name runs of {MOST_MODELS} at most"))
+
+
+def labels_of(wanted: Wanted, model: str) -> dict[str, str]:
+    """What the file of labels says of a respondent."""
+    return wanted.labels.of(model) if wanted.labels else {}
+
+
+def together(
+    known: Sequence[str], marks: Sequence[Marks], models: Sequence[Mapping[str, Any]], wanted: Wanted
+) -> dict[str, Any]:
+    """What is made of all respondents together, with the keys of `dia score --json`."""
+    way, figures = wanted.intervals, wanted.compare
+    found: dict[str, Any] = {"comparisons": [], "rank_changes": [], "skip_agreement": [], "by_respondent": {}}
+    if figures:
+        held = comparison(known, marks, figures, way)
+        values = [{name: model[name]["value"] for name in figures} for model in models]
+        found |= {"comparisons": differences(held), "rank_changes": rank_changes(held, values)}
+        found["skip_agreement"] = skip_agreement(held, way)
+    if wanted.labels:
+        respondents = Respondents(known, marks, figures or COMPARED, way)
+        said = [wanted.labels.of(str(model["model"])) for model in models]
+        found["by_respondent"] = {
+            label: respondents.by([held.get(label) for held in said]) for label in wanted.labels.names
+        }
+    found["power"] = sizes(known, marks, wanted.difference) if wanted.power else None
+    return found
