@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING
 
 from dia_runtime.language.confinement.permission import NO, WORDS
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.language.workers import Crew
 
 from dia_compiler.discover import Folder, discover
-from dia_compiler.output import SHARD, Frozen, Order
+from dia_compiler.output import SHARD, SPAN, Frozen, Order
 from dia_compiler.unchanged import Inputs, Kept, inputs_of, unchanged
 
 if TYPE_CHECKING:
     from dia_compiler.check import Checked
 
 Progress = Callable[[str, int, int], None]
+TRIAL = 3
+HEAVY, MANY = ("sympy", "numpy"), 20  # so many templates surely need them, and half a second of each worker is spared
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +72,20 @@ def compile(
     return _compilation(whole, sources)
 
 
+def _crew(folders: list[Folder], jobs: int, k: int) -> Crew:
+    """Workers that get ready while the rest of dia is imported and the specs are read: as many as there is use for."""
+    files = sum(len(folder.chosen or folder.files) for folder in folders)
+    most = jobs if k > SPAN else min(jobs, max(1, files))  # a large template is divided among all
+    return Crew(most, "dia_compiler.work", HEAVY if files >= MANY else ())
+
+
 def _made(
     to_make: list[tuple[Folder, Inputs | None]], order: Order, on_progress: Progress | None
 ) -> tuple[list[Kept], dict[str, str]]:
-    from dia_compiler.make import make
+    with _crew([folder for folder, _ in to_make], order.jobs, order.k) as crew:
+        from dia_compiler.make import make
 
-    return make(to_make, order, on_progress)
+        return make(to_make, order, crew, on_progress)
 
 
 def _compilation(whole: list[Kept], sources: dict[str, str]) -> Compilation:
@@ -93,7 +104,8 @@ def check_specs(
     allow_programs: str = NO,
 ) -> Checked:
     """Every fault of every spec: those that show without evaluating, then examples and three instances of the rest."""
-    from dia_compiler.make import try_out
+    folders = discover([Path(path) for path in paths])
+    with _crew(folders, jobs or os.cpu_count() or 1, TRIAL) as crew:
+        from dia_compiler.make import try_out
 
-    workers = jobs or os.cpu_count() or 1
-    return try_out(discover([Path(path) for path in paths]), workers, is_strict, on_progress, allow_programs)
+        return try_out(folders, TRIAL, crew, is_strict, on_progress, allow_programs)

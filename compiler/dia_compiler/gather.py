@@ -94,7 +94,8 @@ class Gathering:
 
     def run(self, crew: Crew) -> list[Expanded]:
         """The rows of every template, made by the crew; what goes wrong is added to the faults."""
-        self.waiting.extend(job.task(expand_template, 0) for job in self.jobs)
+        heaviest_first = sorted(self.jobs, key=lambda job: not job.work.template.assets)  # no worker idles at the end
+        self.waiting.extend(job.task(expand_template, 0) for job in heaviest_first)
         for job in self.jobs:
             self.tell(job)
         with closing(crew.run(self.waiting)) as outcomes:

@@ -28,10 +28,8 @@ from dia_compiler.settings import seed_of, settings_of
 from dia_compiler.spec import Benchmark, Template
 from dia_compiler.spool import PARTS, Spool
 from dia_compiler.unchanged import Inputs, Kept, inputs_of, remember, told_warning
-from dia_compiler.work import SPAN, Summary, Work
+from dia_compiler.work import Summary, Work
 
-TRIAL = 3
-ALGEBRA, MANY = ("sympy",), 20  # so many templates surely need it, and half a second of each worker is spared
 NOT_SEEN = frozenset({"title", "version", "license", "notes"})  # facts of a benchmark that no question depends on
 
 
@@ -44,14 +42,14 @@ class SpecFaults(DiaError):
 
 
 def make(
-    to_make: list[tuple[Folder, Inputs | None]], order: Order, on_progress: Progress | None
+    to_make: list[tuple[Folder, Inputs | None]], order: Order, crew: Crew, on_progress: Progress | None
 ) -> tuple[list[Kept], dict[str, str]]:
-    """The bundles of the benchmarks with their warnings, and the texts of the specs.
+    """The bundles of the benchmarks with their warnings, and the texts of the specs; the crew makes their rows.
 
     Raises DiaError with every fault of every spec; nothing is written then.
     """
     folders = [folder for folder, _ in to_make]
-    with _crew(folders, order.jobs, order.k) as crew, private_folder(order.folder) as private, written(order.folder):
+    with private_folder(order.folder) as private, written(order.folder):
         checked = check(folders, order.is_strict, defers=True, programs=order.programs)
         plans = [_plan(item, order) for item in checked.benchmarks]
         inputs = {folder.path: held for folder, held in to_make}  # a folder that cannot be read has no plan
@@ -69,12 +67,12 @@ def make(
 
 
 def try_out(
-    folders: list[Folder], jobs: int, is_strict: bool, on_progress: Progress | None, programs: str = NO
+    folders: list[Folder], k: int, crew: Crew, is_strict: bool, on_progress: Progress | None, programs: str = NO
 ) -> Checked:
-    """Every fault of every spec, those included that the first few instances show; nothing is written."""
-    with scratch_folder() as scratch, _crew(folders, jobs, TRIAL) as crew:
+    """Every fault of every spec, those included that the first k instances show; nothing is written."""
+    with scratch_folder() as scratch:
         checked = check(folders, is_strict, defers=True, programs=programs)
-        plans = [_plan(item, Order(k=TRIAL)) for item in checked.benchmarks]
+        plans = [_plan(item, Order(k=k)) for item in checked.benchmarks]
         works = [
             replace(work_of(plan, template, is_trial=True), means=Means(scratch, plan.item.programs))
             for plan in plans
@@ -85,15 +83,8 @@ def try_out(
     for work, held in zip(works, expanded, strict=True):
         if held.summary is not None:
             figures = figures_of(held.spool)
-            check_health(work.template, held.spool, held.summary, figures, TRIAL, checked.faults, is_trial=True)
+            check_health(work.template, held.spool, held.summary, figures, k, checked.faults, is_trial=True)
     return checked
-
-
-def _crew(folders: list[Folder], jobs: int, k: int) -> Crew:
-    """Workers that get ready while the specs are read: as many as there can be use for."""
-    files = sum(len(folder.chosen or folder.files) for folder in folders)
-    most = jobs if k > SPAN else min(jobs, max(1, files))  # a large template is divided among all
-    return Crew(most, "dia_compiler.work", ALGEBRA if files >= MANY else ())
 
 
 def _explaining(plans: list[BundlePlan]) -> Callable[[Work], list[Diagnostic]]:

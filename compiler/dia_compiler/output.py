@@ -20,6 +20,7 @@ from dia_runtime.language.diagnostics import DiaError, Diagnostic
 DEFAULT_OUT = Path("build")
 TEMPORARY = ".dia-"
 SHARD = 100_000
+SPAN = 200  # instances of a template that are made in one go
 
 
 @dataclass(frozen=True, slots=True)

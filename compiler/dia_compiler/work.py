@@ -22,6 +22,7 @@ from dia_compiler.freedom import Freedom
 from dia_compiler.fuzz import DRY_POSITIONS, Exhausted, Walker
 from dia_compiler.items import Item
 from dia_compiler.means import NOTHING_LENT, Means
+from dia_compiler.output import SPAN
 from dia_compiler.prepare import prepare
 from dia_compiler.records import Writer
 from dia_compiler.settings import Settings
@@ -29,7 +30,6 @@ from dia_compiler.spec import Benchmark, Template
 from dia_compiler.spool import Batch, framed
 from dia_compiler.talk_expand import expansion_of
 
-SPAN = 200
 BATCH_ROWS = 100
 BATCH_BYTES = 1 << 18
 KEPT = 2
