@@ -82,7 +82,7 @@ def _tar(bundle: Bundle, members: list[tuple[str, int]]) -> Iterator[bytes]:
     folder, length = archive_name(bundle), 0
     for name, size in members:
         yield _header(f"{folder}/{name}", size)
-        yield from _exactly(bundle, name, size)
+        yield from bundle.sound_pieces(name) if name in bundle.manifest["files"] else _beside(bundle, name, size)
         yield bytes(-size % BLOCK)
         length += BLOCK + size + -size % BLOCK
     yield bytes(2 * BLOCK + -(length + 2 * BLOCK) % RECORD)
@@ -100,7 +100,7 @@ def _header(path: str, size: int) -> bytes:
         raise DiaError(Diagnostic("E726", message, None, "shorten the names of files below specs/")) from None
 
 
-def _exactly(bundle: Bundle, name: str, size: int) -> Iterator[bytes]:
+def _beside(bundle: Bundle, name: str, size: int) -> Iterator[bytes]:
     found = 0
     with open_inside(bundle.path, name) as file:
         while piece := file.read(min(READ, size - found)):

@@ -66,6 +66,17 @@ class Bundle:
         with self._opened(name) as file:
             yield from iter(partial(file.read, PIECE), b"")
 
+    def sound_pieces(self, name: str) -> Iterator[bytes]:
+        """The same; raises DiaError (exit 3) at the end where they are not the bytes that the manifest lists."""
+        digest, size = hashlib.sha256(), 0
+        for piece in self.pieces(name):
+            digest.update(piece)
+            size += len(piece)
+            yield piece
+        found = Measured(size, digest.hexdigest())
+        if not self.agrees(name, found):
+            raise self.differs(name, found)
+
     def names(self, kind: str) -> list[str]:
         """The files of a kind of record: `questions.jsonl`, or the shards `questions-00000.jsonl` and on."""
         pattern = re.compile(rf"{kind}(-[0-9]{{5,}})?\.jsonl")

@@ -61,7 +61,7 @@ def seal(source: Path, passphrase: str, target: Path, is_weak: bool = False, for
         files: dict[str, Any] = {}
         for name in sorted(bundle.manifest["files"]):
             if PUBLIC_FILES.fullmatch(name):
-                files[name] = _put(folder, name, bundle.pieces(name))
+                files[name] = _put(folder, name, bundle.sound_pieces(name))
         files[FILE] = _put(folder, FILE, (line(committed(key, answer)) + b"\n" for answer in bundle.answers()))
         files["templates.jsonl"] = _put(folder, "templates.jsonl", map(_public_template, bundle.templates()))
         pieces = sealed_file.written(header, key, _members(bundle))
@@ -115,7 +115,7 @@ def _members(bundle: Bundle) -> list[tuple[str, int, Iterable[bytes]]]:
     answers = bundle.names("answers")
     names = [*answers, *(name for name in listed if name not in answers)]
     members: list[tuple[str, int, Iterable[bytes]]] = [(manifests.NAME, len(encoded), (encoded,))]
-    members += [(name, bundle.expected(name).size, bundle.pieces(name)) for name in names]
+    members += [(name, bundle.expected(name).size, bundle.sound_pieces(name)) for name in names]
     beside = [name for name in (manifests.PROVENANCE, manifests.SIGNATURE) if (bundle.path / name).is_file()]
     return members + [_whole(bundle, name) for name in beside]
 

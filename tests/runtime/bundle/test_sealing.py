@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -15,7 +16,7 @@ import dia_runtime
 import jsonschema
 import pytest
 from dia_compiler.cli import run
-from dia_runtime.bundle import cipher, key_file, sealed_file, signing
+from dia_runtime.bundle import archive, cipher, key_file, sealed_file, signing
 from dia_runtime.bundle import seal as sealing
 from dia_runtime.bundle.canonical import line, manifest_bytes
 from dia_runtime.bundle.commitments import commitment
@@ -130,6 +131,41 @@ def test_a_seal_that_was_cut_or_lengthened_is_found(sealed: Path) -> None:
         place.write_bytes(changed)
         forged(sealed)
         assert "damaged" in refused(sealed)
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000])
+@pytest.mark.parametrize("step", [1 << 12, 1 << 16, 1 << 20])
+def test_content_of_any_size_comes_back(size: int, step: int) -> None:
+    key, content = b"k" * 32, bytes(range(256)) * (size // 256 + 1)
+    content = content[:size]
+    pieces = (content[at : at + step] for at in range(0, size, step))
+    held = b"".join(cipher.encrypted(key, b"header", pieces))
+    assert len(held) == size + cipher.TAG * max(1, -(-size // cipher.PIECE))
+    assert b"".join(cipher.decrypted(key, b"header", io.BytesIO(held))) == content
+    for wrong in (held[:-1], held[: -cipher.TAG - 1], held + b"x", held[cipher.PIECE + cipher.TAG :]):
+        with pytest.raises(DiaError, match="the seal is damaged"):
+            list(cipher.decrypted(key, b"header", io.BytesIO(wrong)))
+    for other, beside in ((b"K" * 32, b"header"), (key, b"Header")):
+        with pytest.raises(DiaError, match="the seal is damaged"):
+            list(cipher.decrypted(other, beside, io.BytesIO(held)))
+
+
+def test_a_bundle_that_changes_while_it_is_sealed_or_packed_is_noticed(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def changing(*given: Any) -> list[Any]:
+        held = (whole / "specs" / "benchmark.yaml").read_bytes()
+        (whole / "specs" / "benchmark.yaml").write_bytes(b"?" + held[1:])
+        return []
+
+    for module, name, make in ((sealing, "examine", lambda: seal(whole, SECRET, tmp_path / "made")),
+                               (archive, "file_problems", lambda: archive.pack(whole, tmp_path / "made"))):  # fmt: skip
+        (whole / "specs" / "benchmark.yaml").write_bytes(b"benchmark: tiny\n")
+        found = type("Found", (), {"problems": ()})
+        monkeypatch.setattr(module, name, lambda path, found=found: changing() or (found if module is sealing else []))  # noqa: B023
+        with pytest.raises(DiaError, match="differs from the manifest"):
+            make()
+        assert not (tmp_path / "made").exists()
 
 
 def test_blocks_cannot_change_places(tiny: Make, tmp_path: Path) -> None:
