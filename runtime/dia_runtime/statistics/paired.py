@@ -16,7 +16,7 @@ from dia_runtime.statistics.resample import Intervals, Numbers
 from dia_runtime.statistics.sample import Ratio, Sample, sample_of
 from dia_runtime.statistics.significance import two_sided
 
-TINY = 1e-12  # errors below it are those of rounding
+TINY = 1e-12  # smaller errors of a mean are those of rounding
 Weights = Mapping[int, Fraction]  # respondent's place in a row -> its weight in a mean of figures, or a difference
 
 
@@ -74,8 +74,9 @@ class Side:
         error = self.sample.standard_error(quantity)
         is_difference = any(weight < 0 for weight in weights.values())
         around = self.sample.interval(quantity, self.intervals, is_difference)
-        if error is not None and error < TINY and self.intervals.method != "none":
-            error, around = 0.0, of_one_value(low, self._ends(name, weights), self.items)
+        if error is not None and error < TINY * (self.items if name in SUMS else 1):
+            is_wanted = self.intervals.method != "none"
+            error, around = 0.0, of_one_value(low, self._ends(name, weights), self.items) if is_wanted else None
         return {"value": low, "se": error, "ci": around}
 
     def _ends(self, name: str, weights: Weights) -> tuple[float, float] | None:

@@ -121,6 +121,11 @@ class Sample:
         deviations = left_out - numpy.average(left_out, weights=self.times)
         return math.sqrt((number - 1) / number * float((self.times * deviations**2).sum()))
 
+    def _rounding(self, quantity: Quantity) -> float:
+        """An error below this is that of rounding."""
+        is_sum = not callable(quantity) and any(part.bottom is None for part in quantity)
+        return 1e-12 * (self.number if is_sum else 1)
+
     def left_out(self, quantity: Quantity) -> Numbers:
         """The quantity without one item like each row."""
         return self.values(quantity, self._total() - self.rows)
@@ -128,7 +133,7 @@ class Sample:
     def interval(self, quantity: Quantity, intervals: Intervals, is_difference: bool = False) -> list[float] | None:
         """The confidence interval; None where nothing varies, below two items, and where none is wanted."""
         point, error = self.point(quantity), self.standard_error(quantity)
-        if intervals.method == "none" or point is None or not error or error < 1e-12 * max(1.0, abs(point)):
+        if intervals.method == "none" or point is None or not error or error < self._rounding(quantity):
             return None
         if len(self.rows) > MANY:
             return [point - WIDTH * error, point + WIDTH * error]

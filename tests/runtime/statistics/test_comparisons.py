@@ -144,6 +144,9 @@ def test_p_where_all_items_differ_alike_is_that_of_signs() -> None:
     assert entry["p"] == 0.125 and entry["order"] == 1.0
     assert entry["difference"]["ci"] == [pytest.approx(2 * 0.025 ** (1 / 4) - 1), 1.0]
     (same,) = differences(comparison(["a", "b"], [first, first], ["trad_score"], WAY))
+    thirds = [marks([[verdict, "skipped", "skipped"]] * 7) for verdict in ("correct", "wrong")]
+    (plain,) = differences(comparison(["a", "b"], thirds, ["rs"], PLAIN))
+    assert plain["difference"] == {"value": 7.0, "se": 0.0, "ci": None} and plain["p"] == 2.0**-6
     reach = 1 - 0.025 ** (1 / 4)
     assert same["p"] == 1.0 and same["order"] is None
     assert same["difference"]["ci"] == [pytest.approx(-reach), pytest.approx(reach)]
