@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from dia_runtime.packed import FREE, RATIO
+from dia_runtime.packed import FREE
 
+RATIO = 50  # logs pack 5 to 20 times
 DIRECTORY = 1 << 25
 MEMBER = 1 << 26
 END, END_SIZE = b"PK\x05\x06", 22

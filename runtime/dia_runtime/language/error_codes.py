@@ -302,7 +302,10 @@ CODES: dict[str, tuple[str, str]] = {
         "An export needs the answers, and this bundle has none. Unseal it; `jsonl` and `dia-bench` hold questions "
         "without answers too.",
     ),
-    "E714": ("a question that the target cannot hold", "The question is a session. Run it with `dia run`."),
+    "E714": (
+        "a question that the target cannot hold",
+        "It is a session, or has files, turns or a system prompt that the other harness cannot ask. Use `dia run`.",
+    ),
     "E715": ("an unknown target", "No exporter has this name. The message lists those that there are."),
     "E716": ("an exporter that leaves its folder", "A plug-in names a file outside the folder that it may write to."),
     "E717": (
