@@ -377,6 +377,32 @@ def test_each_item_sees_its_own_replies_and_has_its_own_condition(made: Make) ->
     ]  # fmt: skip
 
 
+def test_what_was_never_asked_is_told_item_by_item_where_the_items_are_known(made: Make) -> None:
+    talk = talks.difficulty([1, 2])
+    talk["sessions"][0]["role"] = "judge"
+    ended = talks.pressure(1, depth=2)
+    after = talks.session(
+        "after",
+        talks.turn(
+            talks.template(
+                "{{ answered(opening) }} {{ answered(stance) }} {{ finish_reason(stance) }}", "opening", "stance"
+            )
+        ),
+        needs=["talk"],
+    )
+    ended["sessions"].append(after)
+    refused = loop.fails(400, "flagged by the content filter", "content_filter")
+
+    async def answer(asked: loop.Asked, request: Any) -> Any:
+        return await (refused if asked.text.startswith("Claim") else scripted.plays())(asked, request)
+
+    with loop.serve(answer) as server:
+        asked(made(talk, ended), terms(server, roles={"judge": "none"}))
+    assert [session.item for session in said() if session.name == "single"] == [0, 1]
+    assert prompts(server)[-1] == "False False content_filter"
+    assert [reply.finish_reason for reply in said(number=1)[0].replies] == ["content_filter", "content_filter"]
+
+
 JUNK = [
     {"expression": 5}, {"expression": "1/0"}, {"template": "{{ x"}, {"expression": "x", "names": 5}, {},
     {"expression": "f(1)", "functions": {"f": 5}}, {"expression": "y", "lets": [["y"]]},

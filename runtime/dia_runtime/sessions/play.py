@@ -106,7 +106,9 @@ class Play:
             if items is None and session.when is not None and not await seen.holds(session.when, {}):
                 raise NotAsked("condition", "its condition did not hold")
         except NotAsked as why:
-            return [self.silent(session, None, why)]
+            size = len(session.over) if isinstance(session.over, list) else None
+            self.prepare(session, size)
+            return [self.silent(session, item, why) for item in ([None] if size is None else range(size))]
         self.prepare(session, None if items is None else len(items))
         if items is None:
             return await self.unit(session, None, None)
@@ -123,12 +125,11 @@ class Play:
         return [entry for one in found if not isinstance(one, Halt) for entry in one]
 
     def prepare(self, session: SessionRecord, size: int | None) -> None:
-        """Makes room for the replies of a session: one each, or one an item, or one a step of a turn's own list."""
+        """Makes room for the replies of a session: one each, or one an item."""
         for turn in session.turns:
             if turn.reply is not None:
-                once: Any = Said() if turn.over is None else []
-                many: list[Any] = [Said() if turn.over is None else [] for _ in range(size or 0)]
-                self.said[turn.reply], self.owners[turn.reply] = once if size is None else many, session.name
+                self.said[turn.reply] = Said() if size is None else [Said()] * size
+                self.owners[turn.reply] = session.name
 
     async def unit(self, session: SessionRecord, item: int | None, value: Value) -> list[SaidSession] | Halt:
         """What was said in one conversation, or why it was not led to its end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dia_runtime.language.replies import UNSET, Said
 from dia_runtime.language.values import Value, decode
@@ -54,7 +54,7 @@ class Talk:
                 except NotAsked as why:
                     self.over = why
             if self.over is not None and not any(reply.turn == number for reply in self.replies):
-                self.replies.append(self.over.reply(turn.reply, number))
+                await self.note(turn, self.over.reply(turn.reply, number))
         session, model = self.session, self.play.stage.model(self.session.role)
         return SaidSession(
             session.name, session.role, model or "none", self.item, self.key, tuple(self.messages), tuple(self.replies)
@@ -63,6 +63,8 @@ class Talk:
     async def turn(self, number: int, turn: TurnRecord, loops: Scope) -> None:
         """Asks a turn, once or for each item of its own list. Raises NotAsked and Halted."""
         items = await self.seen.items(turn.over, loops)
+        if items and turn.reply is not None:
+            self.put(turn.reply, [])
         for step, value in [(None, None)] if items is None else list(enumerate(items)):
             inner = around(loops, turn.variable, step, value)
             if turn.when is not None and not await self.seen.holds(turn.when, inner):
@@ -176,21 +178,26 @@ class Talk:
     async def note(self, turn: TurnRecord, said: SaidReply) -> None:
         """Keeps a reply for the transcript, and under its name for what is asked later."""
         self.replies.append(said)
-        if turn.reply is None:
-            return
-        heard, held = await self.heard(turn, said), self.play.said
-        if turn.over is not None:
-            place = held[turn.reply] if self.item is None else held[turn.reply][self.item]
-            place.append(heard)
-        elif self.item is not None:
-            held[turn.reply][self.item] = heard
+        if turn.reply is not None:
+            heard = await self.heard(turn, said)
+            self.put(turn.reply, heard if said.item is None else [*self.held(turn.reply), heard])
+
+    def held(self, name: str) -> Any:
+        """What the conversation has under the name of a reply: the reply, or a list of those to a turn's items."""
+        held = self.play.said[name]
+        return held if self.item is None else held[self.item]
+
+    def put(self, name: str, said: Said | list[Said]) -> None:
+        """Puts that under the name of a reply."""
+        if self.item is None:
+            self.play.said[name] = said
         else:
-            held[turn.reply] = heard
+            self.play.said[name][self.item] = said
 
     async def heard(self, turn: TurnRecord, said: SaidReply) -> Said:
         """The reply as expressions and later texts see it."""
         if said.text is None or turn.format is None:
-            return Said(finish_reason=said.finish_reason if said.error is None else None)
+            return Said(finish_reason=said.finish_reason)
         value = await self.play.mind.read(said.text[:MOST_TEXT], turn.format)
         seconds = None if said.seconds is None else decimal(said.seconds)
         return Said(
