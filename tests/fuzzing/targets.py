@@ -14,13 +14,15 @@ from types import FrameType
 from dia_compiler.check import check
 from dia_compiler.discover import discover
 from dia_compiler.eaten import compiled
-from dia_compiler.expand import Expansion
 from dia_compiler.prepare import prepare
 from dia_compiler.read import Scalar, data, parse
-from dia_compiler.records import RoundTrip, answer_record
+from dia_compiler.records import RoundTrip, answer_record, question_record
 from dia_compiler.rows import READERS, Columns, read_rows
 from dia_compiler.settings import settings_of
 from dia_compiler.spec import Snippet
+from dia_compiler.talk_expand import expansion_of
+from dia_compiler.talk_shown import shown_sessions
+from dia_runtime.bundle.canonical import line
 from dia_runtime.grade import VERDICTS, Grader
 from dia_runtime.language import watch
 from dia_runtime.language.answers import Undecided, Unreadable, answer_type, read
@@ -136,11 +138,14 @@ def spec(content: bytes) -> None:
                 with suppress(*EXPECTED), in_time():
                     watch.allow(STEPS)
                     prepared = prepare(item, found.benchmark, checked.faults, found.lists_of(item))
-                    expansion = Expansion(prepared, settings_of(found.benchmark, item, "0"))
+                    expansion = expansion_of(prepared, settings_of(found.benchmark, item, "0"))
                     trip = RoundTrip(expansion)
                     for instance in expansion.questions(3, is_trial=True):
                         trip.check(instance)
                         answer_record(instance, expansion, "fuzzed/0", None)
+                        if instance.talk is not None:
+                            line(question_record(instance, expansion, None))
+                            shown_sessions(instance.talk.sessions)
 
 
 def replies(content: bytes) -> None:
