@@ -74,7 +74,9 @@ class OwnFunctions(Pieces):
         )
         if any(self.starts_programs(calls) for _, _, calls in parts):
             self.runners.add(name)
-        self.namespace.add(name, function.arity, self.compiled_function(function) or missing)
+        is_fixed = not function.is_template and name not in self.runners and not self.depends.functions[name]
+        made = self.compiled_function(function)
+        self.namespace.add(name, function.arity, made or missing, is_fixed and function.body is not None)
 
     def parsed_part(
         self, body: tuple[Snippet, frozenset[str]], is_template: bool

@@ -227,6 +227,9 @@ class Lowering:
             check_arity(self.parsed.source, self.use(node, name), arity or 0, arity, name)
         except DiaError as error:
             return self.failed_call(node, error)
+        if name in self.namespace.fixed and all(is_plain(argument) for argument in node.args):
+            key = self.namespace.once(name, tuple(argument.value for argument in node.args))  # type: ignore[attr-defined]
+            return ast.Call(func=ast.Name(key, ast.Load()), args=[ast.Name("_s", ast.Load())], keywords=[])
         arguments = [ast.Name("_s", ast.Load()), *(self.lower(argument) for argument in node.args)]
         return ast.Call(func=ast.Name(f"_o_{name}", ast.Load()), args=arguments, keywords=[])
 
@@ -275,6 +278,11 @@ def no_reply(name: str, replies: frozenset[str]) -> tuple[str, str]:
     """The message for a function of replies that is given something else, and the mend."""
     one = min(replies)
     return f"`{name}` takes a reply's name", f"write {name}({one}), or {name}({one}[0]) for one of several replies"
+
+
+def is_plain(node: ast.expr) -> bool:
+    """Whether the node is a whole number or a text as it stands."""
+    return isinstance(node, ast.Constant) and type(node.value) in (int, str)
 
 
 def check_arity(source: Located, use: Use, least: int, most: int | None, signature: str) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from dia_runtime.language import guards
+from dia_runtime.language.budgets import charge, left
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions import library
 from dia_runtime.language.replies import REPLY_GUARDS
@@ -27,14 +28,26 @@ class Namespace:
         self.replies = replies
         self.globals: dict[str, Any] = {"__builtins__": {}}
         self.own: dict[str, int | None] = {}
+        self.fixed: set[str] = set()
         self.globals |= {f"_{name}": getattr(guards, name) for name in GUARDS}
         self.globals |= REPLY_GUARDS
         self.globals["_partial"] = partial
 
-    def add(self, name: str, arity: int | None, call: OwnCall) -> None:
-        """Makes an own function known; it hides a library function of that name. Arity None takes any arguments."""
+    def add(self, name: str, arity: int | None, call: OwnCall, is_fixed: bool = False) -> None:
+        """Makes an own function known; it hides a library function of that name. Arity None takes any arguments.
+
+        A fixed one looks at nothing but its arguments.
+        """
         self.own[name] = arity
+        (self.fixed.add if is_fixed else self.fixed.discard)(name)
         self.globals[f"_o_{name}"] = call
+
+    def once(self, name: str, arguments: tuple[int | str, ...]) -> str:
+        """The global under which compiled code finds a fixed function's value for arguments that stand in the text."""
+        key = f"_h_{name}_{arguments!r}"
+        if key not in self.globals:
+            self.globals[key] = Once(self.globals[f"_o_{name}"], arguments)
+        return key
 
     def reference(self, name: str) -> str:
         """The global under which compiled code finds a library function, made at first use."""
@@ -49,6 +62,26 @@ class Namespace:
         if key not in self.globals:
             self.globals[key] = constant(name)
         return key
+
+
+class Once:
+    """A function's value for certain arguments, computed at first use; later uses cost the same steps."""
+
+    __slots__ = ("arguments", "call", "is_known", "steps", "value")
+
+    def __init__(self, call: OwnCall, arguments: tuple[int | str, ...]) -> None:
+        self.call, self.arguments = call, arguments
+        self.is_known, self.steps, self.value = False, 0, None
+
+    def __call__(self, scope: Mapping[str, Value]) -> Value:
+        """The value. Raises what the function raises."""
+        if self.is_known:
+            charge(self.steps)
+            return self.value
+        before = left()
+        self.value = self.call(scope, *self.arguments)
+        self.steps, self.is_known = before - left(), True
+        return self.value
 
 
 GUARDS = (

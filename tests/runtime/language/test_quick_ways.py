@@ -10,8 +10,10 @@ import pytest
 import sympy
 from dia_runtime.language import budgets, certain, syntax
 from dia_runtime.language.diagnostics import DiaError, LanguageError, Position
+from dia_runtime.language.expressions import compile_expression
 from dia_runtime.language.functions.analysis import definite_integral
 from dia_runtime.language.functions.number import factor
+from dia_runtime.language.namespace import Namespace
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,3 +73,42 @@ def test_few_integrals_are_kept() -> None:
     for end in range(1, 9):
         definite_integral(sympy.exp(-(x**2)), x, 0, end)
     assert len(certain._KNOWN) <= certain.MOST_KNOWN
+
+
+def value_of(text: str, made: Namespace) -> tuple[object, int]:
+    budgets.reset(1000)
+    compiled = compile_expression(syntax.parse(Text(text)), made, values=frozenset({"n"}))
+    return compiled.call({"n": 2}), budgets.left()
+
+
+def test_a_call_with_plain_arguments_is_made_once_and_costs_its_steps_each_time() -> None:
+    made, calls = Namespace(), []
+
+    def slow(scope: object, *given: object) -> object:
+        calls.append(given)
+        budgets.charge(100)
+        return len(calls)
+
+    made.add("slow", 1, slow, is_fixed=True)
+    made.add("loose", 1, slow)
+    assert value_of("slow(5)", made) == value_of("slow(5)", made) == (1, 900)
+    assert (
+        value_of("slow('5')", made)[0] == 2 and value_of("slow(n)", made)[0] == 3 and value_of("slow(2)", made)[0] == 4
+    )
+    assert value_of("loose(5)", made)[0] == 5 and value_of("loose(5)", made)[0] == 6
+    made.add("slow", 1, slow)
+    assert value_of("slow(5)", made)[0] == 7
+
+
+def test_a_call_that_fails_is_made_again() -> None:
+    made, tries = Namespace(), []
+
+    def failing(scope: object, *given: object) -> object:
+        tries.append(given)
+        raise LanguageError("no")
+
+    made.add("f", 1, failing, is_fixed=True)
+    for _ in range(2):
+        with pytest.raises(LanguageError):
+            value_of("f(1)", made)
+    assert len(tries) == 2
