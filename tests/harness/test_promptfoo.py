@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from conftest import Command
+from dia_compiler.cli import run
 from loopback import serve
-from tricky import SAME, Case
+from tricky import SAME, Case, pictured
 
 pytestmark = pytest.mark.harness
 LINE = (
@@ -53,6 +54,20 @@ def test_a_configuration_asks_our_prompts_and_finds_our_figures(
     for log in ("out.json", "out.jsonl"):
         back = case.imported("promptfoo", tmp_path / log)
         assert {name: back[name] for name in SAME} == {name: ours[name] for name in SAME}
+
+
+def test_pictures_are_parts_of_the_message(environment: Callable[[str], Path], shell: Command, tmp_path: Path) -> None:
+    case = Case(tmp_path, pictured(tmp_path, "attach"))
+    folder = case.exported("promptfoo")
+    with serve(case.model()) as server:
+        own = ["-o", str(tmp_path / "own.run"), "-q"]
+        assert run(["run", str(case.bundle), "--model", "openai/loop", "--base-url", server.url, *own]) == 0
+        ours = sorted(json.dumps(each.body["messages"], sort_keys=True) for each in server.asked)
+    with serve(case.model()) as server:
+        variables = {**QUIET, "OPENAI_BASE_URL": server.url, "DIA_PYTHON": sys.executable}
+        assert shell(LINE.format(folder=folder), environment("promptfoo"), **variables).returncode == 0
+        theirs = sorted(json.dumps(each.body["messages"], sort_keys=True) for each in server.asked)
+    assert theirs == ours and "data:image/png;base64," in ours[0]
 
 
 def test_no_answer_stands_where_prompts_are_made(case: Case) -> None:
