@@ -11,6 +11,7 @@ from dia_runtime.language.values import Record, Value
 from jinja2 import nodes
 
 WHOLE = "*"
+ALL = frozenset({WHOLE})
 Fields = dict[str, frozenset[str]]
 
 

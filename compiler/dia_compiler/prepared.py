@@ -14,7 +14,7 @@ from dia_runtime.language.values import Value, encode
 
 from dia_compiler.assets.base import Builder, OptionFault
 from dia_compiler.domains import DatumCode, Maker, Scope
-from dia_compiler.fields import Fields, narrowed
+from dia_compiler.fields import ALL, Fields, narrowed
 from dia_compiler.spec import Asset, Benchmark, Choices, Template
 from dia_compiler.talk_prepared import TalkCode
 
@@ -113,7 +113,7 @@ class Reached:
         """The piece as it is stored with the values of an instance; narrow: of these what is read alone."""
         held = {name: scope[name] for name in sorted(self.names) if name in scope}
         if is_narrow:
-            held = {name: narrowed(value, self.fields[name]) for name, value in held.items()}
+            held = {name: narrowed(value, self.fields.get(name, ALL)) for name, value in held.items()}
         stored = {name: encode(value) for name, value in held.items()}
         return {kind: text, "names": stored, **self.parts}
 

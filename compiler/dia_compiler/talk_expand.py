@@ -19,7 +19,7 @@ from dia_runtime.language.values import Record, Value, encode, plain
 from dia_compiler.conditions import reached
 from dia_compiler.domains import Scope
 from dia_compiler.expand import Expansion, Instance, Talked, Way
-from dia_compiler.fields import WHOLE, narrowed
+from dia_compiler.fields import ALL, narrowed
 from dia_compiler.fuzz import Choose
 from dia_compiler.items import Item
 from dia_compiler.means import NOTHING_LENT, Means
@@ -361,7 +361,7 @@ class _Making:
             parts: Stored = {name: self.code(piece) for name, piece in code.parts.items()}
             if truth.kind == "ranking":
                 parts["keys"] = [self.code(piece) for piece in code.keys]
-            self.put_list(parts, truth.loop, code.over, self.items(truth.loop, code.over), frozenset({WHOLE}))
+            self.put_list(parts, truth.loop, code.over, self.items(truth.loop, code.over), ALL)
             made["truth"] = {truth.kind: {**parts, **plain_facts(truth.facts)}}
         if code.figures:
             made["figures"] = {figure.name: self.figure(figure.summary, figure.over, value, where)

@@ -329,3 +329,33 @@ def test_jobs_and_k_change_no_byte_of_a_question(tmp_path: Path) -> None:
     ]
     lines = [(path / "questions.jsonl").read_text().splitlines() for path in made]
     assert lines[0] == lines[1] == lines[2][: len(lines[0])]
+
+
+ASSETS = """
+template: noted
+title: A note in every turn, and an item for every word
+params:
+  word: {type: choice, of: [sea, bread]}
+  n: {type: integer, min: 1, max: 5}
+each: word
+instances: all
+assets: {note: {build: text, text: "N{{ n }}"}}
+sessions:
+  ask:
+    turns:
+      - user: "{{ word }} {{ note }}"
+        reply: {name: x, format: text}
+      - user: "{{ x }} {{ note }}"
+        reply: {name: y, format: text}
+grade: {correct: x == y}
+"""
+
+
+def test_assets_stand_in_the_texts_and_items_are_as_in_other_templates(tmp_path: Path) -> None:
+    expansion = expanded(tmp_path, ASSETS)
+    instances = list(expansion.questions(2))
+    assert [instance.item.name for instance in instances] == ["sea"] * 5 + ["bread"] * 5
+    first, second = question_record(instances[0], expansion, None)["sessions"][0]["turns"]
+    n = instances[0].parameters["n"]
+    assert first["user"] == f"sea N{n}"
+    assert code_of(second["user"]).render({"x": Said("a", "a")}) == f"a N{n}"
