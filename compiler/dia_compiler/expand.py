@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +36,8 @@ TRIED_ITEMS = 3
 REDRAWS = 1000
 ALL = "all"
 MOST_OF_ALL = 100_000
+MOST_WAYS = 50  # of comparing that are kept, where instances differ in them
+PLAIN = (str, int, Fraction, type(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class Expansion:
         self.drawing = Drawing(prepared, settings.seed)
         self.lists = self.drawing.lists
         self.held: Way | None = None
+        self.ways: dict[str | None, Way] = {}
         self.workshop = Workshop(prepared.assets, means)
 
     @property
@@ -313,9 +317,13 @@ class Expansion:
         code = self.prepared.comparison
         assert code is not None
         comparison = comparison_of(code.evaluate(scope))
-        way = self.made_way(comparison, self.settings.format)
         if code.is_constant:
-            self.held = way
+            self.held = self.made_way(comparison, self.settings.format)
+            return self.held
+        key = repr(comparison) if is_plain(comparison) else None
+        way = self.ways.get(key) or self.made_way(comparison, self.settings.format)
+        if key is not None and len(self.ways) < MOST_WAYS:
+            self.ways[key] = way
         return way
 
     def made_way(self, comparison: dict[str, Any], format: Mapping[str, Any]) -> Way:
@@ -423,6 +431,13 @@ class Expansion:
             place = self.prepared.template.skills.position if self.prepared.template.skills else None
             raise DiaError(Diagnostic("E203", "`skills` must be a list of texts", place))
         return tuple(dict.fromkeys(skills))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether the value is told from all others by its text: mappings and lists of texts and exact numbers."""
+    if isinstance(value, dict):
+        return all(map(is_plain, value.values()))
+    return all(map(is_plain, value)) if isinstance(value, list) else type(value) in PLAIN or isinstance(value, bool)
 
 
 def _rule(comparison: Mapping[str, Any]) -> str:
