@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from dia_runtime.scanning.index import SHARED, Index, Runs, index_of
 from dia_runtime.scanning.words import SPACE, Unescaped, Words, unescaped, words_of
 
 WORDS = 13
+NEAR = 50  # prompts that begin before a place and may reach beyond it
 MARK_WORDS = words_of(MARK.encode())
 HEX = re.compile(rb"[0-9a-f]{8} [0-9a-f]{4} [0-9a-f]{4} [0-9a-f]{4} [0-9a-f]{12} ")
 Tell = Callable[[str, int], None]
@@ -28,11 +30,11 @@ class Found:
     count: int = 0
     listed: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, **find: Any) -> None:
-        """Counts a find, and lists it while there are few."""
+    def add(self, find: Callable[[], dict[str, Any]]) -> None:
+        """Counts a find, and lists what is to be said of it while there are few."""
         self.count += 1
         if len(self.listed) < self.limit:
-            self.listed.append(find)
+            self.listed.append(find())
 
     def as_json(self) -> dict[str, Any]:
         """The mapping that `dia scan --json` prints."""
@@ -85,9 +87,14 @@ class _View:
 
     def where(self, at: int, end: int) -> dict[str, Any]:
         """Offset, line and length in the file of a part of the words."""
+        first, last = self.span(at, end)
+        line = self.piece.line + self.piece.text.count(b"\n", 0, first - self.piece.offset)
+        return {"offset": first, "line": line, "length": last - first}
+
+    def span(self, at: int, end: int) -> tuple[int, int]:
+        """Where in the file a part of the words begins and ends."""
         first, last = (self.inner.offset(self.words.place(place)) for place in (at, end - 1))
-        line = self.piece.line + self.piece.text.count(b"\n", 0, first)
-        return {"offset": self.piece.offset + first, "line": line, "length": last - first + 1}
+        return self.piece.offset + first, self.piece.offset + last + 1
 
 
 class _Scanner:
@@ -116,7 +123,8 @@ class _Scanner:
 
     def _look(self, file: str, view: _View) -> None:
         for canary, at, end in self._canaries(view):
-            self.canaries.setdefault(canary, Found(self.limit)).add(file=file, **view.where(at, end))
+            found = self.canaries.setdefault(canary, Found(self.limit))
+            found.add(lambda at=at, end=end: {"file": file, **view.where(at, end)})  # type: ignore[misc]
         for runs in self.index.runs:
             places, which = runs.found(view.words.runs(runs.words))
             if len(places):
@@ -146,12 +154,17 @@ class _Scanner:
         is_inside = (begins >= 0) & (begins < view.cut) & (ends <= len(view.words.clear))
         begins, ends, texts = begins[is_inside], ends[is_inside], texts[is_inside]
         is_whole = view.words.numbers(begins, ends) == self.numbers[texts]
-        found = numpy.unique(numpy.stack((begins, ends, texts))[:, is_whole], axis=1).T.tolist()
-        for begin, end, text in found:
-            question = self.index.texts[text].question
-            self.exact_questions.add(question)
-            self.exact.add(question=self.index.questions[question], file=file, **view.where(begin, end - 1))
-        return [(begin, end) for begin, end, _ in found]
+        keys = numpy.unique(begins[is_whole] * len(self.lengths) + texts[is_whole])  # by place, each once
+        found = [divmod(key, len(self.lengths)) for key in keys.tolist()]
+        return [self._whole(file, view, begin, text) for begin, text in found]
+
+    def _whole(self, file: str, view: _View, begin: int, text: int) -> tuple[int, int]:
+        """Tells a whole prompt; gives where it begins and ends."""
+        held = self.index.texts[text]
+        end, name = begin + held.length, self.index.questions[held.question]
+        self.exact_questions.add(held.question)
+        self.exact.add(lambda: {"question": name, "file": file, **view.where(begin, end - 1)})
+        return begin, end
 
     def _parts(
         self, file: str, view: _View, runs: Runs, places: Any, which: Any, wholes: Sequence[tuple[int, int]]
@@ -164,12 +177,11 @@ class _Scanner:
             begin, end = int(view.words.starts[group[0]]), int(view.words.ends[group[-1] + runs.words - 1])
             if begin >= view.cut:
                 return
-            place = view.where(begin, end)
-            is_told = place["offset"] < self.told_until
-            self.told_until = max(self.told_until, place["offset"] + place["length"])
-            middle = (begin + end) // 2
-            if not is_told and not any(first <= middle < last for first, last in wholes):
-                self.partial.add(**self._whose(runs.owners[held]), runs=len(group), file=file, **place)
+            first, last = view.span(begin, end)
+            is_told, self.told_until = first < self.told_until, max(self.told_until, last)
+            if not is_told and not _lies_in((begin + end) // 2, wholes):
+                whose = {**self._whose(runs.owners[held]), "runs": len(group), "file": file}
+                self.partial.add(lambda whose=whose, begin=begin, end=end: {**whose, **view.where(begin, end)})  # type: ignore[misc]
 
     def _whose(self, owners: Any) -> dict[str, Any]:
         """The question, or else the template, that most of the runs belong to."""
@@ -199,6 +211,12 @@ class _Scanner:
             "exact": questions | self.exact.as_json(),
             "partial": partial | self.partial.as_json(),
         }
+
+
+def _lies_in(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a place lies in one of the spans, which come in the order of their beginnings."""
+    known = bisect_right(spans, (place, 1 << 62))
+    return any(first <= place < last for first, last in spans[max(0, known - NEAR) : known])
 
 
 def _places(clear: bytes, wanted: bytes, cut: int) -> Iterator[int]:
