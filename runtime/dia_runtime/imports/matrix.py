@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +35,11 @@ class Matrix:
 
     models: tuple[str, ...]
     items: tuple[str, ...]
-    scores: list[list[float]]
-    trials: list[list[float]] | None
+    scores: list[array[float]]
+    trials: list[array[float]] | None
+
+
+Row = tuple["array[float]", "array[float] | None"]
 
 
 def read_matrix(path: Path) -> Matrix:
@@ -104,20 +108,35 @@ def _require_size(path: Path, rows: int, columns: int) -> None:
 def _matrix(path: Path, header: list[str], rows: Iterator[tuple[int, Sequence[Any]]]) -> Matrix:
     if len(header) < 2:
         raise fault("E861", "the table has fewer than two columns", path, 1, 1, "name the items on the first line")
-    held = []
+    firsts: list[tuple[int, Any]] = []
+    held: list[Row] = []
     for line, cells in rows:
         if len(cells) != len(header):
             raise fault("E861", f"{len(cells)} cells, but the header has {len(header)} columns", path, line)
-        held.append((line, cells))
+        firsts.append((line, cells[0]))
+        held.append(_row(path, line, header[1:], cells[1:]))
         _require_size(path, len(held), len(header))
-    named = header[0].lower() in NAMES or not all(_is_number(cells[0]) for _, cells in held)
-    models = tuple(str(cells[0]) if named else f"row {number}" for number, (_, cells) in enumerate(held, 1))
+    named = header[0].lower() in NAMES or not all(_is_number(cell) for _, cell in firsts)
+    if not named:
+        held = [
+            _joined(_row(path, line, header[:1], [cell]), rest) for (line, cell), rest in zip(firsts, held, strict=True)
+        ]
+    models = tuple(str(cell) if named else f"row {number}" for number, (_, cell) in enumerate(firsts, 1))
     items = tuple(header[named:])
     for what, names in (("columns", items), ("rows", models)):
         twice = first_repeat(names)
         if twice is not None:
             raise fault("E861", f"two {what} are named `{twice[:40]}`", path)
-    return Matrix(models, items, *_scores(path, items, held, int(named)))
+    counted = any(tries is not None for _, tries in held)
+    trials = [tries or array("d", [1.0]) * len(items) for _, tries in held] if counted else None
+    return Matrix(models, items, [row for row, _ in held], trials)
+
+
+def _joined(first: Row, rest: Row) -> Row:
+    tries = None
+    if first[1] is not None or rest[1] is not None:
+        tries = (first[1] or array("d", [1.0])) + (rest[1] or array("d", [1.0]) * len(rest[0]))
+    return first[0] + rest[0], tries
 
 
 def _is_number(cell: Any) -> bool:
@@ -130,25 +149,20 @@ def _is_number(cell: Any) -> bool:
     return True
 
 
-def _scores(
-    path: Path, items: Sequence[str], held: Sequence[tuple[int, Sequence[Any]]], skip: int
-) -> tuple[list[list[float]], list[list[float]] | None]:
-    scores, trials = [], []
-    counted = False
-    for line, cells in held:
-        try:
-            row = [float(cell) for cell in cells[skip:]]
-            tries = [1.0] * len(row)
-        except (TypeError, ValueError):
-            pairs = [_score(path, line, name, cell) for name, cell in zip(items, cells[skip:], strict=True)]
-            row, tries = [score for score, _ in pairs], [most for _, most in pairs]
-            counted = counted or any(most != 1 for most in tries)
-        if not all(0 <= score <= most or math.isnan(score) for score, most in zip(row, tries, strict=True)):
-            wrong = next(at for at, score in enumerate(row) if not (0 <= score <= tries[at] or math.isnan(score)))
-            raise _refused(path, line, items[wrong], cells[skip + wrong])
-        scores.append(row)
-        trials.append(tries)
-    return scores, trials if counted else None
+def _row(path: Path, line: int, items: Sequence[str], cells: Sequence[Any]) -> Row:
+    """The scores of a row, and its trials where any cell is a count."""
+    tries: array[float] | None = None
+    try:
+        row = array("d", map(float, cells))
+    except (TypeError, ValueError):
+        pairs = [_score(path, line, name, cell) for name, cell in zip(items, cells, strict=True)]
+        row = array("d", [score for score, _ in pairs])
+        if any(most != 1 for _, most in pairs):
+            tries = array("d", [most for _, most in pairs])
+    for at, score in enumerate(row):
+        if not 0 <= score <= (tries[at] if tries else 1.0) and not math.isnan(score):
+            raise _refused(path, line, items[at], cells[at])
+    return row, tries
 
 
 def _score(path: Path, line: int, name: str, cell: Any) -> tuple[float, float]:

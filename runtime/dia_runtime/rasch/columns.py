@@ -16,7 +16,7 @@ from dia_runtime.rasch.mml import points, posteriors
 
 SCORES = ("eap", "wle", "mle")
 ROUNDS = 100
-BOUND = 60.0  # logits beyond the rows in which a column is sought
+BOUND = 30.0  # logits beyond the rows in which a column is sought; chances there can still be told from 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -181,6 +181,8 @@ def _estimated(side: _Side, options: Options) -> _Scale:
     rows, columns = _kept(side, options)
     row_blocks, column_blocks = _blocks(side, rows, columns, options)
     main_rows, main_columns = row_blocks == 0, column_blocks == 0
+    if (main_columns if side.flipped else main_rows).sum() < 2 or not main_rows.any() or not main_columns.any():
+        raise fault("no two models hang together by what they were right and wrong on", None, "E892")
     data = _counts(side, main_rows, main_columns, options.method != "cml")
     fit = _fitted(data, side.row_anchors[main_rows], side, main_rows, options)
     return _placed(side, main_rows, main_columns, rows, columns, fit, options)
@@ -193,9 +195,18 @@ def _kept(side: _Side, options: Options) -> tuple[Mask, Mask]:
     rows, columns = extremes(side.successes, side.trials, fixed, None if random else ~np.isnan(side.column_anchors))
     if random and side.trials.shape[1] > 1:
         columns = np.asarray((side.trials[rows] > 0).any(axis=0))
-    if not rows.any() or not columns.any():
-        raise fault("every reply is right, or every one is wrong, of all models or items", None, "E891")
+    kept = int(_varied(side, rows, columns).sum()), int(rows.sum())
+    models, items = kept if side.flipped else kept[::-1]
+    if models < 2 or items < 1:
+        message = "every reply is right, or every one is wrong, of all items or of all models but one"
+        raise fault(message, "a scale needs two models that differ", "E891")
     return rows, columns
+
+
+def _varied(side: _Side, rows: Mask, columns: Mask) -> Mask:
+    """Of the columns that are kept, those at which these rows have some successes, but not only these."""
+    totals = side.successes[rows].sum(axis=0)
+    return np.asarray(columns & (totals > 0) & (totals < side.trials[rows].sum(axis=0, dtype=float)))
 
 
 def _blocks(side: _Side, rows: Mask, columns: Mask, options: Options) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -340,19 +351,18 @@ def _extreme_rows(
     side: _Side, chosen: Mask, columns: Mask, places: Array, row_places: Array, row_se: Array, options: Options
 ) -> None:
     """Writes the places of rows with all or no successes: those of totals a little inside, the columns as they are."""
-    successes = _part(side.successes, chosen, columns)
-    trials = side.trials[chosen] if side.trials.shape[1] == 1 else _part(side.trials, chosen, columns)
-    every = np.broadcast_to(trials, successes.shape)
-    if not (every > 0).any():
+    every = np.broadcast_to(side.trials, side.successes.shape)
+    at = np.flatnonzero(chosen)
+    at = at[(every[at][:, columns] > 0).any(axis=1)] if columns.any() else at[:0]
+    if not len(at):
         return
-    data = counts(np.ascontiguousarray(successes.T), np.ascontiguousarray(every.T))
+    tried = np.ascontiguousarray(every[np.ix_(at, columns)].T)
+    data = counts(np.ascontiguousarray(side.successes[np.ix_(at, columns)].T), tried)
     for part in score_columns(data, -places[columns], "mle", None, options.extreme_adjust):
         within = np.flatnonzero((data.of >= part.block.start) & (data.of < part.block.stop))
-        at = np.flatnonzero(chosen)[within]
         inside = data.of[within] - part.block.start
-        tried = data.column_trials()[data.of[within]] > 0
-        row_places[at[tried]] = -part.places[inside][tried]
-        row_se[at[tried]] = np.sqrt(part.variances[inside][tried])
+        row_places[at[within]] = -part.places[inside]
+        row_se[at[within]] = np.sqrt(part.variances[inside])
 
 
 def _in_gauge(scale: _Scale, side: _Side, options: Options) -> Calibration:

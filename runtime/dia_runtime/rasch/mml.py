@@ -20,11 +20,17 @@ from dia_runtime.rasch.newton import HALVINGS, MOST, covariance, not_converged, 
 CLOSE = 0.7  # of the width of the narrowest posterior: what is left out is below 1e-17 of the whole
 WIDEST = 0.5  # logits between points, for poles of the likelihood lie pi beside the real line
 FAR = 8.5  # standard deviations of the prior to either side
-LEAST, LARGEST = 1e-3, 50.0  # standard deviation of the prior
+LEAST, LARGEST = (
+    0.02,
+    10.0,
+)  # logits of the prior's standard deviation; data in perfect order would have it grow forever
 MOST_POINTS = 4000
-LONGEST = 1.5  # logits of one step
+LONGEST = 1.5  # logits of one step in one direction
 ORDERS = (3, 8)  # terms of a posterior covariance while iterating, and at the end
 SIZE_BLOCK = 1 << 20
+# Multiplications for a block's covariance point by point; with many rows a few terms are as good.
+EXACT = {ORDERS[0]: 3e6, ORDERS[1]: 2e8}
+FLAT = 1e-12  # of a likelihood, which no gain below can be told from rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,34 +145,37 @@ def _residual(state: _State, keep: NDArray[np.bool_]) -> float:
 
 
 def _is_flat(state: _State) -> bool:
-    """Whether the columns do not differ, and would differ by less than nothing."""
-    return bool(state.prior[1] <= np.log(LEAST) + 1e-9 and state.scores[-1] <= 0)
+    """Whether the spread of the columns is at one of its ends, and would be beyond."""
+    low, high = np.log(LEAST) + 1e-9, np.log(LARGEST) - 1e-9
+    spread, score = state.prior[1], state.scores[-1]
+    return bool((spread <= low and score <= 0) or (spread >= high and score >= 0))
 
 
 def _climb(data: Counts, state: _State, keep: NDArray[np.bool_]) -> _State | None:
-    """The state behind one step, halved until the likelihood grows or the scores shrink."""
+    """The state behind one step, halved until the likelihood grows."""
     use = keep.copy()
     use[-1] &= not _is_flat(state)
     step = np.zeros(len(use))
     step[use] = _ascent(state.information[np.ix_(use, use)], state.scores[use])
-    size = 1 / max(1.0, float(np.abs(step).max()) / LONGEST)  # in its own direction, which leads uphill
+    size = 1.0
     for _ in range(HALVINGS):
         prior = state.prior + size * step[-2:]
         prior[1] = np.clip(prior[1], np.log(LEAST), np.log(LARGEST))
         after = _at(data, state.rows + size * step[:-2], prior, keep, ORDERS[0])
-        if after.log_likelihood > state.log_likelihood or _residual(after, keep) < 0.9 * _residual(state, keep):
+        gained = after.log_likelihood - state.log_likelihood
+        flat = FLAT * abs(state.log_likelihood)
+        if gained > flat or (size == 1.0 and gained > -1e3 * flat):  # where it is flat, Newton knows better
             return after
         size /= 2
     return None
 
 
 def _ascent(information: Array, scores: Array) -> Array:
-    """A step uphill: Newton's, or one along the scores' own information where the likelihood is not curved so."""
-    try:
-        np.linalg.cholesky(information)
-        return np.asarray(np.linalg.solve(information, scores), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        return np.asarray(scores / np.maximum(np.abs(np.diag(information)), 1e-8))
+    """A step uphill: Newton's, each direction being taken as curved downwards however it is, and none too far."""
+    values, vectors = np.linalg.eigh(information)
+    curved = np.maximum(np.abs(values), 1e-10 * np.abs(values).max())
+    along = np.clip((vectors.T @ scores) / curved, -LONGEST, LONGEST)
+    return np.asarray(vectors @ along, dtype=np.float64)
 
 
 def _at(data: Counts, rows: Array, prior: Array, keep: NDArray[np.bool_], order: int) -> _State:
@@ -220,10 +229,27 @@ def _inform(
         means = whole @ part.weights.T
         information -= (whole * seen) @ whole.T - (means * weights) @ means.T
         return
+    if size**2 * weights.size * len(held.places) <= EXACT[order]:
+        _subtract(information, held, own, part, trials, weights)
+        return
     for basis in _orthonormal(held.places, part.weights, order):
         tilted = part.weights * basis
         terms = np.concatenate([-trials * (held.right @ tilted.T), own @ tilted.T])
         information -= (terms * weights) @ terms.T
+
+
+def _subtract(information: Array, held: Points, own: Array, part: Posterior, trials: Array, weights: Array) -> None:
+    """Takes away the covariance of the scores, point by point, some classes at a time."""
+    rows, number = len(held.right), len(held.places)
+    step = max(1, SIZE_BLOCK // (rows * number))
+    for start in range(0, len(weights), step):
+        here = slice(start, start + step)
+        shares, mass = part.weights[here], weights[here]
+        scores = -trials[:, here, None] * held.right[:, None, :]
+        whole = np.concatenate([scores, np.broadcast_to(own[:, None, :], (2, *shares.shape))])
+        means = np.einsum("rcp,cp->rc", whole, shares)
+        flat = whole.reshape(rows + 2, -1)
+        information -= (flat * (shares * mass[:, None]).ravel()) @ flat.T - (means * mass) @ means.T
 
 
 def _orthonormal(places: Array, weights: Array, order: int) -> Iterator[Array]:

@@ -21,6 +21,8 @@ def solve_free(matrix: Array, vector: Array, free: Mask | None, floating: bool) 
     size = len(vector)
     keep = np.ones(size, dtype=bool) if free is None else free
     held = matrix[np.ix_(keep, keep)]
+    if floating and size == 1:  # nothing differs from it
+        return np.zeros(1)
     if floating and keep.all():
         held = held + np.trace(held) / size**2
     found = np.zeros(size)
@@ -35,6 +37,8 @@ def covariance(information: Array, free: Mask | None, floating: bool) -> Array:
     keep = np.ones(size, dtype=bool) if free is None else free
     held = information[np.ix_(keep, keep)]
     found = np.zeros((size, size))
+    if floating and size == 1:
+        return found
     if floating and keep.all():
         scale = np.trace(held) / size**2
         return np.asarray(np.linalg.inv(held + scale) - 1 / (scale * size**2))
