@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "runtime"))  # for `loopback`
 sys.path.insert(0, str(Path(__file__).parent))  # for `tricky`
 
-from tricky import Case, compiled  # noqa: E402
+from tricky import Case, Command, compiled  # noqa: E402
 
 PINS = {
     "lm-eval": ["lm-eval[api]==0.4.13"],
@@ -39,7 +39,6 @@ FIRST = {"lighteval": ["torch==2.13.0", "--index-url", "https://download.pytorch
 NODE_PINS = {"promptfoo": "promptfoo@0.121.20"}
 NEEDED_BYTES = {"lighteval": 8 << 30}
 PLACE = Path(os.environ.get("DIA_HARNESSES") or ROOT / "build" / ".cache" / "harness")
-Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")

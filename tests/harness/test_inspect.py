@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command
 from dia_compiler.cli import run
 from loopback import serve
-from tricky import SAME, Case, pictured
+from tricky import SAME, Case, Command, pictured
 
 pytestmark = pytest.mark.harness
 LINE = "inspect eval {task} --model openai-api/loop/gpt-x --log-dir logs --display plain"

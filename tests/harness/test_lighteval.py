@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Command
 from loopback import serve
-from tricky import SAME, Case
+from tricky import SAME, Case, Command
 
 pytestmark = pytest.mark.harness
 MODEL = """\

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command
 from dia_compiler.cli import run
 from loopback import serve
-from tricky import SAME, Case, pictured
+from tricky import SAME, Case, Command, pictured
 
 pytestmark = pytest.mark.harness
 LINE = (

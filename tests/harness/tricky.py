@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -60,6 +61,7 @@ params:
   a: {type: integer, min: 2, max: 1000}
   b: {type: integer, min: 2, max: 1000}
 """
+Command = Callable[..., subprocess.CompletedProcess[str]]
 KINDS = ("right", "right", "wrong", "skip", "loose", "empty", "fenced", "spaced")
 
 
