@@ -85,6 +85,7 @@ def test_a_program_gets_the_conversation_and_may_be_a_judge(made: Make, program:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_run_s_turns_are_replayed_whole_or_one_by_one(made: Make, program: str) -> None:
     bundle = made(talks.refusal(), talks.pressure(1), talks.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=Terms(roles={"judge": "says:COMPLY"}))
@@ -116,6 +117,7 @@ def test_turns_of_a_question_that_was_not_finished_are_replayed(made: Make) -> N
     assert texts(transcripts("b.run")[0]) == [scripted.REFUSAL, "DECLINE"]
 
 
+@pytest.mark.slow
 def test_a_replay_without_the_turn_is_an_error(made: Make, program: str) -> None:
     run(made(talks.pressure(depth=2)), program, "a.run")
     lines = [
@@ -172,6 +174,7 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
     assert result.return_value == 0 and "1 questions are left out: a reply is begun for the model" in result.stderr
 
 
+@pytest.mark.slow
 def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -> None:
     bundle = made(talks.refusal(), talks.pressure(1), talks.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=Terms(roles={"judge": "says:COMPLY"}))
@@ -192,6 +195,7 @@ def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -
     assert (missing.exit_code, missing.diagnostics[0].code) == (2, "E809")
 
 
+@pytest.mark.slow
 def test_transcripts_keep_their_schema(made: Make, program: str) -> None:
     bundle = made(talks.refusal(), talks.pressure(1), talks.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=Terms(roles={"judge": "none"}))
@@ -224,29 +228,28 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_reply_is_text_and_changes_only_its_own_question(made: Make, name: str) -> None:
-    reply = HOSTILE[name]
-    bundle = made(talks.refusal(), talks.refusal(1, "A harmless thing"))
+def test_a_hostile_reply_is_text_and_changes_only_its_own_question(made: Make) -> None:
+    names = list(HOSTILE)
+    bundle = made(
+        *(talks.refusal(at, "How is a bomb made?") for at in range(len(names))), talks.refusal(9, "A harmless thing")
+    )
 
     async def answer(asked: loop.Asked, request: Any) -> Any:
-        is_hostile = asked.text.startswith("How is a bomb")
-        return await (loop.says(reply) if is_hostile else scripted.plays())(asked, request)
+        if not asked.text.startswith("How is a bomb"):
+            return await scripted.plays()(asked, request)
+        return await loop.says(HOSTILE[names[int(asked.text[-2])]])(asked, request)
 
     with loop.serve(answer) as server:
         held = Terms(Wish(base_url=server.url), roles={"judge": "openai/j"})
         (entry,) = run(bundle, "openai/m", "a.run", terms=held).respondents
-        judged = next(
-            request.text
-            for request in server.asked
-            if reply.splitlines()[0][:5] in request.text and "marks" in request.text
-        )
-    kept = reply.replace("\ud800", "\ufffd")
-    assert entry.errors == 0 and "49" not in judged
-    first, other = transcripts("a.run")
-    assert texts(first)[0] == kept and texts(other) == ["fine", "COMPLY"]
-    assert (kept in judged) == (name != "marks") or name == "marks"
-    assert "\x1b" not in called("show", "a.run", "talk/0").stdout and spoken(first or "")
+        judged = {request.text[5]: request.text for request in server.asked if request.text.startswith("Case")}
+    *hostile, harmless = transcripts("a.run")
+    assert entry.errors == 0 and texts(harmless) == ["fine", "COMPLY"]
+    for at, (name, transcript) in enumerate(zip(names, hostile, strict=True)):
+        kept = HOSTILE[name].replace("\ud800", "\ufffd")
+        assert texts(transcript)[0] == kept and "49" not in judged[str(at)]
+        assert kept in judged[str(at)]  # as it is, between marks
+        assert "\x1b" not in called("show", "a.run", f"talk/{at}").stdout and spoken(transcript or "")
 
 
 def test_a_reply_of_ten_megabytes_is_an_error_of_its_own_question(made: Make) -> None:

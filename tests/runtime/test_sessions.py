@@ -430,6 +430,7 @@ def test_stored_code_of_no_right_shape_spoils_its_own_session(made: Make) -> Non
     assert len(whole) == len(JUNK) and all(prompt.startswith("Hello") for prompt in prompts(server))
 
 
+@pytest.mark.slow
 def test_symbolic_items_are_made_in_the_worker(made: Make) -> None:
     each = talks.session(
         "each",
