@@ -13,7 +13,7 @@ from dia_runtime.rasch.cml import cml
 from dia_runtime.rasch.connect import extremes
 from dia_runtime.rasch.counts import Array, Mask, counts
 
-WORK = 3e9  # multiplications of one step
+WORK = 3e8  # multiplications of one step
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def andersen(successes: Array, trials: NDArray[Any]) -> Andersen | None:
 
 
 def _takes_long(trials: Array) -> bool:
-    """Whether the three conditional fits would take more than about a minute."""
+    """Whether the three conditional fits would take more than some seconds."""
     classes = trials.shape[1] if (trials != trials[:, :1]).any() else float(trials.sum(axis=0).max())
     return bool(len(trials) ** 2 * classes * 50 > WORK)
 
