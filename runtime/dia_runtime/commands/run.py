@@ -94,7 +94,7 @@ def command(
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.respondents import RESPONDENTS, require_known
     from dia_runtime.respondents.models import announced, is_known
-    from dia_runtime.respondents.roles import role_wish
+    from dia_runtime.respondents.roles import NOBODY, role_wish
 
     names, terms = list(dict.fromkeys(models)), terms_of(asked)
     for name in names:
@@ -104,7 +104,9 @@ def command(
     quiet = is_quiet(quiet)
     places = announced([name for name in names if name not in RESPONDENTS], terms.wish)
     for role, name in terms.roles.items():
-        places += announced([name] if name not in RESPONDENTS else [], role_wish(role, terms.role_urls, terms.wish))
+        places += announced(
+            [name] if name not in (NOBODY, *RESPONDENTS) else [], role_wish(role, terms.role_urls, terms.wish)
+        )
     for line in dict.fromkeys(places):
         click.echo(visible(line), err=True)
     summaries = []
