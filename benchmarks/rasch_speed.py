@@ -105,7 +105,7 @@ def measured(python: str, program: str, *arguments: str) -> list[float] | str:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     except subprocess.TimeoutExpired:
         return f"more than {LIMIT} s"
-    lines = done.stdout.strip().splitlines()
+    lines = [line for line in done.stdout.splitlines() if line.startswith("[") and line.endswith("]")]
     if done.returncode or not lines:
         return (done.stderr.strip().splitlines() or ["it says nothing"])[-1][:100]
     return [float(value) for value in json.loads(lines[-1])]
