@@ -13,7 +13,7 @@ from typing import Any
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.claims import BEAT_SECONDS, Claims
-from dia_runtime.jobs import POLL_SECONDS, Extent, Job, Jobs
+from dia_runtime.jobs import POLL_SECONDS, Chooser, ChosenJobs, Extent, Job, Jobs, Source
 from dia_runtime.language.diagnostics import visible
 from dia_runtime.respondents.asker import MENDABLE, Asker, Trouble
 from dia_runtime.respondents.budget import Budget
@@ -29,11 +29,10 @@ from dia_runtime.writing import Keeper, TurnWriter
 
 BATCH = 100
 BATCH_SECONDS, LONGEST_BATCH_SECONDS = 0.02, 0.2
-DISK_SHARE = (
-    50  # a batch is gathered for so many times what the last one took, so that the disk takes little of the time
-)
+DISK_SHARE = 50  # a batch waits so many times as long as the last one took, so that the disk takes little
 ENOUGH = 20  # so many questions in a row without a reply say that the network or the provider is gone
 SPENT = "the budget is spent"
+Choosers = Callable[[Store, int], Chooser]  # what chooses the questions of a respondent of the run
 
 
 @dataclass(slots=True)
@@ -108,6 +107,7 @@ class Asking:
     mind: Mind = field(default_factory=Mind)
     writers: dict[int, TurnWriter] = field(default_factory=dict)
     shared: dict[tuple[int, int, str], asyncio.Lock] = field(default_factory=dict)
+    choosers: Choosers | None = None
 
     async def all(self, askers: Sequence[Asker]) -> list[Tally]:
         """What became of the questions of each asker. What has come back is kept, also when this is cancelled."""
@@ -149,8 +149,7 @@ class Asking:
     async def one(self, tally: Tally) -> None:
         """Asks one respondent what is missing, as many questions at once as its provider bears."""
         at_once = min(self.concurrency, getattr(tally.asker, "at_once", None) or self.concurrency)
-        jobs = Jobs(self.store, self.bundle, self.claims, tally.number, self.extent, at_once)
-        jobs.on_wait, jobs.is_over = lambda number: self.wait(tally, number), tally.is_over
+        jobs = self.source(tally, at_once)
         writer = Writer(self, tally, at_once)
         try:
             async with asyncio.TaskGroup() as group:
@@ -163,13 +162,23 @@ class Asking:
         # Another process may have asked some of them meanwhile.
         tally.kept = self.count(tally.number) - (tally.asked - tally.failed)
 
+    def source(self, tally: Tally, at_once: int) -> Source:
+        """Where the questions come from: all that are missing, in their order, or those that a chooser wants."""
+        if self.choosers is not None:
+            return ChosenJobs(
+                self.store, self.bundle, self.claims, tally.number, self.choosers(self.store, tally.number)
+            )
+        jobs = Jobs(self.store, self.bundle, self.claims, tally.number, self.extent, at_once)
+        jobs.on_wait, jobs.is_over = lambda number: self.wait(tally, number), tally.is_over
+        return jobs
+
     def wait(self, tally: Tally, number: int) -> None:
         """Tells that another process is asking what is left, and what it has kept by now."""
         if self.on_progress is not None and number != tally.elsewhere:
             tally.elsewhere, tally.kept = number, self.count(tally.number) - (tally.asked - tally.failed)
             self.on_progress(tally)
 
-    async def worker(self, tally: Tally, jobs: Jobs, writer: Writer) -> None:
+    async def worker(self, tally: Tally, jobs: Source, writer: Writer) -> None:
         """Takes one question after the other until there is none, the budget is spent, or the respondent ends."""
         while tally.ended is None and (job := await jobs.next()) is not None:
             if "sessions" in job.question:
@@ -180,6 +189,7 @@ class Asking:
                 await writer.add(job, found)
             elif found is not None:
                 tally.open += found.is_open
+            jobs.heard(job, found if isinstance(found, Reply) else None)
 
     async def talk(self, tally: Tally, job: Job) -> Reply | Halt | None:
         """The transcript of a question's sessions as a reply; None where they cannot be played."""

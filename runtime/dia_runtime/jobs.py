@@ -8,12 +8,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from dia_runtime.bundle.files import integrity
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.records import leaf_or_none
 from dia_runtime.claims import Claims, Pair
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store import Store
 
 POLL_SECONDS = 0.5
@@ -50,6 +52,19 @@ class Job:
     question: Mapping[str, Any]
 
 
+class Source(Protocol):
+    """Where the questions of a respondent come from, one at a time."""
+
+    async def next(self) -> Job | None:
+        """The next question; None when there is none left to ask here."""
+
+    def heard(self, job: Job, reply: Reply | None) -> None:
+        """Nothing; takes what a question came to: a reply, or none."""
+
+    def close(self) -> None:
+        """Nothing; gives back what was not asked."""
+
+
 class Jobs:
     """The questions that a respondent is still to be asked, in their order; each is claimed before it is handed out.
 
@@ -78,6 +93,9 @@ class Jobs:
             while not self.ready and self.held_elsewhere:
                 await self._wait()
             return self.ready.popleft() if self.ready else None
+
+    def heard(self, job: Job, reply: Reply | None) -> None:
+        """Nothing: what comes next does not depend on replies."""
 
     def close(self) -> None:
         """Nothing; gives back what was claimed and not asked."""
@@ -121,3 +139,74 @@ class Jobs:
             if attempts and leaf_or_none(question) != self.store.leaf(position):
                 raise integrity("E703", f"`{self.bundle.path}` changed while its questions were asked")
             yield from (Job(position, attempt, question) for attempt in attempts)
+
+
+class Chooser(Protocol):
+    """What asks next by what has been replied: adaptive questioning."""
+
+    def choose(self) -> int | None:
+        """The position of the next question; None while nothing more is to be asked, or not until more has come."""
+
+    def heard(self, position: int, reply: Reply | None) -> None:
+        """Nothing; takes what a question came to."""
+
+
+class ChosenJobs:
+    """Questions that are chosen one by one, by the replies to those before."""
+
+    def __init__(self, store: Store, bundle: Bundle, claims: Claims, respondent: int, chooser: Chooser) -> None:
+        self.store, self.claims, self.respondent, self.chooser = store, claims, respondent, chooser
+        self.questions = Positions(store, bundle)
+        self.under_way = 0
+        self.changed = asyncio.Condition()
+        self.told: set[asyncio.Task[None]] = set()
+
+    async def next(self) -> Job | None:
+        """The next question; waits while what was asked may still lead to one."""
+        async with self.changed:
+            while True:
+                position = self.chooser.choose()
+                if position is not None:
+                    self.under_way += 1
+                    return self._claimed(position)
+                if not self.under_way:
+                    return None
+                await self.changed.wait()
+
+    def _claimed(self, position: int) -> Job:
+        """The question, held by this process. Raises DiaError (exit 2) where another asks it."""
+        if not self.claims.take(self.respondent, [(position, 1)]):
+            message = f"another process is asking the same model in `{self.store.path}`"
+            raise DiaError(Diagnostic("E807", visible(message), None, "wait for it, or give another `--out`"))
+        return Job(position, 1, self.questions[position])
+
+    def heard(self, job: Job, reply: Reply | None) -> None:
+        """Nothing; tells the chooser, and those who wait."""
+        self.under_way -= 1
+        self.chooser.heard(job.position, reply)
+        task = asyncio.ensure_future(self._wake())
+        self.told.add(task)
+        task.add_done_callback(self.told.discard)
+
+    async def _wake(self) -> None:
+        async with self.changed:
+            self.changed.notify_all()
+
+    def close(self) -> None:
+        """Nothing; gives back what was claimed and not asked."""
+        self.claims.free(self.respondent)
+
+
+class Positions:
+    """The questions of a bundle by their positions, all of which a run has already been laid down by."""
+
+    def __init__(self, store: Store, bundle: Bundle) -> None:
+        self.store, self.bundle = store, bundle
+        self.held = list(bundle.questions())
+
+    def __getitem__(self, position: int) -> Mapping[str, Any]:
+        """The question. Raises DiaError (exit 3) where the bundle has changed meanwhile."""
+        question = self.held[position]
+        if leaf_or_none(question) != self.store.leaf(position):
+            raise integrity("E703", f"`{self.bundle.path}` changed while its questions were asked")
+        return question

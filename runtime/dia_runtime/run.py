@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.asking import Asking, Tally
+from dia_runtime.asking import Asking, Choosers, Tally
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.claims import Claims
 from dia_runtime.formats import FORMATS
@@ -73,7 +73,8 @@ class Terms:
 
     `cache` is the file of replies of earlier runs; `part` (2, 5) asks the second, seventh, twelfth ... question.
     `roles` says who takes part in sessions beside the respondent ({"judge": NAME}, or "none"), `role_urls` where they
-    are asked if not where the respondents are.
+    are asked if not where the respondents are. `choosers` makes for a respondent of the run what chooses its questions
+    by its replies; without it all are asked.
     """
 
     wish: Wish = field(default_factory=Wish)
@@ -84,6 +85,7 @@ class Terms:
     part: tuple[int, int] = (1, 1)
     roles: Mapping[str, str] = field(default_factory=dict)
     role_urls: Mapping[str, str] = field(default_factory=dict)
+    choosers: Choosers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,7 @@ def run(
         ):
             asking = Asking(store, opened, claims, extent, held.concurrency, held.retries, held.budget, keeper, cache)
             asking.on_progress, asking.cast, asking.mind = _telling(on_progress), cast, mind
+            asking.choosers = held.choosers
             at_once = [_at_once(model, truth) for model in wanted]
             tallies = _waited_for(asking, [blocking for blocking in at_once if blocking is not None], askers)
     return RunSummary(
