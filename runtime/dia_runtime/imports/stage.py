@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import astuple, fields
+from dataclasses import fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dia_runtime.imports.fields import Told
 from dia_runtime.respondents.respondent import Reply
 
 COLUMNS = tuple(entry.name for entry in fields(Reply))
+OF_REPLY = attrgetter(*COLUMNS)
 TABLES = (
     "CREATE TABLE question (id TEXT PRIMARY KEY, labels TEXT NOT NULL, grading TEXT NOT NULL, file INTEGER NOT NULL,"
     " line INTEGER NOT NULL) WITHOUT ROWID",
@@ -52,7 +54,7 @@ class Stage:
             self._require_same(*question)
         marks = ", ".join("?" * (5 + len(COLUMNS)))
         key = (storable(told.model), storable(told.id), told.attempt)
-        row = (*key, file, line, *map(storable, astuple(told.reply)))
+        row = (*key, file, line, *map(storable, OF_REPLY(told.reply)))
         if not self._connection.execute(f"INSERT OR IGNORE INTO reply VALUES ({marks})", row).rowcount:
             query = "SELECT file, line FROM reply WHERE model = ? AND question = ? AND attempt = ?"
             place = self._place(*self._connection.execute(query, key).fetchone())
