@@ -196,7 +196,7 @@ def _fit(panel: Panel, held: Places, wish: Wish) -> dict[str, Any]:
     }
     found: dict[str, Any] = {name: asdict(side) for name, side in sides.items()}
     found |= {"components": None, "andersen": None, "monotone": None}
-    if "components" in wish.checks and min(held.models.sum(), held.items.sum()) <= MOST_COMPONENTS:
+    if "components" in wish.checks and 2 <= min(held.models.sum(), held.items.sum()) <= MOST_COMPONENTS:
         parts = residual_components(held, panel.successes, panel.trials)
         names = panel.models if parts.by == "models" else panel.items
         loadings = {name: number(value) for name, value in zip(names, parts.loadings.tolist(), strict=True)}
@@ -252,7 +252,8 @@ def _told(panel: Panel, found: Stability) -> dict[str, Any]:
     ]
     null = None
     if found.null is not None:
-        null = {name: {"mean": mean, "ci": [low, high]} for name, (mean, low, high) in found.null.items()}
+        known = {name: ends for name, ends in found.null.items() if np.isfinite(ends[0])}
+        null = {name: {"mean": mean, "ci": [low, high]} for name, (mean, low, high) in known.items()}
     pooled = {name: number(value) for name, value in found.pooled.items()}
     return {"left_out": left, "pooled": pooled, "null": null, "p": found.p}
 

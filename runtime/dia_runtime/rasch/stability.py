@@ -15,7 +15,7 @@ from dia_runtime.rasch.counts import Array, Mask, chance, counts
 from dia_runtime.rasch.estimate import Calibration, Options, estimate
 
 Refit = Callable[[Array, NDArray[Any]], Calibration]
-SUMMARY = ("mean_absolute", "median_absolute", "rmse", "correlation")
+SUMMARY = ("mean_absolute", "median_absolute", "rmse", "correlation", "placement_rmse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,15 @@ def stability(
     null = _null(every, whole, groups, refit, draws, seed)
     if not null:
         return Stability(tuple(left), pooled, None, None)
-    spread = {name: _interval([found[name] for found in null]) for name in SUMMARY}
+    spread = {name: _interval([found[name] for found in null if np.isfinite(found[name])]) for name in SUMMARY}
     larger = sum(found["mean_absolute"] >= pooled["mean_absolute"] for found in null)
     return Stability(tuple(left), pooled, spread, (larger + 1) / (len(null) + 1))
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """The mean and the central 95 %."""
+    """The mean and the central 95 %; NaN of nothing."""
+    if not values:
+        return (float("nan"),) * 3
     low, high = np.percentile(values, [2.5, 97.5])
     return float(np.mean(values)), float(low), float(high)
 
@@ -94,14 +96,15 @@ def _leave_out(
         found.append(Left(name, int(both.sum()), shift, float(np.abs(change).mean()), correlation, placed))
         changes.append(change)
         pairs.append((before, after - shift))
-    return found, _pooled(changes, pairs)
+    gaps = [gap for entry in found for _, gap in entry.placed.values()]
+    return found, _pooled(changes, pairs, gaps)
 
 
 def _estimated(found: Calibration) -> Mask:
     return np.array([status == "estimated" for status in found.difficulty_status])
 
 
-def _pooled(changes: Sequence[Array], pairs: Sequence[tuple[Array, Array]]) -> dict[str, float]:
+def _pooled(changes: Sequence[Array], pairs: Sequence[tuple[Array, Array]], gaps: Sequence[float]) -> dict[str, float]:
     if not changes:
         return dict.fromkeys(SUMMARY, float("nan"))
     every = np.concatenate(changes)
@@ -111,6 +114,7 @@ def _pooled(changes: Sequence[Array], pairs: Sequence[tuple[Array, Array]]) -> d
         np.median(np.abs(every)),
         np.sqrt((every**2).mean()),
         np.corrcoef(before, after)[0, 1] if before.std() and after.std() else 1.0,
+        np.sqrt(np.mean(np.square(gaps))) if gaps else np.nan,
     )
     return {name: float(value) for name, value in zip(SUMMARY, values, strict=True)}
 

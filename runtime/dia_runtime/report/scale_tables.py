@@ -126,13 +126,17 @@ def _left(result: Mapping[str, Any]) -> Table | None:
             gaps = [abs(placed["difference"]) for placed in entry["placed"].values()]
             moved = _number(max(gaps), 3) if gaps else ""
             rows.append((entry["name"], _number(entry["mean_absolute"], 3), _number(entry["correlation"], 4), moved))
-        null = found["null"]["mean_absolute"]["mean"] if found["null"] else None
+        null = {name: held["mean"] for name, held in (found["null"] or {}).items()}
         whole = f"all {kind}, p {found['p']:.2f}" if found["p"] is not None else f"all {kind}"
-        rows.append(
-            (whole, _number(found["pooled"]["mean_absolute"], 3), _number(found["pooled"]["correlation"], 4), "")
-        )
-        rows.append((f"all {kind}, by chance", _number(null, 3), "", ""))
+        rows.append(_pooled(whole, found["pooled"]))
+        rows.append(_pooled(f"all {kind}, by chance", null))
     return Table("Left out in turn", ("without", "mean change", "correlation", "placed apart by"), tuple(rows), 1)
+
+
+def _pooled(name: str, figures: Mapping[str, float | None]) -> tuple[str, str, str, str]:
+    places = {"mean_absolute": 3, "correlation": 4, "placement_rmse": 3}
+    changed, correlation, placed = (_number(figures.get(key), width) for key, width in places.items())
+    return name, changed, correlation, placed
 
 
 def _differences(result: Mapping[str, Any]) -> Table | None:
