@@ -182,7 +182,8 @@ def _measured(how: str, name: str, template: str, values: Sequence[float]) -> li
 def _number(value: Value) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | Fraction | Decimal):
         return None
-    return float(value) if abs(value) <= LONGEST else math.copysign(float(LONGEST), 1 if value > 0 else -1)
+    exact = Fraction(value)
+    return float(max(min(exact, Fraction(LONGEST)), Fraction(-LONGEST)))
 
 
 def _scaled(how: str, number: float) -> float:
