@@ -349,3 +349,20 @@ def test_the_recorded_matrix_of_gpqa_calibrates(call: Call) -> None:
     assert code == 0 and len(held["difficulties"]) == 198 and shares == sorted(shares, reverse=True)
     assert all(0.5 < entry["infit"] < 1.5 for entry in ranked)
     assert call("plot", "wright-map", "b.json", "-o", "w.svg")[0] == 0
+
+
+def test_banks_of_tables_are_drawn_with_names_as_text(call: Call) -> None:
+    from xml.etree import ElementTree
+
+    text = counts(2).replace("m0,", '"<script>alert(1)</script>",')
+    Path("t.csv").write_text(text, encoding="utf-8")
+    call("calibrate", "t.csv", "-o", "bank.json")
+    for kind in ("wright-map", "abilities", "item-fit"):
+        assert call("plot", kind, "bank.json", "-o", f"{kind}.svg")[0] == 0
+    assert call("plot", "item-curves", "t.csv", "--bank", "bank.json", "-o", "item-curves.svg")[0] == 0
+    assert call("plot", "item-curves", "t.csv", "-o", "c.svg")[0] == 2
+    for path in Path().glob("*.svg"):
+        drawn = path.read_text(encoding="utf-8")
+        assert ElementTree.fromstring(drawn).tag.endswith("svg") and "<script" not in drawn
+    assert "8 models" in Path("wright-map.svg").read_text(encoding="utf-8")
+    assert "&lt;script&gt;" in Path("abilities.svg").read_text(encoding="utf-8")
