@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -20,16 +19,14 @@ from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.cache import Cache
 from dia_runtime.respondents.pace import LONGEST_ASKED, Pace, rest, waiting_time
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.roles import described, played_by, unplayable
 from dia_runtime.respondents.turn import Turn
-from dia_runtime.session_records import SUBJECT, roles_in, roles_with_prefill
+from dia_runtime.session_records import SUBJECT, roles_in
 from dia_runtime.sessions import Halt, Mind, Play
 from dia_runtime.store import Store
 from dia_runtime.store_schema import StoredTurn
-from dia_runtime.writing import Keeper, TurnWriter
+from dia_runtime.writing import Keeper, TurnWriter, Writer
 
-BATCH = 100
-BATCH_SECONDS, LONGEST_BATCH_SECONDS = 0.02, 0.2
-DISK_SHARE = 50  # a batch waits so many times as long as the last one took, so that the disk takes little
 ENOUGH = 20  # so many questions in a row without a reply say that the network or the provider is gone
 SPENT = "the budget is spent"
 Choosers = Callable[[Store, int], Chooser]  # what chooses the questions of a respondent of the run
@@ -154,8 +151,9 @@ class Asking:
         try:
             async with asyncio.TaskGroup() as group:
                 writer.group = group
-                for _ in range(min(at_once, tally.total - tally.kept)):
-                    group.create_task(self.worker(tally, jobs, writer))
+                number = min(at_once, tally.total - tally.kept)
+                workers = [group.create_task(self.worker(tally, jobs, writer)) for _ in range(number)]
+                group.create_task(writer.end_with(workers))
         finally:
             writer.flush()
             jobs.close()
@@ -193,12 +191,12 @@ class Asking:
 
     async def talk(self, tally: Tally, job: Job) -> Reply | Halt | None:
         """The transcript of a question's sessions as a reply; None where they cannot be played."""
-        why = unplayable(tally, job.question)
+        why = unplayable(tally.roles, job.question)
         if why is not None:
             tally.left_out[why] += 1
             return None
         whole = getattr(tally.asker, "whole", None)
-        if whole is not None and roles_of(job.question) <= {SUBJECT}:
+        if whole is not None and set(roles_in(job.question["sessions"])) <= {SUBJECT}:
             reply: Reply | None = await whole(job.question, job.attempt)
             if reply is not None:
                 tally.spend(reply)
@@ -338,33 +336,6 @@ class Desk:
                 claims.free_shared(*key)
 
 
-def roles_of(question: Mapping[str, Any]) -> set[str]:
-    """The roles of a question's sessions."""
-    return set(roles_in(question.get("sessions")))
-
-
-def unplayable(tally: Tally, question: Mapping[str, Any]) -> str | None:
-    """Why the sessions of a question are left out; None where they are not."""
-    speechless: str | None = getattr(tally.asker, "speechless", None)
-    if speechless is not None:
-        return speechless
-    for role in roles_with_prefill(question.get("sessions")):
-        asker = tally.roles.get(role)
-        if asker is not None and not getattr(asker, "takes_prefill", True):
-            return f"a reply is begun for the model, which `{asker.name}` is not known to continue: `--prefill` says so"
-    return None
-
-
-def played_by(asker: Asker | None) -> str:
-    """Who plays a role, as the names of respondents have it."""
-    return "none" if asker is None else asker.name
-
-
-def described(asker: Asker | None) -> dict[str, Any] | None:
-    """Who plays a role, as settings have it."""
-    return None if asker is None else {**asker.settings, "model": asker.model}
-
-
 def left(trouble: Trouble, tries: int) -> Reply:
     """The error that is left of a question."""
     return Reply(None, error=visible(f"{trouble.kind}: {trouble.message}"), tries=tries)
@@ -375,47 +346,3 @@ def first_of(found: BaseException) -> BaseException:
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]
     return found
-
-
-class Writer:
-    """Replies on their way to the disk: in one commit what comes within some milliseconds; then they are counted."""
-
-    def __init__(self, asking: Asking, tally: Tally, at_once: int) -> None:
-        self.asking, self.tally, self.at_once = asking, tally, at_once
-        self.group: asyncio.TaskGroup | None = None
-        self.waiting: list[tuple[int, int, Reply]] = []
-        self.talks: set[tuple[int, int]] = set()
-        self.flushed_at = 0.0
-        self.is_due = False
-        self.took = 0.0
-
-    async def add(self, job: Job, reply: Reply) -> None:
-        """Keeps the reply, at the latest when LONGEST_BATCH_SECONDS are over."""
-        self.waiting.append((job.position, job.attempt, reply))
-        self.talks |= {(job.position, job.attempt)} if "sessions" in job.question else set()
-        # Where several are asked at once more will come in a moment; where one is, nothing else may come for long.
-        is_alone = self.at_once == 1 and time.monotonic() - self.flushed_at >= BATCH_SECONDS
-        if len(self.waiting) >= BATCH or is_alone:
-            self.flush()
-        elif not self.is_due and self.group is not None:
-            self.is_due = True
-            self.group.create_task(self.later())
-
-    async def later(self) -> None:
-        """Puts on the disk what has come meanwhile; a task of its own, so that a full disk ends the asking."""
-        await asyncio.sleep(min(LONGEST_BATCH_SECONDS, max(BATCH_SECONDS, DISK_SHARE * self.took)))
-        self.is_due = False
-        self.flush()
-
-    def flush(self) -> None:
-        """Puts what waits on the disk, then counts and tells it."""
-        if self.waiting:
-            rows, self.waiting = self.waiting, []
-            began = time.monotonic()
-            self.asking.store.save(self.tally.number, rows)
-            self.took = time.monotonic() - began
-            for position, attempt, reply in rows:
-                self.tally.add(reply, (position, attempt) in self.talks)
-            if self.asking.on_progress is not None:
-                self.asking.on_progress(self.tally)
-        self.flushed_at = time.monotonic()

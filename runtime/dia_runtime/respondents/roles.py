@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.respondents import RESPONDENTS, require_known
 from dia_runtime.respondents.asker import Asker
 from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.models import Wish, askers_of, is_known
-from dia_runtime.session_records import SUBJECT, Parts
+from dia_runtime.session_records import SUBJECT, Parts, roles_with_prefill
 
 NOBODY = "none"
 
@@ -41,6 +42,28 @@ def cast_of(bound: Mapping[str, str], urls: Mapping[str, str], wish: Wish) -> di
 def role_wish(role: str, urls: Mapping[str, str], wish: Wish) -> Wish:
     """How who plays a role is to be asked: where the command says, and with no settings but the session's."""
     return replace(wish, base_url=urls.get(role, wish.base_url), settings=Settings(), temperatures=())
+
+
+def unplayable(roles: Mapping[str, Asker | None], question: Mapping[str, Any]) -> str | None:
+    """Why the sessions of a question are left out; None where they are not."""
+    speechless: str | None = getattr(roles[SUBJECT], "speechless", None)
+    if speechless is not None:
+        return speechless
+    for role in roles_with_prefill(question.get("sessions")):
+        asker = roles.get(role)
+        if asker is not None and not getattr(asker, "takes_prefill", True):
+            return f"a reply is begun for the model, which `{asker.name}` is not known to continue: `--prefill` says so"
+    return None
+
+
+def played_by(asker: Asker | None) -> str:
+    """Who plays a role, as the names of respondents have it."""
+    return "none" if asker is None else asker.name
+
+
+def described(asker: Asker | None) -> dict[str, Any] | None:
+    """Who plays a role, as settings have it."""
+    return None if asker is None else {**asker.settings, "model": asker.model}
 
 
 def _player(role: str, name: str, wish: Wish) -> Asker | None:
