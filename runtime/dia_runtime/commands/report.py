@@ -69,7 +69,8 @@ def command(
     from dia_runtime.commands.score import notes, parse_points
     from dia_runtime.judge import Rules, worth
     from dia_runtime.report.page.write import write_report
-    from dia_runtime.score import MOST_MODELS, opened, score
+    from dia_runtime.score import opened, score
+    from dia_runtime.together import MOST_MODELS
 
     worths = parse_points(points)
     rules = Rules(chain, {name: worth(name, value) for name, value in worths.items()}, errors, over)

@@ -215,6 +215,12 @@ def test_a_conversation_is_kept_as_one(tiny: Callable[..., Path]) -> None:
     assert reply["sessions"] == [["talk", messages]] and "text" not in reply
 
 
+def test_more_models_than_can_be_compared_are_shown_without_comparisons() -> None:
+    write([{"id": "a", "gold": "A", "reply": "Answer: A", "model": f"model {at}"} for at in range(51)])
+    text = report()
+    assert "51 models are too many to be compared" in text and "Paired differences" not in text
+
+
 def test_points_errors_and_attempts_are_those_of_score(tiny: Callable[..., Path]) -> None:
     assert run(["run", str(tiny()), "--model", "wrong", "--attempts", "2", "-o", "a.run", "-q"]) == 0
     text = report("--points", "wrong=-1", "--over", "attempts")
