@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("dia_runtime.commands.import_replies", "Make a run of replies from elsewhere."),
     "score": ("dia_runtime.commands.score", "Print the figures of runs."),
     "calibrate": ("dia_runtime.commands.calibrate", "Put models and items on one Rasch scale: a bank."),
+    "place": ("dia_runtime.commands.place", "Say where a model stands on a bank."),
     "link": ("dia_runtime.commands.link", "Put two banks on one scale."),
     "explain": ("dia_runtime.commands.explain", "Explain difficulties by parameters and skills."),
     "overlap": ("dia_runtime.commands.overlap", "Find questions that a validation set has too."),

@@ -130,13 +130,19 @@ class Judge:
         answers = _InOrder(self.source.answers()) if self.source else None
         attempt = 1 if self.rules.over == "instances" else None
         for question, reply in self.store.replies(respondent, attempt):
-            prepared = self._prepared.get(question.position)
-            if prepared is None:
-                prepared = self._prepare(question, answers)
-            if isinstance(prepared, _Sessions):
-                yield self._judge_sessions(question, reply, prepared)
-            else:
-                yield self._judge(question, reply, prepared)
+            yield self._one(question, reply, answers)
+
+    def judged_one(self, question: StoredQuestion, reply: StoredReply) -> Judged:
+        """One reply, judged by the answers that the run itself holds."""
+        return self._one(question, reply, None)
+
+    def _one(self, question: StoredQuestion, reply: StoredReply, answers: _InOrder | None) -> Judged:
+        prepared = self._prepared.get(question.position)
+        if prepared is None:
+            prepared = self._prepare(question, answers)
+        if isinstance(prepared, _Sessions):
+            return self._judge_sessions(question, reply, prepared)
+        return self._judge(question, reply, prepared)
 
     def _judge_sessions(self, question: StoredQuestion, reply: StoredReply, held: _Sessions) -> Judged:
         """The reply to a question of sessions, which is a transcript."""

@@ -85,6 +85,11 @@ class Placement:
         self.estimate = self._estimated()
         return self.estimate
 
+    def begin(self, item: int) -> None:
+        """Nothing; the item is under way, as if `next` had given it."""
+        self.selection.use(item)
+        self.under_way += 1
+
     def drop(self, item: int) -> None:
         """Nothing; the item that was under way has no reply, and is not asked again."""
         self.under_way = max(self.under_way - 1, 0)

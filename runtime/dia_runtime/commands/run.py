@@ -5,30 +5,22 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dia_runtime.commands.asking import asking_options, terms_of
 from dia_runtime.commands.options import is_quiet
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.language.diagnostics import Diagnostic, visible
 
 if TYPE_CHECKING:
     from dia_runtime.bundle.open import Bundle
     from dia_runtime.run import Progress, RunSummary, Terms
 
 RUNS = Path("build") / "runs"
-REPLIES = Path("build") / ".cache" / "replies.sqlite"
-AT_ONCE = 16
-# Parts of a request that are not passed on as they are given: options name them, or they decide where keys go.
-OWN = frozenset(
-    {"model", "messages", "stream", "temperature", "max_tokens", "max_completion_tokens", "reasoning_effort", "seed"}
-    | {"system", "endpoint", "through", "timeout", "num_retries", "max_retries", "proxies"}
-    | {"api_key", "base_url", "api_base", "api_version", "extra_headers", "headers", "organization", "n"}
-)
 Report = Callable[["Progress"], None]
 
 
@@ -39,29 +31,7 @@ Report = Callable[["Progress"], None]
 @click.option("--attempts", type=click.IntRange(min=1), default=1, show_default=True, help="Tries a question.")
 @click.option("--limit", type=click.IntRange(min=1), help="Ask the first so many questions only.")
 @click.option("--part", metavar="I/N", help="Ask every N-th question, from the I-th on.")
-@click.option("--base-url", metavar="URL", help="Ask the OpenAI-compatible interface there.")
-@click.option("--key-name", metavar="NAME", help="The key to send, by its name, which ends in _API_KEY.")
-@click.option("--temperature", metavar="LIST", help="0.7, or several: 0,0.7,1 make a respondent each.")
-@click.option("--max-tokens", type=click.IntRange(min=1), help="Bound of a reply.")
-@click.option("--system", metavar="TEXT", help="A system prompt; @FILE reads it from a file.")
-@click.option("--reasoning-effort", metavar="WORD", help="low, medium or high, where the model takes it.")
-@click.option("--seed", type=int, help="Passed on to the provider.")
-@click.option("--parameter", "extra", multiple=True, metavar="NAME=VALUE", help="Any other of the request; repeatable.")
-@click.option("--concurrency", type=click.IntRange(1, 1024), help="Requests at once: 16, and copies of a program: 1.")
-@click.option("--retries", type=click.IntRange(0, 100), default=6, show_default=True, help="Further tries on trouble.")
-@click.option("--timeout", type=click.FloatRange(min=0.001), default=600.0, show_default=True, help="Seconds a reply.")
-@click.option("--budget-usd", metavar="AMOUNT", help="Stop when so much money is spent.")
-@click.option("--budget-tokens", type=click.IntRange(min=1), help="Stop when so many tokens are spent.")
-@click.option("--budget-requests", type=click.IntRange(min=1), help="Stop after so many requests.")
-@click.option("--role", "roles", multiple=True, metavar="ROLE=NAME", help="Who plays a role, or none; repeatable.")
-@click.option(
-    "--role-base-url", "role_urls", multiple=True, metavar="ROLE=URL", help="Where a role is asked; repeatable."
-)
-@click.option("--prefill", is_flag=True, help="The endpoint continues replies that are begun for the model.")
-@click.option("--cache", is_flag=True, help="Take replies to the same requests from build/.cache/replies.sqlite.")
-@click.option(
-    "--through", type=click.Choice(["auto", "litellm"]), default="auto", show_default=True, help="How to reach models."
-)
+@asking_options
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
 def command(
@@ -116,10 +86,10 @@ def command(
             return 130
         summaries.append(summary)
     click.echo(json.dumps(run_json(summaries), indent=2) if as_json else _places(summaries))
-    return _ended(summaries)
+    return ended(summaries)
 
 
-def _ended(summaries: Sequence[RunSummary]) -> int:
+def ended(summaries: Sequence[RunSummary]) -> int:
     """The exit code; what providers refused is told."""
     from dia_runtime.language.diagnostics import told
 
@@ -130,100 +100,15 @@ def _ended(summaries: Sequence[RunSummary]) -> int:
     return 4 if refused else int(any(summary.has_errors for summary in summaries))
 
 
-def terms_of(asked: Mapping[str, Any]) -> Terms:
-    """The terms that the options give. Raises DiaError (exit 2) for a number that is none."""
-    from dia_runtime.respondents.budget import Budget
-    from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import Wish
-    from dia_runtime.run import Terms
-
-    temperatures = tuple(_decimal("--temperature", part) for part in (asked["temperature"] or "").split(",") if part)
-    money = asked["budget_usd"]
-    settings = Settings(
-        max_tokens=asked["max_tokens"],
-        system=_text_of(asked["system"]),
-        reasoning_effort=asked["reasoning_effort"],
-        seed=asked["seed"],
-        extra=dict(map(_parameter, asked["extra"])),
-    )
-    wish = Wish(settings, temperatures, asked["base_url"], asked["key_name"], asked["timeout"], asked["through"],
-                copies=asked["concurrency"] or 1, prefill=asked["prefill"])  # fmt: skip
-    budget = Budget(
-        None if money is None else Decimal(_decimal("--budget-usd", money)),
-        asked["budget_tokens"],
-        asked["budget_requests"],
-    )
-    cache = REPLIES if asked["cache"] else None
-    at_once = asked["concurrency"] or AT_ONCE
-    roles, urls = _bound("--role", asked["roles"]), _bound("--role-base-url", asked["role_urls"])
-    return Terms(wish, at_once, asked["retries"], budget, cache, _part(asked["part"]), roles, urls)
-
-
-def _bound(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """Role -> what stands behind its sign. Raises DiaError (exit 2)."""
-    found: dict[str, str] = {}
-    for text in texts:
-        role, equals, value = text.partition("=")
-        if not role or not equals or not value or role in found:
-            mend = f"write `{option} judge=...`, once a role"
-            raise DiaError(Diagnostic("E846", visible(f"`{option} {text}` binds no role"), None, mend))
-        found[role] = value
-    return found
-
-
-def _part(text: str | None) -> tuple[int, int]:
-    """Which part of how many."""
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text or "1/1")
-    if found is None or not 1 <= int(found[1]) <= int(found[2]):
-        raise DiaError(
-            Diagnostic("E600", visible(f"`--part {text}` is no part"), None, "write 2/5 for the second of five")
-        )
-    return int(found[1]), int(found[2])
-
-
-def _parameter(text: str) -> tuple[str, Any]:
-    """Name and value of a parameter: the value as JSON where it is some, else as text."""
-    name, equals, value = text.partition("=")
-    if not equals or not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", name) or name in OWN:
-        mend = "write a parameter of the provider that no other option names: top_p=0.9"
-        raise DiaError(Diagnostic("E600", visible(f"`--parameter {text}` cannot be passed on"), None, mend))
-    try:
-        return name, json.loads(value, parse_float=Decimal, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        return name, value
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(name)
-
-
-def _decimal(option: str, text: str) -> str:
-    """The text of a decimal number from 0 on."""
-    held = text.strip()
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", held):
-        raise DiaError(Diagnostic("E600", visible(f"`{option}` takes numbers such as 0.7, not `{text}`")))
-    return held
-
-
-def _text_of(given: str | None) -> str | None:
-    """The text itself, or that of the file behind `@`."""
-    if given is None or not given.startswith("@"):
-        return given
-    try:
-        return Path(given[1:]).read_text(encoding="utf-8").strip()
-    except (OSError, ValueError) as error:
-        raise DiaError(Diagnostic("E600", visible(f"`--system {given}` cannot be read: {error}"))) from None
-
-
 def _files(bundle: Bundle, models: list[str], out: Path | None) -> list[tuple[Path, list[str]]]:
     """The files to write, each with its models: one of all, or one a model."""
     if out is not None:
         return [(out, models)]
-    benchmark = _plain(bundle.manifest["benchmark"])
-    return [(RUNS / f"{benchmark}-{_plain(model)}.run", [model]) for model in models]
+    benchmark = plain_name(bundle.manifest["benchmark"])
+    return [(RUNS / f"{benchmark}-{plain_name(model)}.run", [model]) for model in models]
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """The name as part of a file's name."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:100] or "unnamed"
 

@@ -469,6 +469,10 @@ CODES: dict[str, tuple[str, str]] = {
         "banks that cannot be linked",
         "Two banks, or a bank and what is to be explained or audited by it, have too few items in common.",
     ),
+    "E896": (
+        "a placement that cannot begin",
+        "It is unclear whom to place, or the bank's items are not among the questions. The message says which.",
+    ),
     # Bugs of dia
     "E900": ("a bug of dia", "Something failed that never should. The traceback is in the file that is named."),
 }

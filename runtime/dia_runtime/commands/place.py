@@ -1,0 +1,212 @@
+"""`dia place`: where a model stands on a calibrated bank, by as few questions as it takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dia_runtime.commands.asking import asking_options, terms_of
+from dia_runtime.commands.options import is_quiet
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+if TYPE_CHECKING:
+    from dia_runtime.boundary.placing import Placed, Ways
+    from dia_runtime.rasch.bank import Bank
+
+RUNS = Path("build") / "runs"
+AT_ONCE = 4  # questions under way unless said: each but the first is chosen a little earlier than it could be
+RULES = ("max-info", "randomesque", "random")
+ENDINGS = {
+    "se": "the error is reached",
+    "budget": "the budget is spent",
+    "exhausted": "the bank has no more items",
+    "going": "questions are left without a reply",
+}
+
+
+@click.command("place")
+@click.option("--bank", "bank_file", type=click.Path(path_type=Path), required=True, help="The calibrated bank.")
+@click.option("--bundle", type=click.Path(path_type=Path), help="The bundle that holds the bank's questions.")
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Whom to ask, or whom to take from --replay.")
+@click.option("--replay", multiple=True, type=click.Path(path_type=Path), metavar="RUN", help="Place recorded replies.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="RUN", help="The file of the run.")
+@click.option("--se", type=click.FloatRange(min=0.01), default=0.3, show_default=True, help="End at this error.")
+@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Ask so many items at most.")
+@click.option("--trials", type=click.IntRange(1, 1000), default=1, show_default=True, help="Questions an item.")
+@click.option(
+    "--method", type=click.Choice(["eap", "map", "wle"]), default="eap", show_default=True, help="The estimator."
+)
+@click.option(
+    "--quadrature",
+    type=click.Choice(["adaptive", "fixed"]),
+    default="adaptive",
+    show_default=True,
+    help="Where eap looks; fixed repeats what was published, and is wrong from about ten items on.",
+)
+@click.option("--rule", type=click.Choice(RULES), default="max-info", show_default=True, help="How items are chosen.")
+@click.option(
+    "--exposure",
+    type=click.IntRange(1, 1000),
+    default=5,
+    show_default=True,
+    help="Of so many best items randomesque draws one.",
+)
+@click.option("--draw", type=int, default=0, show_default=True, metavar="SEED", help="Seed of randomesque and random.")
+@click.option("--balance", is_flag=True, help="Ask categories alike.")
+@click.option(
+    "--chain", type=click.Choice(["strict", "lenient", "compat"]), default="strict", show_default=True,
+    help="How answers are read out of replies.",
+)  # fmt: skip
+@asking_options
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
+def command(
+    bank_file: Path,
+    bundle: Path | None,
+    models: tuple[str, ...],
+    replay: tuple[Path, ...],
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **asked: Any,
+) -> int:
+    """Say where a model stands on a bank, asking it the questions that tell most.
+
+    The model is asked one question after the other of the bundle that the bank was calibrated on, each chosen by what
+    it has replied so far, until the standard error is reached, the budget is spent or the bank is empty. The replies
+    are kept in a run; the same command takes an interrupted placement up. With --replay recorded replies are taken in
+    the order in which they would have been asked, and nobody is.
+
+    \b
+    Example:
+      dia place --bank bank.json --replay build/runs/dia_bench-oracle.run
+    """
+    from dia_runtime.rasch.bank import read_bank
+
+    if bool(replay) == bool(models and bundle):
+        help = "`--bundle BUNDLE --model NAME` asks, `--replay RUN` takes what is recorded"
+        raise DiaError(Diagnostic("E896", "it is unclear whom to place", None, help))
+    bank, ways = read_bank(bank_file), _ways(asked)
+    if replay:
+        from dia_runtime.boundary.placing import place_recorded
+
+        placed, code = list(place_recorded(bank, replay, models, ways, bundle)), 0
+    else:
+        assert bundle is not None
+        placed, code = _asked(bank, bundle, models, out, ways, asked, is_quiet(quiet))
+    if as_json:
+        click.echo(json.dumps(as_record(bank, bank_file, ways, placed), indent=2))
+    else:
+        click.echo("\n".join(told(placed)))
+    return code
+
+
+def _ways(asked: dict[str, Any]) -> Ways:
+    """How to place, out of the options; those that say how to ask are left."""
+    from dia_runtime.boundary.placement import Goal, Method
+    from dia_runtime.boundary.placing import Ways
+    from dia_runtime.boundary.selection import Rule
+
+    taken = {name: asked.pop(name) for name in ("se", "budget", "trials", "method", "quadrature", "rule", "exposure",
+                                                "draw", "balance", "chain")}  # fmt: skip
+    return Ways(
+        Goal(taken["se"], taken["budget"], taken["trials"]),
+        Method(taken["method"], taken["quadrature"]),
+        Rule(taken["rule"], taken["exposure"], taken["draw"], taken["balance"]),
+        taken["chain"],
+    )
+
+
+def _asked(
+    bank: Bank,
+    bundle: Path,
+    models: Sequence[str],
+    out: Path | None,
+    ways: Ways,
+    asked: dict[str, Any],
+    quiet: bool,
+) -> tuple[list[Placed], int]:
+    """Where the models stand, and the exit code."""
+    from dia_runtime.boundary.placing import place
+    from dia_runtime.bundle.open import open_bundle
+    from dia_runtime.commands.run import ended, plain_name
+
+    asked["concurrency"] = asked["concurrency"] or AT_ONCE
+    terms, opened = terms_of({**asked, "part": None}), open_bundle(bundle)
+    placed: list[Placed] = []
+    summaries = []
+    for model in dict.fromkeys(models):
+        name = f"{plain_name(str(opened.manifest['benchmark']))}-{plain_name(model)}-placed.run"
+        path = out or RUNS / name
+        try:
+            found, summary = place(bank, opened, model, path, ways, terms, None if quiet else _progress())
+        except KeyboardInterrupt:
+            message = f"interrupted: the replies so far are in {path}; the same command goes on"
+            click.echo(visible(message), err=True)
+            return placed, 130
+        placed += found
+        summaries.append(summary)
+        if not quiet:
+            click.echo(visible(f"{model}: the replies are in {path}"), err=True)
+    refused = ended(summaries)
+    return placed, refused if refused == 4 else int(any(one.ending == "going" for one in placed))
+
+
+def _progress() -> Callable[[Placed], None] | None:
+    """What to call with each step: a line that is written again on a terminal."""
+    import sys
+
+    if not sys.stderr.isatty():
+        return None
+
+    def tell(placed: Placed) -> None:
+        shown = f"{placed.model[:60]}: {len(placed.steps)} items, {placed.ability:.2f} +- {placed.se:.2f} logits"
+        click.echo(f"\r\x1b[K{visible(shown)}", err=True, nl=False)
+
+    return tell
+
+
+def told(placed: Sequence[Placed]) -> list[str]:
+    """A line for each model."""
+    width = max((len(visible(one.model)) for one in placed), default=0)
+    lines = []
+    for one in placed:
+        outside = "; outside what the bank covers" if one.is_outside else ""
+        lost = f"; {one.lost} items without a reply" if one.lost else ""
+        lines.append(
+            f"{visible(one.model):{width}}  {one.ability:7.3f} +- {one.se:.3f} logits  {len(one.steps):4} items  "
+            f"{ENDINGS[one.ending]}{outside}{lost}"
+        )
+    return lines
+
+
+def as_record(bank: Bank, file: Path, ways: Ways, placed: Sequence[Placed]) -> dict[str, Any]:
+    """What `dia place --json` prints."""
+    from dia_runtime.rasch.bank import as_record as of_bank
+
+    return {
+        "bank": {"path": str(file), "checksum": of_bank(bank)["checksum"], "gauge": bank.gauge},
+        "method": ways.method.name,
+        "quadrature": ways.method.quadrature,
+        "prior": asdict(ways.method.prior),
+        "rule": ways.rule.name,
+        "goal": asdict(ways.goal),
+        "models": [
+            {
+                "model": one.model,
+                "ability": one.ability,
+                "se": one.se,
+                "items": len(one.steps),
+                "ending": one.ending,
+                "outside_coverage": one.is_outside,
+                "lost": one.lost,
+                "steps": [asdict(step) for step in one.steps],
+            }
+            for one in placed
+        ],
+    }
