@@ -224,3 +224,31 @@ def test_the_card_shows_strange_names_and_interprets_none() -> None:
 def test_every_target_has_a_summary() -> None:
     assert set(ROWS) | {"dia-bench", "huggingface"} <= set(EXPORTERS)
     assert all(exporter.summary for exporter in EXPORTERS.values())
+
+
+@pytest.mark.parametrize("target", ["lm-eval", "inspect", "lighteval", "promptfoo"])
+def test_a_stranger_names_no_code(tiny: Tiny, tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = tiny("named", benchmark="x(): pass\nimport os #")
+    assert not exported(bundle, target, tmp_path / "x", 3).exists()
+    assert "is no name of a benchmark" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "canary", ["a\nimport nothing_at_all", "coding: utf-7 +AAo-import nothing_at_all", "a\rimport b\x0cc"]
+)
+def test_a_stranger_canary_is_one_comment(tiny: Tiny, tmp_path: Path, canary: str) -> None:
+    made = exported(tiny("marked", canary=canary), "lm-eval", tmp_path / "x") / "utils.py"
+    scope: dict[str, Any] = {"__file__": str(made)}
+    exec(compile(made.read_bytes(), "utils", "exec"), scope)
+    assert scope["__doc__"].startswith("Made by `dia export`") and "nothing_at_all" not in scope
+
+
+def test_ids_that_promptfoo_would_act_on_are_refused(
+    tiny: Tiny, bundle_writer: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened = open_bundle(tiny())
+    for at, id in enumerate(("tiny/{{env.KEY}}/0", "file:///etc/passwd")):
+        questions, answers = list(opened.questions()), list(opened.answers())
+        questions[0]["id"] = answers[0]["id"] = id
+        exported(bundle_writer(tmp_path / f"b{at}", questions, answers, 3), "promptfoo", tmp_path / f"x{at}", 2)
+        assert "`promptfoo` would act on" in capsys.readouterr().err

@@ -114,7 +114,14 @@ def _marked(files: Files, canary: str | None) -> Files:
     """The files, the bundle's canary in a comment before those texts that can have one."""
     for name, pieces in files:
         is_marked = canary and name.endswith(COMMENTED) and not name.startswith("assets/")
-        yield name, chain((f"# {canary}\n".encode(),), pieces) if is_marked else pieces
+        yield name, chain((_comment(name, str(canary)),), pieces) if is_marked else pieces
+
+
+def _comment(name: str, canary: str) -> bytes:
+    """The canary as one line of comment, whatever a stranger's bundle says: no second line, and no other encoding."""
+    encoding = "# coding: utf-8\n" if name.endswith(".py") else ""
+    shown = visible(" ".join(canary.split()))
+    return f"{encoding}# {shown}\n".encode()
 
 
 def write(files: Files, folder: Path, force: bool = False) -> list[str]:

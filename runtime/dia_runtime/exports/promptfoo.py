@@ -7,12 +7,13 @@ that the prompt function never opens, and the process that grades reads it alone
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.exports.base import Exporter, Files, encoded
-from dia_runtime.exports.rows import ASSETS, TURNS, line, rows
+from dia_runtime.exports.base import Exporter, Files
+from dia_runtime.exports.rows import ASSETS, TURNS, line, rows, task_name
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Settings, messages_of
@@ -21,6 +22,7 @@ HOLDS = frozenset({ASSETS, TURNS})
 ASKED, GRADED = "prompts.jsonl", "answers.jsonl"
 TOKENS = 8192
 SHOWN = 8
+SAFE = re.compile(r"(?!file:|https?:|package:)[^{}\x00-\x1f]+")  # no tag of a template, no address of a file
 OF_ASKED = (
     "id",
     "template",
@@ -123,7 +125,7 @@ class Promptfoo(Exporter):
 
     def files(self, bundle: Bundle) -> Files:
         """The configuration, its two scripts, tests, prompts and answers."""
-        yield "promptfooconfig.yaml", iter([CONFIG.format(name=encoded(bundle.manifest["benchmark"])).encode()])
+        yield "promptfooconfig.yaml", iter([CONFIG.format(name=task_name(bundle)).encode()])
         yield "prompt.js", iter([PROMPT.encode()])
         yield "score.js", iter([SCORE.encode()])
         yield "tests.jsonl", (line(_test(held)) for held in _rows(bundle))
@@ -133,8 +135,8 @@ class Promptfoo(Exporter):
 
 def _rows(bundle: Bundle) -> Iterator[dict[str, Any]]:
     for held in rows(bundle, "promptfoo", HOLDS):
-        if "{" in held["id"]:
-            message = visible(f"the id `{held['id']}` has a brace, which `promptfoo` would render")
+        if not SAFE.fullmatch(held["id"]) or "{" in held["template"] + held["item"]:
+            message = visible(f"the id `{held['id']}` has signs that `promptfoo` would act on")
             raise DiaError(Diagnostic("E714", message, None, "give the row another id"))
         yield held
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from dia_runtime.exports.base import Record, encoded, instruction, origin, pairs
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 GRADED_BY = ("answer", "accept", "text", "comparison")
+NAME = re.compile(r"[a-z][a-z0-9_-]{0,99}")
 ROWS = "questions.jsonl"
 ASSETS = "assets"  # what a target may be able to hold beside texts
 TURNS = "turns"
@@ -88,6 +90,12 @@ def line(held: Any) -> bytes:
 
 
 def task_name(bundle: Bundle) -> str:
-    """The benchmark's name, told apart from those that harnesses ship."""
-    name = str(bundle.manifest["benchmark"])
+    """The benchmark's name, told apart from those that harnesses ship; a name of Python, because code is made of it.
+
+    Raises DiaError (exit 3) for a name that no compiler gives a benchmark.
+    """
+    held = bundle.manifest["benchmark"]
+    if not NAME.fullmatch(held):
+        raise DiaError(Diagnostic("E702", visible(f"`{held[:80]}` is no name of a benchmark"), None), 3)
+    name = held.replace("-", "_")
     return name if name.startswith("dia_") else f"dia_{name}"

@@ -71,7 +71,8 @@ def _object(path: Path, number: int, text: str) -> dict[str, Any]:
     return held
 
 
-def _constant(text: str) -> Any:
+def constant(text: str) -> Any:
+    """Nothing: no such word is a number. Raises ValueError."""
     raise ValueError(f"`{text}` is no number")
 
 
@@ -83,7 +84,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-DECODER = json.JSONDecoder(parse_float=Number, parse_constant=_constant, object_pairs_hook=_pairs)
+DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant, object_pairs_hook=_pairs)
 
 
 def _place(text: str, name: str) -> int:

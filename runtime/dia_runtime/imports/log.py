@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_runtime.imports.base import Number, Row, fault, unreadable
-from dia_runtime.imports.json_lines import COMMAS, DECODER
+from dia_runtime.imports.json_lines import COMMAS, constant
 from dia_runtime.packed import lines
 
 # The fields that every log tells as far as it can; `correct` is always that word, for logs whose `verdict` counts.
@@ -35,6 +35,8 @@ WHOLE = 1 << 26  # bytes of a JSON file that is read in one piece
 ENDINGS = {"max_tokens": "length", "model_length": "over_context"}  # Inspect's words for ours
 FINAL = frozenset({"over_context", "content_filter"})
 Record = Mapping[str, Any]
+# Keys that come twice are looked for in tables only: logs have many objects that nobody reads.
+DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant)
 
 
 def cells(given: Record, further: Record | None = None, prefix: str = "") -> dict[str, Any]:
