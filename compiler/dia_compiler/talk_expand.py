@@ -29,6 +29,7 @@ from dia_compiler.talk import FORMAT_INSTRUCTION, SUBJECT, Loop, Preset, ReplyUs
 from dia_compiler.talk_prepared import Piece, SessionCode, TurnCode, WeighCode
 
 MOST_ITEMS = 1_000
+MOST_ASKED = 10_000  # requests that one question makes, as far as they can be counted
 LARGEST = 4_000_000  # characters of the sessions of one instance
 REFERENCE, SKIP_TOKEN = "reference", "skip_token"
 BRACES = re.compile(r"\{(?=[{%])")
@@ -137,6 +138,7 @@ class _Making:
         self.size = 0
         self.coded: set[int] = set()
         self.is_narrow = True
+        self.asked = 0
 
     def talked(self) -> Talked:
         """The sessions as the question holds them, the truth as the answer does.
@@ -146,6 +148,15 @@ class _Making:
         sessions = [self.session(held) for held in self.talk.sessions]
         self.is_narrow = False
         return Talked(sessions, self.answer())
+
+    def count(self, made: Stored, place: Position) -> None:
+        """Counts the requests of a session. Raises DiaError where a question makes more than anyone would pay for."""
+        lists = [held["over"] for held in made["turns"] if isinstance(held.get("over"), list)]
+        turns = len(made["turns"]) - len(lists) + sum(map(len, lists))
+        self.asked += turns * (len(made["over"]) if isinstance(made.get("over"), list) else 1)
+        if self.asked > MOST_ASKED:
+            message = f"one question asks more than {MOST_ASKED:,} times"
+            raise DiaError(Diagnostic("E502", message, place, "ask about fewer items"))
 
     # pieces
 
@@ -265,6 +276,7 @@ class _Making:
         if held.when is not None:
             made["when"] = self.code(held.when)
         self.put_list(made, session.loop, held.over, items, self.read_of(session.loop, held.own, *held.turns))
+        self.count(made, session.position)
         if held.share is not None:
             made["share"] = {"keys": self.keys(held.share, items)}
         return made

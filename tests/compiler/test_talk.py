@@ -359,3 +359,38 @@ def test_assets_stand_in_the_texts_and_items_are_as_in_other_templates(tmp_path:
     n = instances[0].parameters["n"]
     assert first["user"] == f"sea N{n}"
     assert code_of(second["user"]).render({"x": Said("a", "a")}) == f"a N{n}"
+
+
+# What an author may ask for has bounds
+
+
+LISTS = """
+template: lists
+title: Lists without end
+params: {n: {type: integer, min: 1, max: 5}}
+sessions:
+  ask:
+    over: OUTER
+    as: k
+    turns:
+      - user: "{{ n }} {{ k }} {{ j }}"
+        over: INNER
+        as: j
+        reply: {name: x, format: text}
+grade: {correct: x == n}
+"""
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "words"),
+    [
+        ("range(1001)", "range(1)", "a list of 1001 items"),
+        ("range(1000)", "range(11)", "asks more than 10,000 times"),
+        ("n", "range(2)", "`over` must be a list"),
+        ("range(2)", "10**10**9", "exponent too large"),
+    ],
+)
+def test_a_question_that_asks_without_end_is_refused(outer: str, inner: str, words: str, tmp_path: Path) -> None:
+    expansion = expanded(tmp_path, LISTS.replace("OUTER", outer).replace("INNER", inner))
+    with pytest.raises(DiaError, match=words):
+        next(expansion.questions(1))
