@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
+from dia_runtime.bundle.canonical import line
 from dia_runtime.formats.replies import faults, instruction
 from dia_runtime.grade import Grader
 from dia_runtime.language.answers import answer_type
@@ -278,7 +280,7 @@ class _Making:
         self.put_list(made, session.loop, held.over, items, self.read_of(session.loop, held.own, *held.turns))
         self.count(made, session.position)
         if held.share is not None:
-            made["share"] = {"keys": self.keys(held.share, items)}
+            made["share"] = {"keys": self.worded_keys(self.keys(held.share, items), made)}
         return made
 
     def read_of(self, loop: Loop, own: tuple[Piece, ...], *turns: TurnCode) -> frozenset[str]:
@@ -308,6 +310,12 @@ class _Making:
             return [plain(self.value(share, scope)) for scope in scopes]
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, share.snippet.position, error.help)) from None
+
+    def worded_keys(self, keys: list[str], made: Stored) -> list[str]:
+        """The keys; where a template has variants each with a digest of the words, so that none answers for another."""
+        if not self.expansion.prepared.template.variants:
+            return keys
+        return [f"{key}#{sha256(line(of_item(made, place))).hexdigest()[:8]}" for place, key in enumerate(keys)]
 
     def turn(self, held: TurnCode, session: SessionCode, number: int, around: list[_Items]) -> Stored:
         """A turn as the question holds it."""
@@ -387,6 +395,17 @@ class _Making:
         if where is not None:
             made["where"] = self.code(where)
         return made
+
+
+def of_item(made: Stored, place: int) -> Stored:
+    """What a session asks for one item of its list."""
+
+    def chosen(held: Any) -> Any:
+        return held["each"][place] if isinstance(held, dict) and "each" in held else held
+
+    turns = [turn if "over" in turn else {name: chosen(held) for name, held in turn.items()} for turn in made["turns"]]
+    rest = {name: chosen(held) for name, held in made.items() if name not in ("over", "turns")}
+    return {**rest, "turns": turns}
 
 
 def plain_facts(facts: Mapping[str, Any]) -> Stored:

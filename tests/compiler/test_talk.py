@@ -361,6 +361,39 @@ def test_assets_stand_in_the_texts_and_items_are_as_in_other_templates(tmp_path:
     assert code_of(second["user"]).render({"x": Said("a", "a")}) == f"a N{n}"
 
 
+SHARED = """
+template: shared
+title: Asked once for all questions with the key
+params: {rows: {type: rows, from: data.jsonl, size: 2}}
+sessions:
+  single:
+    over: rows
+    as: row
+    share: row.q
+    turns:
+      - user: "{{ row.q }}"
+        reply: {name: x, format: text}
+  whole:
+    turns:
+      - user: "{% for row in rows %}{{ row.q }} {% endfor %}"
+        reply: {name: y, format: text}
+grade:
+  correct: x != [] and y != ''
+"""
+
+
+def test_what_is_shared_has_one_key_and_other_words_have_another(tmp_path: Path) -> None:
+    def keys(folder: str, spec: str) -> list[list[str]]:
+        expansion = expanded(tmp_path / folder, SHARED + spec, data_jsonl=ROWS)
+        questions = [question_record(instance, expansion, None) for instance in expansion.questions(1)]
+        return [parts(question)["single"]["share"]["keys"] for question in questions]
+
+    (plain,) = keys("plain", "")
+    assert all(key.startswith("Question ") and "#" not in key for key in plain)
+    base, same, other = keys("worded", "variants: {a: {append: Hm., sessions: [whole]}, b: {append: Please.}}")
+    assert base == same != other and [key.partition("#")[0] for key in other] == plain
+
+
 # What an author may ask for has bounds
 
 
