@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dia_runtime.rasch.counts import Array, Mask
 
 AT_ONCE = 16
+GLANCE = 256  # rows and columns
 Look = Callable[[NDArray[np.intp]], Mask]
 Labels = NDArray[np.intp]
 
@@ -55,6 +56,8 @@ def _times(matrix: NDArray[Any], weights: Array) -> Array:
 def components(successes: Array, trials: NDArray[Any], strong: bool) -> tuple[Labels, Labels]:
     """The block of each row and of each column; block 0 is the largest."""
     every = np.broadcast_to(trials, successes.shape)
+    if _at_a_glance(successes, trials, strong):
+        return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
 
     def wins(at: NDArray[np.intp]) -> Mask:
         return np.asarray((successes[at] > 0 if strong else every[at] > 0).any(axis=0))
@@ -71,6 +74,22 @@ def components(successes: Array, trials: NDArray[Any], strong: bool) -> tuple[La
     if _reach_all(wins, failed, successes.shape) and (not strong or _reach_all(fails, won, successes.shape)):
         return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
     return _labelled(successes, every, strong)
+
+
+def _at_a_glance(successes: Array, trials: NDArray[Any], strong: bool) -> bool:
+    """Whether the first columns show that all hangs together: each row beats every other somewhere.
+
+    Columns on which all agree have been taken away, so that each of them hangs on some row in both directions.
+    """
+    if not strong:
+        return bool(trials.shape[1] == 1)
+    if len(successes) > GLANCE:
+        return False
+    some = successes[:, :GLANCE]
+    lost = some < (trials if trials.shape[1] == 1 else trials[:, :GLANCE])
+    beaten = (some > 0).astype(np.float32) @ lost.astype(np.float32).T
+    np.fill_diagonal(beaten, 1)
+    return bool(beaten.all())
 
 
 def _reach_all(onwards: Look, back: Look, shape: tuple[int, ...]) -> bool:

@@ -185,7 +185,8 @@ def _estimated(side: _Side, options: Options) -> _Scale:
         raise fault("no two models hang together by what they were right and wrong on", None, "E892")
     data = _counts(side, main_rows, main_columns, options.method != "cml")
     fit = _fitted(data, side.row_anchors[main_rows], side, main_rows, options)
-    return _placed(side, main_rows, main_columns, rows, columns, fit, options)
+    held = data if options.method != "cml" else None
+    return _placed(side, main_rows, main_columns, rows, columns, fit, options, held)
 
 
 def _kept(side: _Side, options: Options) -> tuple[Mask, Mask]:
@@ -280,7 +281,14 @@ def _seen(side: _Side, rows: Mask) -> Mask:
 
 
 def _placed(
-    side: _Side, main_rows: Mask, main_columns: Mask, rows: Mask, columns: Mask, fit: Fit, options: Options
+    side: _Side,
+    main_rows: Mask,
+    main_columns: Mask,
+    rows: Mask,
+    columns: Mask,
+    fit: Fit,
+    options: Options,
+    counted: Counts | None,
 ) -> _Scale:
     """Both sides with their statuses: what was estimated, then the extremes beside it."""
     status = _status(side, main_rows, main_columns, rows, columns)
@@ -288,7 +296,8 @@ def _placed(
     placed = _seen(side, main_rows) & (main_columns | ~columns)
     if options.extreme == "drop" and kind != "eap":
         placed &= main_columns & ~np.char.startswith(status[1], "extreme")
-    data = _counts(side, main_rows, placed, True)
+    same = counted is not None and np.array_equal(placed, main_columns)
+    data = counted if same and counted is not None else _counts(side, main_rows, placed, True)
     parts = list(score_columns(data, fit.rows, kind, fit.prior, options.extreme_adjust))
     places = np.full(len(placed), np.nan)
     places[placed] = _joined(parts, "places", data)[data.of]
