@@ -19,7 +19,7 @@ from dia_runtime.rasch.counts import Array, Counts, chance, softplus
 from dia_runtime.rasch.jml import Fit
 from dia_runtime.rasch.newton import MOST, covariance, descend, not_converged, precise_enough, solve_free
 
-CELLS = 1 << 19  # complex numbers that are worked on at a time
+CELLS = 1 << 17  # complex numbers that are worked on at a time
 WORK = 4e12  # multiplications for one step
 
 
