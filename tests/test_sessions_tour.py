@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import yaml
 from dia_compiler import compile
 from dia_compiler.output import Frozen
 from dia_runtime.formats.replies import REPLY_FORMATS
+from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).parents[1]
 TOUR = ROOT / "docs" / "examples" / "sessions"
@@ -88,3 +89,14 @@ def held(name: str) -> Iterator[dict[str, Any]]:
         yield from (session["settings"] for session in sessions if "settings" in session)
     else:
         yield from (spec[name] for spec in SPECS.values() if name in spec)
+
+
+@pytest.mark.parametrize("name", ["own_riddle", "free_reason"])
+def test_a_preview_keeps_to_its_schema_and_names_what_is_read(
+    name: str, tmp_path: Path, dia: Callable[..., Any]
+) -> None:
+    printed = json.loads(dia(tmp_path, "preview", str(TOUR / f"{name}.yaml"), "--json").stdout)
+    schema = json.loads((ROOT / "schemas" / "preview.schema.json").read_text(encoding="utf-8"))
+    assert [fault.message for fault in Draft202012Validator(schema).iter_errors(printed)] == []
+    _, second = printed["templates"][0]["instances"][0]["sessions"]
+    assert second["reads"] in ({"made": "write"}, {"response": "ask"})
