@@ -22,7 +22,8 @@ from dia_compiler.requires import missing_requirement
 from dia_compiler.schema import Path as KeyPath
 from dia_compiler.schema import check_schema
 from dia_compiler.spec import Benchmark, Datum, Template
-from dia_compiler.talk_build import build_talk, check_talk, is_talk
+from dia_compiler.talk_build import build_talk
+from dia_compiler.talk_shape import check_talk, is_talk
 
 DECLARED = 1_000
 BYTES_TOGETHER = 12 << 20

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator
 
 from dia_runtime.formats import FORMATS
 from dia_runtime.formats.replies import REPLY_FORMATS
-from dia_runtime.language.diagnostics import DiaError, Position, did_you_mean
-from dia_runtime.language.syntax import Parsed, parse
-from dia_runtime.language.templates import ParsedTemplate, parse_template
+from dia_runtime.language.diagnostics import DiaError, did_you_mean
+from dia_runtime.language.syntax import Parsed
+from dia_runtime.language.templates import ParsedTemplate
 
 from dia_compiler.domains import DatumCode, compile_datum
 from dia_compiler.spec import Snippet
 from dia_compiler.talk import FORMAT_INSTRUCTION, Figure, Loop, Session, Talk, Truth, Turn
-from dia_compiler.talk_flow import NOTHING, Body, Facts, Flow
 from dia_compiler.talk_order import circles, ordered
 from dia_compiler.talk_prepared import Piece, Place, SessionCode, TalkCode, TurnCode, WeighCode
-from dia_compiler.wordings import Wordings
+from dia_compiler.talk_there import Presence
 
 REFERENCE = "reference"
 SKIP_TOKEN = "skip_token"
 MOST = 100  # sessions of a template, and turns of a session
-DECIDED = ("answered", "valid", "decided")
-ASK_FIRST = "ask first: `... if answered({0}) else ...`, or put it behind the same `when`"
 
 
-class Talks(Wordings):
+class Talks(Presence):
     """Compiles what a template asks in sessions, and how the truth is found in their replies."""
 
     def prepare_talk(self, talk: Talk) -> None:
@@ -262,16 +258,6 @@ class Talks(Wordings):
                 message = f"`{name}` is not there yet: it is the reply to turn {place.number + 1} of this session"
                 self.faults.error("E315", message, self.place_of(piece, name), "use it in a later turn")
 
-    def place_of(self, piece: Piece, name: str) -> Position:
-        """Where a piece needs a reply, itself or by a let value or function."""
-        for use in piece.parsed.names:
-            if name in self.depends.base([use.name]):
-                return piece.snippet.place(use.offset)
-        for use in (*piece.parsed.calls, *piece.parsed.function_names):
-            if name in self.depends.base(self.depends.functions.get(use.name, ())):
-                return piece.snippet.place(use.offset)
-        return piece.snippet.position
-
     def check_read(self, code: TalkCode, made: list[SessionCode]) -> None:
         """Tells replies that nothing reads."""
         read = frozenset().union(*(held.replies for held in made), *(piece.replies for piece in code.weighing))
@@ -281,75 +267,6 @@ class Talks(Wordings):
             if name not in read:
                 mend = "use it in another turn, in the truth or in a figure, or leave `reply` out"
                 self.faults.error("E316", f"nothing reads the reply `{name}`", place.use.position, mend)
-
-    # what a `when` may leave out
-
-    def check_there(self, code: TalkCode, made: list[SessionCode]) -> None:
-        """Tells replies that a `when` may have left out where they are needed."""
-        flow = Flow(
-            {name: held.parsed.tree for name, held in self.result.spoken.items()},
-            self.bodies, self.replies, frozenset(name for name, place in code.places.items() if place.loops),
-        )  # fmt: skip
-        by_name = {held.session.name: held for held in made}
-        for name, place in code.places.items():
-            session = by_name[place.session.name]
-            whens = (session.when, session.turns[place.number].when)
-            flow.conditions[name] = NOTHING.union(*(facts(flow, when) for when in whens))
-        for held in made:
-            around = facts(flow, held.when)
-            self.tell_missing(flow, [held.when, held.over, held.share], NOTHING)
-            self.tell_missing(flow, [held.system], around)
-            for turn in held.turns:
-                inner = around | facts(flow, turn.when)
-                self.tell_missing(flow, [turn.over, turn.when], around)
-                self.tell_missing(flow, [turn.user, turn.assistant, turn.until], inner, turn.turn)
-        for weighed in (code.weighed, *(held for _, held in code.presets)):
-            self.check_truth_there(flow, weighed)
-
-    def check_truth_there(self, flow: Flow, code: WeighCode) -> None:
-        """The same for the truth and the figures: what is not skipped has what is needed to be skipped."""
-        skipped = code.parts.get("skipped")
-        decided = flow.false(skipped.parsed.tree) if skipped and isinstance(skipped.parsed, Parsed) else NOTHING
-        for name, piece in code.parts.items():
-            self.tell_missing(flow, [piece], NOTHING if name == "skipped" else decided)
-        self.tell_missing(flow, [*code.keys, code.over], NOTHING)
-        for figure, value, where in code.figures:
-            known = decided if figure.over in DECIDED else NOTHING
-            self.tell_missing(flow, [where], known)
-            self.tell_missing(flow, [value], known | facts(flow, where))
-
-    def tell_missing(self, flow: Flow, pieces: Iterable[Piece | None], known: Facts, own: Turn | None = None) -> None:
-        told: set[str] = set()
-        for piece in pieces:
-            for name, via in flow.missing(piece.parsed, known) if piece is not None else ():
-                is_own = own is not None and own.reply is not None and own.reply.name == name
-                if piece is None or is_own or name in told:
-                    continue
-                told.add(name)
-                place = self.place_via(piece, via)
-                message = f"`{name}` may not be there: a `when` may have left it out"
-                self.faults.error("E317", message, place, ASK_FIRST.format(name))
-
-    def place_via(self, piece: Piece, via: ast.AST | str) -> Position:
-        """Where a piece has the name, or the node, by which it needs a reply."""
-        if isinstance(piece.parsed, Parsed):
-            return piece.snippet.place(piece.parsed.offset(via)) if isinstance(via, ast.AST) else piece.snippet.position
-        uses = (*piece.parsed.names, *piece.parsed.calls, *piece.parsed.function_names)
-        return next((piece.snippet.place(use.offset) for use in uses if use.name == via), piece.snippet.position)
-
-    def bodies(self, name: str) -> Iterator[Body]:
-        """The bodies of an own function that needs replies, each with the names that are its own."""
-        declared = self.functions.get(name)
-        if declared is None or not self.depends.functions.get(name, frozenset()):
-            return
-        for body, own in declared.bodies():
-            try:
-                if declared.is_template:
-                    yield parse_template(body, self.replies - own).tree, own
-                else:
-                    yield parse(body).tree, own
-            except DiaError:
-                continue  # which has been told
 
     # health
 
@@ -378,8 +295,3 @@ class Talks(Wordings):
         """What the conditions that span parameters are made of."""
         codes = [step.code for step in self.result.plan if step.kind == "where" and step.code is not None]
         return frozenset().union(*(self.depends.base(self.depends.used(code.parsed)) for code in codes))
-
-
-def facts(flow: Flow, when: Piece | None) -> Facts:
-    """What is known where a condition holds."""
-    return flow.true(when.parsed.tree) if when is not None and isinstance(when.parsed, Parsed) else NOTHING
