@@ -204,11 +204,11 @@ def run_json(summaries: Sequence[RunSummary]) -> dict[str, Any]:
                 "errors": entry.errors,
                 "ended": entry.ended,
                 "open": entry.open,
+                "left_out": [{"why": why, "questions": number} for why, number in entry.left_out.items()],
                 "requests": entry.requests,
                 "prompt_tokens": entry.prompt_tokens,
                 "completion_tokens": entry.completion_tokens,
                 "cost": entry.cost,
-                "left_out": [{"why": why, "questions": number} for why, number in entry.left_out.items()],
             }
             for summary in summaries
             for entry in summary.respondents
