@@ -168,8 +168,8 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
     (entry,) = json.loads(result.stdout)["runs"]
     assert (result.return_value, entry["model"], entry["left_out"]) == (0, "says:no+judge=openai/j", [])
     assert f"OPENAI_API_KEY goes to 127.0.0.1:{server.port}" in result.stderr and len(server.asked) == 1
-    more = ("--role", "judge=none", "--base-url", server.url)
-    result = called("run", bundle, "--model", "says:no", "-o", "n.run", *more)
+    nobody = ("--role", "judge=none", "--base-url", server.url)
+    result = called("run", bundle, "--model", "says:no", "-o", "n.run", *nobody)
     assert result.return_value == 0 and "KEY" not in result.stderr
     begun = talks.question([talks.session("talk", {**talks.turn("How many?"), "assistant": "The number is"})])
     with loop.serve(scripted.plays()) as server:

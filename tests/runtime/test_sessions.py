@@ -195,7 +195,7 @@ def test_a_text_that_needs_an_unreadable_reply_is_not_asked(made: Make) -> None:
         asked(made(talks.question([ask, use])), terms(server))
     found = replies(said())
     assert prompts(server) == ["Hello"]
-    assert [found[name][0].error["kind"] for name in ("used", "rest") if found[name][0].error] == ["unset", "unset"]
+    assert [error["kind"] for name in ("used", "rest") if (error := found[name][0].error)] == ["unset", "unset"]
 
 
 def test_nobody_as_a_judge_leaves_its_sessions_out(made: Make) -> None:
