@@ -264,6 +264,29 @@ CODES: dict[str, tuple[str, str]] = {
         "defaults that cannot be read",
         "`dia.toml`, or `[tool.dia]` of pyproject.toml, is no TOML, or names a command or option that there is not.",
     ),
+    "E610": ("no part here", "`dia merge` joins folders that `dia compile --part` made, or runs. Name those."),
+    "E611": (
+        "a damaged part",
+        "A file of the part is missing, or has other bytes than its `part.json` says. Make this part again.",
+    ),
+    "E612": (
+        "parts that do not belong together",
+        "All parts of a bundle, or runs to be joined, come from the same specs or questions, seed, k and versions. Make "
+        "those again that differ.",
+    ),
+    "E613": ("parts that are missing or double", "A bundle needs each part from 1 to N exactly once."),
+    "E614": (
+        "replies that contradict each other",
+        "Two runs hold other replies of the same respondent to the same question and attempt. Leave one of them out.",
+    ),
+    "E620": (
+        "a cluster that cannot be used",
+        "The scheduler does not answer, has gone, or has no workers; nothing was written. Start it, and compile again.",
+    ),
+    "E621": (
+        "a worker with other versions",
+        "A worker of the cluster has other libraries than this machine, and its bytes might differ. Install the same.",
+    ),
     # Bundles
     "E701": ("no bundle here", "The folder is missing, cannot be read, or holds no bundle. Name a compiled bundle."),
     "E702": (
@@ -472,6 +495,11 @@ CODES: dict[str, tuple[str, str]] = {
     "E896": (
         "a placement that cannot begin",
         "It is unclear whom to place, or the bank's items are not among the questions. The message says which.",
+    ),
+    "E897": (
+        "a search that cannot begin",
+        "A template has nothing to move or is asked in sessions, nothing is known of the model's ability, or the folder "
+        "holds another search. The message says which.",
     ),
     # Bugs of dia
     "E900": ("a bug of dia", "Something failed that never should. The traceback is in the file that is named."),
