@@ -110,20 +110,24 @@ def information(theta: float, difficulties: Vector, trials: Vector | float = 1.0
 
 
 def _mode(difficulties: Vector, successes: Vector, trials: Vector, prior: Prior) -> tuple[float, float]:
-    """The mode of the posterior and its negative curvature there, by Newton steps that cannot run away.
+    """The mode of the posterior and its negative curvature there, by Newton steps inside a bracket.
 
-    The log posterior is concave and its slope lies between two straight lines, so that a step of at most the prior's
-    width from any side comes nearer.
+    The slope falls with theta. It is not negative sd^2 (n - s) below the prior's mean and not positive sd^2 s above it,
+    since no chance lies outside 0 and 1. A plain Newton step can leap to and fro for ever; one that leaves the bracket
+    is replaced by halving it.
     """
     theta, weight = prior.mean, prior.sd**-2
-    total = float(successes.sum())
+    total, number = float(successes.sum()), float(trials.sum())
+    low, high = prior.mean - (number - total) / weight, prior.mean + total / weight
     for _ in range(STEPS):
         p = chances(theta, difficulties)
         slope = total - float(trials @ p) - weight * (theta - prior.mean)
         curvature = float(trials @ (p * (1.0 - p))) + weight
-        step = min(max(slope / curvature, -2.0 * prior.sd), 2.0 * prior.sd)
-        theta += step
-        if abs(step) < TOLERANCE:
+        low, high = (theta, high) if slope > 0 else (low, theta)
+        wanted = theta + slope / curvature
+        following = wanted if low < wanted < high else 0.5 * (low + high)
+        step, theta = abs(following - theta), following
+        if step < TOLERANCE:
             break
     p = chances(theta, difficulties)
     return theta, float(trials @ (p * (1.0 - p))) + weight

@@ -59,6 +59,14 @@ def test_adaptive_nodes_are_as_near_as_they_are_said_to_be(items: int, worst: fl
     assert len(errors) >= 20 and max(errors) < worst
 
 
+def test_items_far_from_the_prior_do_not_keep_the_mode_from_being_found() -> None:
+    """Where plain Newton steps from the prior's mean leap to and fro: most items lie where the model is."""
+    b = np.concatenate([np.linspace(0, 1.5, 5), np.linspace(2.0, 3.0, 40)])
+    s = np.concatenate([np.ones(5), np.tile([1.0, 0.0], 20)])
+    found, exact = ability(b, s, np.ones(45)), by_grid(b, s, np.ones(45), points=20_001)
+    assert found.value == pytest.approx(exact.value, abs=1e-7) and found.se == pytest.approx(exact.se, abs=1e-6)
+
+
 def test_fixed_nodes_are_what_was_published_and_miss_the_posterior() -> None:
     generator = np.random.default_rng(11)
     b = generator.normal(0, 1.5, 100)
