@@ -49,8 +49,9 @@ def test_a_manifest_without_a_key_breaks_its_schema(tiny: Make, key: str) -> Non
 def test_a_question_asks_by_messages_or_by_sessions(tiny: Make) -> None:
     question = next(dia_runtime.open_bundle(tiny()).questions())
     rest = {name: value for name, value in question.items() if name != "messages"}
-    assert faults("question", rest) and faults("question", {**question, "sessions": {}})
-    assert faults("question", {**rest, "sessions": {}}) == []
+    sessions = [{"name": "talk", "role": "subject", "needs": [], "turns": [{"user": "Hello?"}]}]
+    assert faults("question", rest) and faults("question", {**question, "sessions": sessions})
+    assert faults("question", {**rest, "sessions": sessions}) == []
 
 
 @pytest.mark.parametrize("worth", ["1e9", 0.5, "1/0", None])
