@@ -62,3 +62,14 @@ def test_wrong_arguments_are_refused() -> None:
     assert code("relined", " ", 2) == code("relined", "a", 0) == code("first_words", "a", -1) == "E501"
     assert code("join_lines", ["a" * 600_000] * 2) == "E502"
     assert call("join_lines", [1, "b"]) == "1\nb"
+
+
+@given(st.lists(st.text(alphabet="ab ", max_size=5) | st.integers(-9, 9), min_size=1, max_size=26))
+def test_letters_stand_before_the_items_in_their_order(items: list[Any]) -> None:
+    made = call("lettered", items)
+    assert made == "\n".join(f"{chr(65 + place)}. {item}" for place, item in enumerate(items))
+
+
+def test_there_are_letters_for_one_to_26_items() -> None:
+    assert code("lettered", []) == "E501" and code("lettered", ["x"] * 27) == "E501"
+    assert code("lettered", ["x" * 600_000] * 2) == "E502"
