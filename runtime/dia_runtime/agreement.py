@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -94,11 +94,11 @@ def agreement(
         for store in stores:
             with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:
                 for respondent in store.respondents():
-                    pairs: Counter[tuple[str, str]] = Counter()
+                    pairs: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
                     for entry in judge.judged(respondent.id):
                         label = sample.of(entry.question.id, respondent.name, entry.reply.attempt)
                         if label is not None:
-                            pairs[label, entry.mark.verdict] += 1
+                            pairs[entry.question.id][label, entry.mark.verdict] += 1
                     models.append({"model": respondent.name, **_figures(pairs, intervals)})
     if not any(model["labelled"] for model in models):
         message = f"none of the replies that `{labelled}` labels is in the run"
@@ -107,14 +107,21 @@ def agreement(
     return {**told, "chain": chain, "labels": len(sample.verdicts), "models": models}
 
 
-def _figures(pairs: Mapping[tuple[str, str], int], intervals: Intervals) -> dict[str, Any]:
+def _figures(found: Mapping[str, Counter[tuple[str, str]]], intervals: Intervals) -> dict[str, Any]:
+    """The figures of a model; the error takes the replies to one question together, for they are alike."""
+    pairs = sum(found.values(), Counter[tuple[str, str]]())
     number = sum(pairs.values())
-    parts = (Part(int(label == verdict), int(label == verdict), 1, times) for (label, verdict), times in pairs.items())
-    agreed = figures_json({"agreement": Figure(tuple(parts))}, intervals)["agreement"]
+    sizes = Counter((_agreeing(held), held.total()) for held in found.values())
+    parts = tuple(Part(agreeing, agreeing, size, times) for (agreeing, size), times in sorted(sizes.items()))
+    agreed = figures_json({"agreement": Figure(parts)}, intervals)["agreement"]
     table: dict[str, dict[str, int]] = {}
     for (label, verdict), times in sorted(pairs.items()):
         table.setdefault(label, {})[verdict] = times
     return {"labelled": number, "agreement": agreed, "kappa": kappa(pairs), "table": table}
+
+
+def _agreeing(pairs: Mapping[tuple[str, str], int]) -> int:
+    return sum(times for (label, verdict), times in pairs.items() if label == verdict)
 
 
 def kappa(pairs: Mapping[tuple[str, str], int]) -> float | None:
@@ -131,5 +138,5 @@ def kappa(pairs: Mapping[tuple[str, str], int]) -> float | None:
         ours[label] += times
         theirs[verdict] += times
     chance = sum(ours[name] * theirs[name] for name in ours)
-    same = number * sum(times for (label, verdict), times in pairs.items() if label == verdict)
+    same = number * _agreeing(pairs)
     return None if chance == number**2 else (same - chance) / (number**2 - chance)
