@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
@@ -80,13 +80,16 @@ class Replay:
     def _turn(self, turn: Turn, attempt: int) -> Reply:
         """What was said at a turn, by the transcript, or by the turns of a question that was not finished."""
         record = self.source.record(turn["id"], attempt)
-        said = None if record is None or record.get("text") is None else _said(str(record["text"]), turn)
+        session, said = (
+            (None, None) if record is None or record.get("text") is None else _said(str(record["text"]), turn)
+        )
         if said is not None and (said.text is not None or said.finish_reason is not None) and said.error is None:
+            if session is not None and not _is_same(session.messages, turn):
+                raise self._nothing(f"what is said now at {_where(turn)}: another conversation led there", attempt)
             return Reply(said.text, None, said.finish_reason, said.prompt_tokens, said.tokens, said.cost, said.seconds)
         found = self.source.turn(turn["id"], attempt, turn.place)
-        if found is None or found.get("error") is not None:
-            session, *numbers = turn.place
-            raise self._nothing(f"turn {numbers[1] + 1} of `{session}` of this question", attempt)
+        if found is None or found.get("error") is not None or not _is_last(found["messages"], turn):
+            raise self._nothing(f"{_where(turn)} of this question", attempt)
         return recorded(found)
 
     def _nothing(self, what: str, attempt: int) -> Trouble:
@@ -98,16 +101,43 @@ class Replay:
         self.source.close()
 
 
-def _said(text: str, turn: Turn) -> SaidReply | None:
-    """The reply to a turn in a transcript; None where there is none, or no transcript."""
+def _where(turn: Turn) -> str:
+    return f"turn {turn['turn'] + 1} of `{turn['session']}`"
+
+
+def _is_same(recorded: Sequence[Mapping[str, Any]], turn: Turn) -> bool:
+    """Whether the recorded conversation begins with what is said now; what a judge said of another reply is no reply.
+
+    A conversation that nobody recorded may have been any; what questions share is asked once, whoever words it.
+    """
+    if not recorded or turn["key"] is not None:
+        return True
+    told = [(message["role"], message["content"]) for message in turn["messages"]]
+    held = [(message["role"], message["content"]) for message in recorded[: len(told)]]
+    if turn["prefill"] and len(held) == len(told):  # the recorded message goes on behind the beginning
+        *held, (role, content) = held
+        *told, (begun_by, beginning) = told
+        return held == told and role == begun_by and content.startswith(beginning)
+    return held == told
+
+
+def _is_last(messages: str, turn: Turn) -> bool:
+    """Whether a turn that was kept by itself added to the conversation what is added now."""
+    added = [message["content"] for message in json.loads(messages) if message["role"] == "user"]
+    now = [message["content"] for message in turn["messages"] if message["role"] == "user"]
+    return turn["key"] is not None or not added or added[-1:] == now[-1:]
+
+
+def _said(text: str, turn: Turn) -> tuple[SaidSession, SaidReply] | tuple[None, None]:
+    """The reply to a turn in a transcript, and its conversation; None where there is none, or no transcript."""
     session, item, number, step = turn.place
     for said in _sessions(text):
         is_it = said.shared == turn["key"] if turn["key"] is not None else said.item == (None if item < 0 else item)
         if said.name == session and is_it:
             for reply in said.replies:
                 if (reply.turn, reply.item) == (number, None if step < 0 else step):
-                    return reply
-    return None
+                    return said, reply
+    return None, None
 
 
 @lru_cache(maxsize=8)  # the turns of a question are asked for one after the other
