@@ -18,6 +18,7 @@ from dia_compiler.unchanged import Inputs, Kept, inputs_of, unchanged
 
 if TYPE_CHECKING:
     from dia_compiler.check import Checked
+    from dia_compiler.part import Part
 
 Progress = Callable[[str, int, int], None]
 TRIAL = 3
@@ -31,6 +32,7 @@ class Compilation:
     bundles: tuple[Frozen, ...]
     warnings: tuple[Diagnostic, ...]
     sources: dict[str, str]
+    parts: tuple[Part, ...] = ()
 
 
 def compile(
@@ -46,14 +48,18 @@ def compile(
     use_cache: bool = True,
     shard_size: int = SHARD,
     allow_programs: str = NO,
+    part: str | None = None,
+    cluster: str | None = None,
 ) -> Compilation:
     """The bundles of the benchmarks that the paths name, written under `out` (default: `build`).
 
     `seed` overrides the benchmarks' own; `jobs` is the number of worker processes (default: all cores); `limit` takes
     only the first templates of each benchmark. What an earlier compile has left in the cache is used again unless
     `use_cache` is false. More than `shard_size` questions are written to several files. Specs that do not come with dia
-    may start programs where `allow_programs` is "confined", and where nothing can confine them "unconfined". Raises
-    DiaError: exit code 2 for faults of the specs (all of them at once) and for an output that may not be replaced.
+    may start programs where `allow_programs` is "confined", and where nothing can confine them "unconfined".
+    `part` ("2/5") makes the second of five parts, which `dia merge` joins, and no bundle. `cluster` is the address of a
+    Dask scheduler whose workers make the rows, or "local". Raises DiaError: exit code 2 for faults of the specs (all of
+    them at once) and for an output that may not be replaced, 4 for a cluster that does not answer.
     """
     if k < 1:
         raise DiaError(Diagnostic("E600", "--k must be at least 1", None))
@@ -63,26 +69,45 @@ def compile(
     workers = jobs or os.cpu_count() or 1
     order = Order(k, seed, place, workers, is_strict, force, limit, use_cache, shard_size, allow_programs)
     folders = discover([Path(path) for path in paths])
+    if part is not None:
+        return _part(folders, order, part, cluster, on_progress)
     inputs = [inputs_of(folder, order) for folder in folders]
     kept = [found and unchanged(folder, found, order) for folder, found in zip(folders, inputs, strict=True)]
     to_make = [(folder, given) for folder, given, found in zip(folders, inputs, kept, strict=True) if found is None]
-    made, sources = _made(to_make, order, on_progress) if to_make else ([], {})
+    made, sources = _made(to_make, order, cluster, on_progress) if to_make else ([], {})
     fresh = iter(made)
     whole = [found or next(fresh) for found in kept]
     return _compilation(whole, sources)
 
 
-def _crew(folders: list[Folder], jobs: int, k: int) -> Crew:
+def _crew(folders: list[Folder], jobs: int, k: int, cluster: str | None = None) -> Crew:
     """Workers that get ready while the rest of dia is imported and the specs are read: as many as there is use for."""
+    if cluster is not None:
+        from dia_compiler.cluster import ClusterCrew
+
+        return ClusterCrew(cluster, jobs)
     files = sum(len(folder.chosen or folder.files) for folder in folders)
     most = jobs if k > SPAN else min(jobs, max(1, files))  # a large template is divided among all
     return Crew(most, "dia_compiler.work", HEAVY if files >= MANY else ())
 
 
+def _part(
+    folders: list[Folder], order: Order, part: str, cluster: str | None, on_progress: Progress | None
+) -> Compilation:
+    from dia_compiler.parts import share
+
+    held = share(part)
+    with _crew(folders, order.jobs, order.k, cluster) as crew:
+        from dia_compiler.part import make_parts
+
+        parts, warnings, sources = make_parts(folders, order, held, crew, on_progress)
+    return Compilation((), warnings, sources, tuple(parts))
+
+
 def _made(
-    to_make: list[tuple[Folder, Inputs | None]], order: Order, on_progress: Progress | None
+    to_make: list[tuple[Folder, Inputs | None]], order: Order, cluster: str | None, on_progress: Progress | None
 ) -> tuple[list[Kept], dict[str, str]]:
-    with _crew([folder for folder, _ in to_make], order.jobs, order.k) as crew:
+    with _crew([folder for folder, _ in to_make], order.jobs, order.k, cluster) as crew:
         from dia_compiler.make import make
 
         return make(to_make, order, crew, on_progress)

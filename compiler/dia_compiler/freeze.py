@@ -33,12 +33,11 @@ from dia_compiler.spec import Datum, Template, TypeUse
 from dia_compiler.spool import Spool
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS
+from dia_compiler.versions import LIBRARIES
 from dia_compiler.work import Summary
 
 LANGUAGE = 1
 NO_TOOLS: Mapping[str, str] = MappingProxyType({})
-# Those that computed the truth; builders of assets name theirs.
-LIBRARIES = ("sympy", "mpmath", "jinja2", "pyyaml", "google-re2", "cryptography", "pycryptodome", "gmpy2")
 
 
 @dataclass(slots=True)
@@ -49,11 +48,12 @@ class BundlePlan:
     seed: str
     order: Order
     is_limited: bool = False
+    target: Path | None = None
 
     @property
     def folder(self) -> Path:
         """Where the bundle will lie."""
-        return self.order.folder / self.folder_name
+        return self.target or self.order.folder / self.folder_name
 
     @property
     def folder_name(self) -> str:

@@ -17,7 +17,7 @@ from dia_runtime.language.workers import SECONDS, Crew, Outcome, Task
 
 from dia_compiler.spec import Template
 from dia_compiler.spool import Batch, Spool
-from dia_compiler.work import Ready, Stretch, Summary, Work, expand_rest, expand_stretch, expand_template
+from dia_compiler.work import Ready, Stretch, Summary, Work, expand_later, expand_rest, expand_stretch, expand_template
 
 Progress = Callable[[str, int, int], None]
 ENDED = "E502"  # the code of what is ended because it takes too long or too much
@@ -62,6 +62,12 @@ class _Job:
     is_ready: bool = False
     is_over: bool = False
 
+    @property
+    def last(self) -> int:
+        """The number before which the instances end that are made in stretches; 0 where none are."""
+        wanted = self.summary.wanted if self.summary is not None else None
+        return (wanted if wanted is None or self.work.last is None else min(wanted, self.work.last)) or 0
+
     def task(self, function: Callable[..., Any], first: int, *arguments: int) -> Task:
         """The task of making instances from the number `first` on."""
         seconds = float(self.work.template.limits.get("seconds", SECONDS))
@@ -95,7 +101,9 @@ class Gathering:
     def run(self, crew: Crew) -> list[Expanded]:
         """The rows of every template, made by the crew; what goes wrong is added to the faults."""
         heaviest_first = sorted(self.jobs, key=lambda job: not job.work.template.assets)  # no worker idles at the end
-        self.waiting.extend(job.task(expand_template, 0) for job in heaviest_first)
+        self.waiting.extend(
+            job.task(expand_later if job.work.first else expand_template, job.work.first) for job in heaviest_first
+        )
         for job in self.jobs:
             self.tell(job)
         with closing(crew.run(self.waiting)) as outcomes:
@@ -127,7 +135,7 @@ class Gathering:
     def tell(self, job: _Job) -> None:
         """Tells how far the template is."""
         if self.on_progress is not None:
-            total = job.made if job.is_over else max(job.work.k, job.made)
+            total = job.made if job.is_over else max(job.work.share, job.made)
             self.on_progress(job.work.template.name, job.made, total)
 
     def settle(self, job: _Job) -> None:
@@ -171,20 +179,20 @@ class Gathering:
         """Orders the rest of a template whose first instances are there."""
         assert job.summary is not None
         self.faults.entries.extend(job.summary.warnings)
-        wanted, span = job.summary.wanted, job.work.span
-        if wanted is None:
+        span, last = job.work.span, job.last
+        begin = job.work.first or span
+        if begin >= last:
             return
         if not job.summary.goes_straight:
-            self.waiting.append(job.task(expand_rest, span, wanted, job.summary.next_position))
+            self.waiting.append(job.task(expand_rest, begin, last, job.summary.next_position))
             return
-        for first in range(span, wanted, span):
-            self.waiting.append(job.task(expand_stretch, first, min(first + span, wanted)))
+        for first in range(begin, last, span):
+            self.waiting.append(job.task(expand_stretch, first, min(first + span, last)))
 
     def count(self, job: _Job, result: Stretch) -> None:
         """Adds up the draws; what lies behind the first hole is made one by one."""
         assert job.summary is not None
         job.summary = job.summary.with_draws(result.acceptance, result.tools)
         if result.hole is not None:
-            assert job.summary.wanted is not None
             self.drop(job)
-            self.waiting.append(job.task(expand_rest, result.hole, job.summary.wanted, result.hole + 1))
+            self.waiting.append(job.task(expand_rest, result.hole, job.last, result.hole + 1))

@@ -51,13 +51,13 @@ def make(
     folders = [folder for folder, _ in to_make]
     with private_folder(order.folder) as private, written(order.folder):
         checked = check(folders, order.is_strict, defers=True, programs=order.programs)
-        plans = [_plan(item, order) for item in checked.benchmarks]
+        plans = [plan_of(item, order) for item in checked.benchmarks]
         inputs = {folder.path: held for folder, held in to_make}  # a folder that cannot be read has no plan
         given = [inputs[plan.item.folder.path] for plan in plans]
         rows = _Rows(plans, given, private, checked.faults, on_progress)
         means = Means(str(private.absolute() / "tools"))
         ready = rows.made(crew, order, means)
-        _refuse(checked, order.is_strict)
+        refuse(checked, order.is_strict)
         bundles = [freeze(plan, held, private / f"bundle-{place}") for place, (plan, held) in enumerate(ready)]
         warnings = _shared_out(checked, folders)
         kept = [Kept(frozen, found) for frozen, found in zip(bundles, warnings, strict=True)]
@@ -72,13 +72,13 @@ def try_out(
     """Every fault of every spec, those included that the first k instances show; nothing is written."""
     with scratch_folder() as scratch:
         checked = check(folders, is_strict, defers=True, programs=programs)
-        plans = [_plan(item, Order(k=k)) for item in checked.benchmarks]
+        plans = [plan_of(item, Order(k=k)) for item in checked.benchmarks]
         works = [
             replace(work_of(plan, template, is_trial=True), means=Means(scratch, plan.item.programs))
             for plan in plans
             for template in plan.item.clean
         ]
-        gathering = Gathering(works, checked.faults, None, on_progress, _explaining(plans))
+        gathering = Gathering(works, checked.faults, None, on_progress, explaining(plans))
         expanded = gathering.run(crew)
     for work, held in zip(works, expanded, strict=True):
         if held.summary is not None:
@@ -87,19 +87,19 @@ def try_out(
     return checked
 
 
-def _explaining(plans: list[BundlePlan]) -> Callable[[Work], list[Diagnostic]]:
+def explaining(plans: list[BundlePlan]) -> Callable[[Work], list[Diagnostic]]:
     """What tells the faults of a template that the check has left to the workers."""
     items = {plan.item.benchmark.folder: plan.item for plan in plans}
     return lambda work: faults_of(items[work.benchmark.folder], work.template)
 
 
-def _plan(item: CheckedBenchmark, order: Order) -> BundlePlan:
+def plan_of(item: CheckedBenchmark, order: Order) -> BundlePlan:
     is_limited = order.limit is not None and order.limit < len(item.clean)
     item.clean = item.clean[: order.limit]
     return BundlePlan(item, seed_of(item.benchmark, order.seed), order, is_limited)
 
 
-def _refuse(checked: Checked, is_strict: bool) -> None:
+def refuse(checked: Checked, is_strict: bool) -> None:
     found = checked.faults.ordered(checked.sources)
     if any(entry.severity == "error" or is_strict for entry in found):
         raise SpecFaults(found, checked.sources)
@@ -165,7 +165,7 @@ class _Rows:
             self.recall(asked)
         missing = [asked for asked in self.asked if asked.ready is None]
         works = [replace(asked.work, means=replace(means, programs=asked.plan.item.programs)) for asked in missing]
-        gathering = Gathering(works, self.faults, self.private, self.on_progress, _explaining(self.plans))
+        gathering = Gathering(works, self.faults, self.private, self.on_progress, explaining(self.plans))
         for asked, held in zip(missing, gathering.run(crew), strict=True):
             self.look_at(asked, held)
         return [(plan, [a.ready for a in self.asked if a.plan is plan and a.ready]) for plan in self.plans]
@@ -189,7 +189,7 @@ class _Rows:
         for name in PARTS:
             path = self.cache.path(asked.key, name)
             spool.parts[name].path, spool.parts[name].size = path, path.stat().st_size
-        summary, figures = _summary(facts["summary"]), Figures(**_tuples(facts["figures"]))
+        summary, figures = summary_of(facts["summary"]), Figures(**_tuples(facts["figures"]))
         asked.ready, asked.is_from_cache = Ready(asked.work.template, spool, summary, figures), True
         self.faults.entries.extend(summary.warnings)
         self.tell_health(asked.ready, asked.work.k)
@@ -220,7 +220,7 @@ class _Rows:
         facts = {
             "rows": ready.spool.rows,
             "sample": ready.spool.sample,
-            "summary": _facts(ready.summary),
+            "summary": summary_facts(ready.summary),
             "figures": asdict(ready.figures),
         }
         self.cache.store(asked.key, facts, {name: part.path for name, part in ready.spool.parts.items() if part.path})
@@ -250,7 +250,7 @@ def _requirements(plan: BundlePlan) -> list[tuple[str, str, str | None]]:
     return [(kind, name, lacks(kind, name, folder)) for kind, name in sorted(pairs)]
 
 
-def _facts(summary: Summary) -> dict[str, Any]:
+def summary_facts(summary: Summary) -> dict[str, Any]:
     return {
         "freedom": [summary.freedom.kind, summary.freedom.as_json()["count"]],
         "acceptance": summary.acceptance,
@@ -260,7 +260,7 @@ def _facts(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _summary(facts: Mapping[str, Any]) -> Summary:
+def summary_of(facts: Mapping[str, Any]) -> Summary:
     kind, count = facts["freedom"]
     warnings = tuple(told_warning(entry) for entry in facts["warnings"])
     freedom = Freedom(kind, None if count is None else int(count))

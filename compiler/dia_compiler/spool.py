@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -97,6 +97,21 @@ class Part:
         self.held, self.size = bytearray(), 0
 
 
+class Chain(Part):
+    """Parts one behind the other, which are only read."""
+
+    __slots__ = ("links",)
+
+    def __init__(self, links: Sequence[Part]) -> None:
+        super().__init__(None, sum(link.size for link in links))
+        self.links = links
+
+    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+        """All bytes in order, block by block."""
+        for link in self.links:
+            yield from link.blocks(size)
+
+
 class Spool:
     """The rows of one template, in order; kept in memory where there is no folder."""
 
@@ -121,6 +136,15 @@ class Spool:
             for block in other.parts[part].blocks():
                 self.parts[part].add(block)
         other.drop()
+
+    @staticmethod
+    def chained(spools: Sequence[Spool]) -> Spool:
+        """The rows of all spools in order, which stay where they are."""
+        whole = Spool()
+        whole.parts = {part: Chain([spool.parts[part] for spool in spools]) for part in PARTS}
+        whole.rows = sum(spool.rows for spool in spools)
+        whole.sample = next((spool.sample for spool in spools if spool.rows), "")
+        return whole
 
     def entries(self) -> Iterator[Entry]:
         """What is known of each row, in order."""

@@ -48,6 +48,13 @@ class Work:
     is_trial: bool = False
     span: int = SPAN
     means: Means = NOTHING_LENT
+    first: int = 0
+    last: int | None = None  # only the instances from `first` on and below `last`, where it can be divided
+
+    @property
+    def share(self) -> int:
+        """How many instances are wanted of it."""
+        return (self.k if self.last is None else self.last) - self.first
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +137,49 @@ def expand_template(work: Work) -> Iterator[Any]:
     _check(expansion, faults)
     total = _divisible(expansion, work)
     batches, place, is_straight = _Batches(Writer(expansion, work.canary)), 0, True
+    stop = min(work.span, total if work.last is None else work.last) if total is not None else None
     for instance in expansion.questions(work.k, work.is_trial):
-        if total is not None and instance.number >= work.span:
+        if stop is not None and instance.number >= stop:
             break
         place, is_straight = instance.position, is_straight and instance.position == instance.number
         yield from batches.add(instance)
     yield from batches.rest()
+    yield _summary(expansion, faults, total, is_straight, place + 1)
+
+
+def _summary(expansion: Expansion, faults: Faults, total: int | None, is_straight: bool, following: int) -> Summary:
     drawing = expansion.drawing
     warnings = tuple(entry for entry in faults.entries if entry.severity == "warning")
     functions = tuple(sorted(expansion.prepared.used_functions))
     drawn = (drawing.drawn - drawing.rejected, drawing.drawn)
-    yield Summary(expansion.freedom, drawn, functions, warnings, total, is_straight, place + 1, permission.used())
+    return Summary(expansion.freedom, drawn, functions, warnings, total, is_straight, following, permission.used())
+
+
+def expand_later(work: Work) -> Iterator[Any]:
+    """The summary of a template of which instances from the number `first` on are wanted, and no row.
+
+    Where its first instances stand at the positions of their numbers, the others are taken to do so too: whoever joins
+    them sees whether they follow each other. Else the position is sought by a walk over parameters alone.
+    """
+    faults = Faults()
+    expansion = yield from _prepared(work, faults, is_first=True)
+    total = _divisible(expansion, work)
+    position = 0 if total is None else _following(expansion, work)
+    yield _summary(expansion, faults, total, position == work.first, position)
+
+
+def _following(expansion: Expansion, work: Work) -> int:
+    """The position from which on the instance of the number `first` is sought."""
+    walker, ahead = expansion.drawing.walker(Item()), min(work.span, work.first)
+    position = number = dry = 0
+    while number < work.first:
+        if position == number == ahead:
+            return work.first
+        is_hole = _sought(expansion, walker, position, number, work.k) is None
+        dry, number, position = dry + 1 if is_hole else 0, number + (not is_hole), position + 1
+        if dry >= DRY_POSITIONS:
+            raise expansion.too_few(number, work.k, Item(), "the walk over all choices ends")
+    return position
 
 
 def _divisible(expansion: Expansion, work: Work) -> int | None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N templates of a benchmark.")
 @click.option("--force", is_flag=True, help="Replace whatever lies where the bundle goes.")
 @click.option("--no-cache", is_flag=True, help="Make everything anew, and keep nothing for the next time.")
+@click.option("--part", metavar="I/N", help="Make the Ith of N parts, for `dia merge`.")
+@click.option("--cluster", metavar="ADDRESS", help="Let a Dask cluster make it: tcp://HOST:PORT, or `local`.")
 @allow_programs
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.pass_context
@@ -44,6 +46,8 @@ def command(
     limit: int | None,
     force: bool,
     no_cache: bool,
+    part: str | None,
+    cluster: str | None,
     allow_programs: str,
     as_json: bool,
 ) -> int:
@@ -65,12 +69,15 @@ def command(
     with progress(is_quiet(ctx)) as report:
         made = compile(
             list(paths), k, seed, out, jobs or os.cpu_count(), strict, force, limit, report, not no_cache,
-            allow_programs=allow_programs,
+            allow_programs=allow_programs, part=part, cluster=cluster,
         )  # fmt: skip
     print_diagnostics(made.warnings, made.sources)
     if as_json:
-        click.echo(json.dumps({"bundles": [bundle.as_json() for bundle in made.bundles]}, indent=2))
+        parts = {"parts": [held.as_json() for held in made.parts]} if made.parts else {}
+        click.echo(json.dumps({"bundles": [bundle.as_json() for bundle in made.bundles], **parts}, indent=2))
         return 0
+    for held in made.parts:
+        click.echo(f"{held.path.as_posix()}\n  part {held.part} of {held.of}: {held.questions} questions")
     for bundle in made.bundles:
         _print_bundle(bundle)
         if is_verbose(ctx):

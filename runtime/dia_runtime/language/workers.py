@@ -139,11 +139,15 @@ class Crew:
         """
         waiting = tasks if isinstance(tasks, deque) else deque(tasks)
         try:
-            while waiting or any(worker.task for worker in self.workers):
-                self._hand_out(waiting)
-                yield from _collected(self.workers, label)
+            yield from self.outcomes(waiting, label)
         finally:
             self.close()
+
+    def outcomes(self, waiting: deque[Task], label: str = "the solver") -> Iterator[Outcome]:
+        """The same, after which the workers stay for more."""
+        while waiting or any(worker.task for worker in self.workers):
+            self._hand_out(waiting)
+            yield from _collected(self.workers, label)
 
     def close(self) -> None:
         """Ends all workers."""

@@ -1,0 +1,82 @@
+"""`dia merge`: parts to the bundle of one compile, runs to one run."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dia_compiler.commands.programs import allow_programs
+from dia_compiler.commands.telling import is_quiet, print_diagnostics
+
+if TYPE_CHECKING:
+    from dia_compiler.output import Frozen
+
+
+@click.command("merge")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="PATH", help="The bundle's folder, or the run.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores).")
+@click.option("--force", is_flag=True, help="Replace whatever lies where the bundle goes.")
+@allow_programs
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    out: Path | None,
+    jobs: int | None,
+    force: bool,
+    allow_programs: str,
+    as_json: bool,
+) -> int:
+    """Join the parts that `dia compile --part I/N` made to one bundle, or runs of the same questions to one run.
+
+    A PATH is a part, a folder of parts, or a run. The bundle has the very bytes that one compile gives; it lies in the
+    build folder unless -o names another place. Runs need -o. Parts that are missing, double, or made from other specs
+    or versions are refused, as are runs that contradict each other, and nothing is written.
+
+    \b
+    Example:
+      dia merge parts -o build/mine-1.0.0-k300
+    """
+    from dia_runtime.panel import is_run
+
+    if all(path.is_file() and is_run(path) for path in paths):
+        return _runs(paths, out, force, as_json)
+    from dia_compiler.merge import merge
+
+    found = merge(paths, out, jobs or os.cpu_count() or 1, force, allow_programs)
+    if not is_quiet(ctx):
+        print_diagnostics(found.warnings, found.sources)
+    if found.made_here and not is_quiet(ctx):
+        click.echo(f"note: {found.made_here} questions behind a hole were made again here", err=True)
+    _print(found.frozen, as_json)
+    return 0
+
+
+def _print(frozen: Frozen, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"bundle": frozen.as_json(), "run": None}, indent=2))
+        return
+    word = "template" if frozen.templates == 1 else "templates"
+    click.echo(f"{frozen.path.as_posix()}\n  {frozen.questions} questions of {frozen.templates} {word}")
+    click.echo(f"  digest {frozen.digest}")
+
+
+def _runs(paths: tuple[Path, ...], out: Path | None, force: bool, as_json: bool) -> int:
+    from dia_runtime.merge_runs import merge_runs
+
+    if out is None:
+        raise click.UsageError("runs are merged to a new run: name it with `-o`")
+    facts: dict[str, Any] = merge_runs(paths, out, force)
+    if as_json:
+        click.echo(json.dumps({"bundle": None, "run": facts}, indent=2))
+        return 0
+    click.echo(f"{facts['path']}\n  {facts['questions']} questions, {facts['replies']} replies")
+    for entry in facts["respondents"]:
+        click.echo(f"  {entry['respondent']}: {entry['replies']} replies")
+    return 0
