@@ -102,7 +102,9 @@ class Talk:
             self.pending.append({"role": "system", "content": text})
         for role, texts in (("user", turn.user), ("assistant", turn.assistant)):
             if texts is not None:
-                self.pending.append({"role": role, "content": await self.seen.text(texts, loops, at)})
+                text = await self.seen.text(texts, loops, at)
+                # As frozen texts are; how a beginning ends is for the model to see.
+                self.pending.append({"role": role, "content": text if role == "assistant" else text.strip("\n")})
 
     async def exchanged(self, number: int, turn: TurnRecord, step: int | None) -> SaidReply:
         """The reply to what the turn says, kept from before or asked for now. Raises Halted."""
