@@ -7,6 +7,7 @@ other (Fischer 1981): the graph of who beat whom is strongly connected. With ran
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,24 @@ def _times(matrix: NDArray[Any], weights: Array) -> Array:
     return np.concatenate(parts)
 
 
-def components(successes: Array, trials: NDArray[Any], strong: bool) -> tuple[Labels, Labels]:
-    """The block of each row and of each column; block 0 is the largest."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """Rows and columns whose places are given; `tied` where these hold together what the data do not."""
+
+    rows: Mask
+    columns: Mask
+    tied: bool
+
+    @property
+    def nodes(self) -> NDArray[np.intp]:
+        """Their numbers, columns behind rows."""
+        return np.flatnonzero(np.concatenate([self.rows, self.columns]))
+
+
+def components(
+    successes: Array, trials: NDArray[Any], strong: bool, given: Given | None = None
+) -> tuple[Labels, Labels]:
+    """The block of each row and of each column; block 0 is the largest, of those with a given place if there are any."""
     every = np.broadcast_to(trials, successes.shape)
     if _at_a_glance(successes, trials, strong):
         return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
@@ -73,7 +90,7 @@ def components(successes: Array, trials: NDArray[Any], strong: bool) -> tuple[La
 
     if _reach_all(wins, failed, successes.shape) and (not strong or _reach_all(fails, won, successes.shape)):
         return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
-    return _labelled(successes, every, strong)
+    return _labelled(successes, every, strong, given)
 
 
 def _at_a_glance(successes: Array, trials: NDArray[Any], strong: bool) -> bool:
@@ -111,7 +128,7 @@ def _reach_all(onwards: Look, back: Look, shape: tuple[int, ...]) -> bool:
     return False
 
 
-def _labelled(successes: Array, every: NDArray[Any], strong: bool) -> tuple[Labels, Labels]:
+def _labelled(successes: Array, every: NDArray[Any], strong: bool, given: Given | None) -> tuple[Labels, Labels]:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -121,10 +138,14 @@ def _labelled(successes: Array, every: NDArray[Any], strong: bool) -> tuple[Labe
     lost = successes[rows, columns] < every[rows, columns] if strong else won
     heads = np.concatenate([rows[won], columns[lost] + size])
     tails = np.concatenate([columns[won] + size, rows[lost]])
+    known = np.zeros(0, dtype=np.intp) if given is None else given.nodes
+    if given is not None and given.tied:  # how far apart they are is known, whoever beat them
+        heads, tails = np.concatenate([heads, known]), np.concatenate([tails, np.roll(known, 1)])
     graph = coo_matrix((np.ones(len(heads), dtype=np.int8), (heads, tails)), shape=(number, number))
     _, labels = connected_components(graph, directed=True, connection="strong" if strong else "weak")
     sizes = np.bincount(labels)
-    order = np.argsort(-sizes, kind="stable")
+    holds = np.bincount(labels[known], minlength=len(sizes)) > 0
+    order = np.lexsort((-sizes, ~holds))
     rank = np.empty(len(sizes), dtype=np.intp)
     rank[order] = np.arange(len(sizes))
     return rank[labels[:size]], rank[labels[size:]]

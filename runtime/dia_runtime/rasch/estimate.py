@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.rasch.cml import cml
 from dia_runtime.rasch.columns import Scored, errors, score_columns
-from dia_runtime.rasch.connect import components, extremes
+from dia_runtime.rasch.connect import Given, components, extremes
 from dia_runtime.rasch.counts import Array, Counts, Mask, counts
 from dia_runtime.rasch.jml import Fit, jml
 from dia_runtime.rasch.mml import mml
@@ -183,10 +183,20 @@ def _estimated(side: _Side, options: Options) -> _Scale:
     main_rows, main_columns = row_blocks == 0, column_blocks == 0
     if (main_columns if side.flipped else main_rows).sum() < 2 or not main_rows.any() or not main_columns.any():
         raise fault("no two models hang together by what they were right and wrong on", None, "E892")
+    if options.gauge == "anchors":
+        _require_origin(side, main_rows, main_columns)
     data = _counts(side, main_rows, main_columns, options.method != "cml")
     fit = _fitted(data, side.row_anchors[main_rows], side, main_rows, options)
     held = data if options.method != "cml" else None
     return _placed(side, main_rows, main_columns, rows, columns, fit, options, held)
+
+
+def _require_origin(side: _Side, rows: Mask, columns: Mask) -> None:
+    """Nothing, where some item that is given was tried by models that are kept, and tells where they are."""
+    known = rows & ~np.isnan(side.row_anchors), columns & ~np.isnan(side.column_anchors)
+    if not any(mask.any() for mask in known):
+        help = "ask the models items of the bank of anchors, some of which they get right and some wrong"
+        raise fault("no item whose difficulty is given ties the models to the scale", help, "E892")
 
 
 def _kept(side: _Side, options: Options) -> tuple[Mask, Mask]:
@@ -211,10 +221,15 @@ def _varied(side: _Side, rows: Mask, columns: Mask) -> Mask:
 
 
 def _blocks(side: _Side, rows: Mask, columns: Mask, options: Options) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The block of each row and column: 0 for the largest, -1 for those that are extreme."""
+    """The block of each row and column: 0 for the one that is kept, -1 for those that are extreme.
+
+    Given places hold blocks together where the estimator knows them: conditioning on columns takes theirs away.
+    """
+    tied = options.method != "cml" or side.flipped
+    given = Given(~np.isnan(side.row_anchors[rows]), ~np.isnan(side.column_anchors[columns]), tied)
     successes, trials = _part(side.successes, rows, columns), side.trials[rows]
     trials = trials if trials.shape[1] == 1 else _part(side.trials, rows, columns)
-    found = components(successes, trials, not options.method.startswith("mml"))
+    found = components(successes, trials, not options.method.startswith("mml"), given)
     labels = [np.full(len(mask), -1, dtype=np.intp) for mask in (rows, columns)]
     for label, mask, block in zip(labels, (rows, columns), found, strict=True):
         label[mask] = block
@@ -258,6 +273,10 @@ def _shifted(fit: Fit, side: _Side, rows: Mask) -> Fit:
     """The fit moved to where the columns whose places are given are most probable."""
     known = np.isfinite(side.column_anchors)
     data = _counts(side, rows, known, True)
+    right, tried = float(data.weights @ data.column_totals), float(data.weights @ data.column_trials())
+    if not 0 < right < tried:
+        help = "take more anchors, or `--method mml-items`"
+        raise fault("the items whose difficulty is given are all right, or all wrong", help, "E892")
     shift, information = 0.0, 1.0
     for _ in range(100):
         excess = information = 0.0
@@ -310,6 +329,8 @@ def _placed(
     row_places[main_rows], row_se[main_rows] = fit.rows, found.rows
     if options.extreme == "winsteps" and not rows.all():
         _extreme_rows(side, ~rows, placed & np.isfinite(places), places, row_places, row_se, options)
+    for given, known, errors_of in ((side.row_anchors, row_places, row_se), (side.column_anchors, places, column_se)):
+        known[~np.isnan(given)], errors_of[~np.isnan(given)] = given[~np.isnan(given)], 0.0
     row_status = np.where(np.isnan(row_places) & (status[0] == "estimated"), "disconnected", status[0])
     column_status = np.where(np.isnan(places) & (status[1] == "estimated"), "disconnected", status[1])
     return _Scale(fit, row_places, places, row_se, column_se, row_status.tolist(), column_status.tolist())

@@ -27,7 +27,10 @@ def solve_free(matrix: Array, vector: Array, free: Mask | None, floating: bool) 
         held = held + np.trace(held) / size**2
     found = np.zeros(size)
     if keep.any():
-        found[keep] = np.linalg.solve(held, vector[keep])
+        try:
+            found[keep] = np.linalg.solve(held, vector[keep])
+        except np.linalg.LinAlgError:
+            raise _tells_nothing() from None
     return found
 
 
@@ -39,11 +42,14 @@ def covariance(information: Array, free: Mask | None, floating: bool) -> Array:
     found = np.zeros((size, size))
     if floating and size == 1:
         return found
-    if floating and keep.all():
-        scale = np.trace(held) / size**2
-        return np.asarray(np.linalg.inv(held + scale) - 1 / (scale * size**2))
-    if keep.any():
-        found[np.ix_(keep, keep)] = np.linalg.inv(held)
+    try:
+        if floating and keep.all():
+            scale = np.trace(held) / size**2
+            return np.asarray(np.linalg.inv(held + scale) - 1 / (scale * size**2))
+        if keep.any():
+            found[np.ix_(keep, keep)] = np.linalg.inv(held)
+    except np.linalg.LinAlgError:
+        raise _tells_nothing() from None
     return found
 
 
@@ -64,6 +70,13 @@ def descend(
             return after
         size /= 2
     return None
+
+
+def _tells_nothing() -> DiaError:
+    """The error for data that lie so far from the items that are given that they tell no place."""
+    message = "the replies tell nothing of some place on the scale, to the precision of this machine"
+    help = "see whether the anchors are items of these data, and on a scale of logits"
+    return DiaError(Diagnostic("E891", message, None, help))
 
 
 def not_converged(method: str, residual: float) -> DiaError:
