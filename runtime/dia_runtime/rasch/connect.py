@@ -71,7 +71,7 @@ class Given:
 def components(
     successes: Array, trials: NDArray[Any], strong: bool, given: Given | None = None
 ) -> tuple[Labels, Labels]:
-    """The block of each row and of each column; block 0 is the largest, of those with a given place if there are any."""
+    """The block of each row and of each column; block 0 is the largest, or the largest with a given place."""
     every = np.broadcast_to(trials, successes.shape)
     if _at_a_glance(successes, trials, strong):
         return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)

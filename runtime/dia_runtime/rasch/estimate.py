@@ -273,10 +273,6 @@ def _shifted(fit: Fit, side: _Side, rows: Mask) -> Fit:
     """The fit moved to where the columns whose places are given are most probable."""
     known = np.isfinite(side.column_anchors)
     data = _counts(side, rows, known, True)
-    right, tried = float(data.weights @ data.column_totals), float(data.weights @ data.column_trials())
-    if not 0 < right < tried:
-        help = "take more anchors, or `--method mml-items`"
-        raise fault("the items whose difficulty is given are all right, or all wrong", help, "E892")
     shift, information = 0.0, 1.0
     for _ in range(100):
         excess = information = 0.0
