@@ -21,7 +21,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"statistics", "labels"}),
     frozenset({"grade", "truth", "session_records", "calibrate"}),
     frozenset({"respondents", "judge"}),
-    frozenset({"lay_down", "scanning", "jobs", "sessions", "writing", "blocks", "beside"}),
+    frozenset({"lay_down", "scanning", "jobs", "sessions", "writing", "blocks", "beside", "merge_runs"}),
     frozenset({"asking", "ensemble", "imports", "together"}),
     frozenset({"exports", "run", "score"}),
     frozenset({"harnesses", "report", "agreement", "audit", "views", "panel", "overlap"}),

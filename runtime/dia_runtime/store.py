@@ -164,6 +164,14 @@ class Store:
         query = f"SELECT {', '.join(TURNS)} FROM turn WHERE respondent = ? AND attempt = ? AND scope = ? ORDER BY id"
         return [StoredTurn(*row) for row in self.rows(query, respondent, attempt, scope)]
 
+    def every_turn(self, respondent: int) -> Iterator[tuple[int, StoredTurn]]:
+        """All turns of a respondent, each with its attempt, in the order of their coming."""
+        if self.version < VERSION:
+            return
+        query = f"SELECT attempt, {', '.join(TURNS)} FROM turn WHERE respondent = ? ORDER BY id"
+        for attempt, *row in self._each(query, respondent):
+            yield attempt, StoredTurn(*row)
+
     def talked(self, respondent: int, position: int) -> set[int]:
         """The attempts at a question of which turns are kept; none in a run that is older than turns."""
         if self.version < VERSION:
