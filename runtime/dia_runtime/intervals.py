@@ -28,14 +28,15 @@ def clustered_variance(clusters: Sequence[tuple[Exact, int]], times: Sequence[in
     """The squared standard error of a mean over clusters, given as (sum, number of values); None below two.
 
     SE = sqrt(G/(G-1) * sum over the G clusters of (sum of its deviations)^2) / N, the cluster-robust error
-    of a mean (Liang and Zeger 1986). With clusters of one it is s / sqrt(N).
+    of a mean (Liang and Zeger 1986). With clusters of one it is s / sqrt(N). None where fewer than two clusters
+    have values.
 
     >>> clustered_variance([(1, 1), (0, 1), (1, 1), (0, 1)])
     Fraction(1, 12)
     """
     every = list(zip(clusters, times or [1] * len(clusters), strict=True))
     groups, number = sum(many for _, many in every), sum(count * many for (_, count), many in every)
-    if groups < 2 or not number:
+    if groups < 2 or sum(many for (_, count), many in every if count) < 2:  # one item alone says nothing of others
         return None
     total = sum(held * many for (held, _), many in every)
     squares = sum(many * (number * held - count * total) ** 2 for (held, count), many in every)

@@ -114,6 +114,7 @@ def _size(entry: Mapping[str, Any], held: Mapping[str, Any]) -> tuple[str, ...]:
     spread = ("" if entry[name] is None else f"{entry[name]:.4f}" for name in ("between", "within"))
     k = "" if entry["k"] is None else f"{entry['k']:g}"
     needed = (_count(entry["needed_items"]), "" if entry["within"] is None else _count(entry["needed_k"]))
+    needed = needed if entry["se"] else ("", "")  # without spread nobody knows
     seen = (_percent(entry["se"], 2), _percent(entry["detectable"], 2))
     return (_name(entry["figure"]), str(entry["items"]), k, *spread, *seen, *(needed if held["difference"] else ()))
 

@@ -141,8 +141,8 @@ def _agreement(marks: list[Marks], way: Intervals) -> dict[str, Any]:
     counts = {"items": rows.total(), **dict(zip(("both", "first", "second", "neither"), cells, strict=True))}
     sample = sample_of(rows.items()) if rows else None
     value = sample.point(phi) if sample else None
-    if sample is None or value is None:
-        return {**counts, "phi": dict(NOWHERE)}
+    if sample is None or not all(cells):  # what no item shows, no resample shows: an interval would be far too narrow
+        return {**counts, "phi": {**NOWHERE, "value": value}}
     return {**counts, "phi": {"value": value, "se": sample.standard_error(phi), "ci": sample.interval(phi, way)}}
 
 

@@ -75,8 +75,8 @@ class Side:
         is_difference = any(weight < 0 for weight in weights.values())
         around = self.sample.interval(quantity, self.intervals, is_difference)
         if error is not None and error < TINY * (self.items if name in SUMS else 1):
-            is_wanted = self.intervals.method != "none"
-            error, around = 0.0, of_one_value(low, self._ends(name, weights), self.items) if is_wanted else None
+            is_wanted, number = self.intervals.method != "none", self.sample.evidence(quantity)
+            error, around = 0.0, of_one_value(low, self._ends(name, weights), number) if is_wanted else None
         return {"value": low, "se": error, "ci": around}
 
     def _ends(self, name: str, weights: Weights) -> tuple[float, float] | None:
@@ -97,7 +97,8 @@ class Side:
         """The difference, its p, and the share of resamples in which its sign is the one that was measured."""
         difference = self.estimate(name, weights)
         value = difference["value"]
-        p = None if value is None else two_sided(value, difference["se"], self.items)
+        number = 0 if value is None else self.sample.evidence(self.quantity(name, weights))
+        p = None if value is None else two_sided(value, difference["se"], number)
         drawn = self.replicates(name, weights) if value else numpy.zeros(0)
         return {"difference": difference, "p": p, "order": order(drawn, value)}
 

@@ -33,14 +33,14 @@ class Spread:
 
     def facts(self, groups: int, difference: float | None) -> dict[str, Any]:
         """What can be seen, where so many independent samples make the difference."""
-        detectable = None if self.error is None else REACH * self.error * math.sqrt(groups)
+        detectable = REACH * self.error * math.sqrt(groups) if self.error else None  # without spread nobody knows
         needed = self._needed(groups, difference) if difference else {"needed_items": None, "needed_k": None}
         held = {"items": self.items, "k": self.k or None, "between": self.between, "within": self.within}
         return {**held, "se": self.error, "detectable": detectable, **needed}
 
     def _needed(self, groups: int, difference: float) -> dict[str, int | None]:
         """How many items at this k, or instances of these items, show the difference."""
-        if self.error is None:
+        if not self.error:
             return {"needed_items": None, "needed_k": None}
         aim = (difference / REACH) ** 2 / groups  # the variance that the mean may have
         items, k = self.items * self.error**2 / aim, None

@@ -93,7 +93,7 @@ class Sample:
         Of ratios and sums it is the linearised one (Liang and Zeger 1986), of other quantities that of the jackknife.
         """
         number = self.number
-        if number < 2 or self.point(quantity) is None:
+        if self.evidence(quantity) < 2 or self.point(quantity) is None:
             return None
         if callable(quantity):
             return self._jackknife_error(quantity)
@@ -101,6 +101,13 @@ class Sample:
         for part in quantity:
             influence += self._influence(part)
         return math.sqrt(number / (number - 1) * float((self.times * influence**2).sum()))
+
+    def evidence(self, quantity: Quantity) -> int:
+        """How many items have values; of several ratios the fewest that one of them has."""
+        if callable(quantity):
+            return self.number
+        sizes = [self.rows[:, part.bottom] for part in quantity if part.bottom is not None]
+        return min([self.number, *(int(self.times[size != 0].sum()) for size in sizes)])
 
     def _influence(self, part: Ratio) -> Numbers:
         """How far each item moves the part, to first order."""

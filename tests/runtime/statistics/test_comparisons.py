@@ -305,3 +305,34 @@ def test_an_item_alone_tells_nothing_of_sizes() -> None:
     assert (entry["se"], entry["detectable"], entry["needed_items"], entry["items"]) == (None, None, None, 1)
     broken: dict[Any, dict[int, Mark]] = {"item": {0: mark("error", POINTS)}}
     assert power(["a"], [broken], 0.1)["models"][0]["items"] == 0
+
+
+def test_phi_has_no_interval_where_a_count_is_zero_as_no_resample_knows_of_it() -> None:
+    # Skips that know nothing of each other, few enough that none is shared: all resamples are below 0.
+    rows = [[("skipped", "correct")]] * 12 + [[("correct", "skipped")]] * 8 + [[("correct", "correct")]] * 178
+    (found,) = skip_agreement(comparison(["a", "b"], list(sides(rows)), ["rs"], WAY), WAY)
+    assert found["both"] == 0 and found["phi"]["value"] == pytest.approx(-0.0521, abs=1e-4)
+    assert (found["phi"]["se"], found["phi"]["ci"]) == (None, None)
+    (found,) = skip_agreement(comparison(["a", "b"], list(sides([*rows, [("skipped", "skipped")]])), ["rs"], WAY), WAY)
+    low, high = found["phi"]["ci"]
+    assert low < 0 < high
+
+
+def test_values_without_spread_promise_no_size() -> None:
+    alike = marks([["correct", "correct"]] * 10)
+    found = power(["a", "b"], [alike, alike], 0.1)
+    for entry in (*found["models"], *found["pairs"]):
+        assert (entry["detectable"], entry["needed_items"], entry["needed_k"]) == (None, None, None)
+        assert (entry["items"], entry["se"]) == (10, 0.0)
+
+
+@pytest.mark.parametrize("answers", [1, 2])
+def test_items_that_one_of_two_skipped_are_no_evidence(answers: int) -> None:
+    rows = [[("correct", "wrong")]] * answers + [[("skipped", "wrong")]] * 9
+    (found,) = differences(comparison(["a", "b"], list(sides(rows)), ["accuracy_answered"], Intervals()))
+    assert found["difference"]["value"] == 1.0
+    if answers == 1:
+        assert (found["difference"]["se"], found["difference"]["ci"], found["p"]) == (None, None, None)
+    else:  # 2 of 2^2 ways, and what may lie unseen in two items
+        unseen = 1 - 0.025**0.5
+        assert found["p"] == 0.5 and found["difference"]["ci"] == pytest.approx([1 - 2 * unseen, 1])

@@ -230,3 +230,9 @@ def test_large_samples_are_drawn_as_counts_and_in_parts() -> None:
     wide = numpy.arange(1_000.0)[:, None]
     in_parts = resampled_sums(wide, [1] * 1_000, Intervals("bca", 2_500, 0))[:, 0]
     assert len(in_parts) == 2_500 and in_parts.mean() == pytest.approx(999 * 500, rel=2e-3)
+
+
+def test_a_mean_over_the_values_of_one_item_has_no_error() -> None:
+    rows = tallies([["correct", "wrong"], ["skipped"], ["skipped", "skipped"]])
+    found = figures_json({"accuracy_answered": FIGURES["accuracy_answered"](rows)}, Intervals())["accuracy_answered"]
+    assert found == {"value": 0.5, "se": None, "ci": None}
