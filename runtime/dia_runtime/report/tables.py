@@ -70,13 +70,14 @@ def ladder_tables(result: Mapping[str, Any]) -> list[Table]:
     """Pass@j and Pass^j of every model, where an item has several instances."""
     models = sorted(result["models"], key=_rank)
     tables = []
+    which = ", of the items with at least j instances" if result.get("k_varies") else ""
     for key, heading in (("pass_at_j", "Pass@j: one of j is correct, %"), ("pass_hat_j", "Pass^j: all of j are, %")):
         steps = list(dict.fromkeys(j for model in models for j in model.get(key, {})))
         if len(steps) > 1:
             rows = [
                 (model["model"], *(figure_text(model[key].get(j, EMPTY), 100, 2) for j in steps)) for model in models
             ]
-            tables.append(Table(heading, ("model", *(f"j = {j}" for j in steps)), tuple(rows), 1))
+            tables.append(Table(heading + which, ("model", *(f"j = {j}" for j in steps)), tuple(rows), 1))
     return tables
 
 
@@ -200,7 +201,7 @@ def as_latex(tables: Sequence[Table]) -> str:
 
 
 def _latex(table: Table) -> str:
-    lines = [f"% {visible(table.title)}"]
+    lines = [f"% {_one_line(table.title)}"]
     for headings, *rows in _parts(table):
         body = [f"{' & '.join(map(_tex, row))} \\\\" for row in rows]
         columns = "l" * table.labels + "r" * (len(headings) - table.labels)
@@ -215,6 +216,8 @@ SIGNS = {
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "[": "{[}",  # else an option of the line break before it, as `*` is
+    "*": "{*}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 
@@ -223,7 +226,11 @@ def _tex(cell: str) -> str:
     """The cell as LaTeX prints it: numbers in mathematical type, signs of its own as signs."""
     if NUMBER.fullmatch(cell):
         return "$" + cell.replace(ERROR, r" \pm ").replace(" [", r"\;[") + "$"
-    return "".join(SIGNS.get(sign, sign) for sign in visible(cell).replace("\n", " "))
+    return "".join(SIGNS.get(sign, sign) for sign in _one_line(cell))
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", " ")
 
 
 NUMBER = re.compile(r"-?[0-9.]+(?: \+- [0-9.]+)?(?: \[-?[0-9.]+, -?[0-9.]+\])?")

@@ -5,7 +5,8 @@ import io
 import re
 from typing import Any
 
-from dia_runtime.report.tables import as_csv, as_latex, as_markdown, as_text, ladder_tables, score_tables
+from dia_runtime.report.comparison_tables import comparison_tables
+from dia_runtime.report.tables import Table, as_csv, as_latex, as_markdown, as_text, ladder_tables, score_tables
 
 FIGURES = ("rs", "conf", "nms", "pass_at_k", "trad_score", "idk_score", "idk_freq", "extract_fail", "accuracy_answered")
 VERDICTS = ("correct", "skipped", "wrong", "unparsed", "error")
@@ -112,3 +113,28 @@ def test_pass_figures_have_a_column_for_every_j() -> None:
 def test_the_title_says_what_is_unusual() -> None:
     odd = {**result(("a", block())), "chain": "compat", "points": {"wrong": "-1"}, "version": None, "over": "attempts"}
     assert score_tables(odd)[0].title == "b: 3 questions, k = 5, read by the chain compat, points wrong=-1"
+
+
+def test_a_size_that_nobody_knows_is_left_empty() -> None:
+    unknown = {"items": 9, "k": 2.0, "between": 0.0, "within": 0.0, "detectable": None}
+    entry = {"model": "a", "figure": "trad_score", **unknown, "se": 0.0, "needed_items": None, "needed_k": None}
+    power = {"alpha": 0.05, "power": 0.8, "difference": 0.1, "models": [entry], "pairs": []}
+    (table,) = comparison_tables({"power": power})
+    assert table.rows[0][-3:] == ("", "", "")
+
+
+def test_no_name_is_an_option_of_the_line_break_above_it_and_no_title_ends_its_comment() -> None:
+    # `\\` takes `*` and `[length]` from the next line, where a row's name stands.
+    text = as_latex([Table("one\ntwo\\input{x}", ("model", "n"), (("[2cm]", "1"), ("*", "2")), 1)])
+    assert "\n{[}2cm] & $1$ \\\\" in text and "\n{*} & $2$ \\\\" in text
+    assert text.splitlines()[0].startswith("% one") and text.splitlines()[1].startswith("\\begin{tabular}")
+
+
+def test_ladders_say_which_items_count_where_items_differ_in_length() -> None:
+    ladders = {key: {"1": figure(0.5, 0.1), "2": figure(0.4, 0.1)} for key in ("pass_at_j", "pass_hat_j")}
+    held = result(("a", {**block(), **ladders}))
+    assert [table.title for table in ladder_tables({**held, "k_varies": True})] == [
+        "Pass@j: one of j is correct, %, of the items with at least j instances",
+        "Pass^j: all of j are, %, of the items with at least j instances",
+    ]
+    assert all("with at least" not in table.title for table in ladder_tables(held))
