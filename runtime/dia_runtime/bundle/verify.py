@@ -183,7 +183,10 @@ def _question_problems(bundle: Bundle, has_answers: bool) -> Iterator[Problem]:
     tree, ids, benchmark = MerkleTree(), _Ids(), bundle.manifest["benchmark"]
     answers = _Answers(bundle) if has_answers else None
     for question in bundle.questions():
-        tree.add(leaf_or_none(question) or bytes(32))  # without a leaf the root comes out different
+        held = leaf_or_none(question)
+        if held is None:  # the root cannot cover it
+            yield Problem("record", place, f"has the question `{question['id']}`, which has no canonical form")
+        tree.add(held or bytes(32))
         ids.add(question)
         if question["id"] != question_id(benchmark, question):
             ids.are_ordered = False

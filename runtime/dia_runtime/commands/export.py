@@ -190,6 +190,9 @@ def _beside(folder: Path) -> Iterator[Path]:
 def _written(folder: Path) -> Iterator[None]:
     try:
         yield
+    except UnicodeEncodeError:
+        message = "a text of the bundle holds half a character (a lone surrogate), which no file in UTF-8 can hold"
+        raise DiaError(Diagnostic("E707", message, None, "`dia verify` names the question"), 3) from None
     except OSError as error:
         message = f"the export cannot be written to `{folder}`: {error.strerror or error}"
         raise DiaError(Diagnostic("E602", message, None, "free space, or choose another folder with -o")) from None
