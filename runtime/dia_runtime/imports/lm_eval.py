@@ -74,6 +74,8 @@ def _likeliest(said: list[Any]) -> int | None:
             found.append(Decimal(str(pair[0])))
         except (IndexError, InvalidOperation):
             return None
+        if found[-1].is_nan():  # a likelihood that overflowed compares with nothing
+            return None
     return max(range(len(found)), key=found.__getitem__) if found else None
 
 

@@ -293,6 +293,18 @@ def test_likelihoods_and_texts_of_lm_eval_become_runs(tmp_path: Path, monkeypatc
     assert model("c.run")["counts"]["correct"] == 2
 
 
+@pytest.mark.parametrize("said", ["nan", "NaN", "sNaN", "-nan"])
+def test_a_likelihood_that_is_no_number_chooses_nothing(
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    likely = [[["-3.5", "False"]], [[said, "False"]], [["-inf", "False"]]]
+    row = {"doc_id": 0, "doc": {}, "target": "0", "resps": likely, "filter": "none"}
+    path = jsonl(tmp_path / "samples_mmlu_2026-11-21T18-24-49.1.jsonl", [row])
+    assert brought(path, "lm-eval", None, "-q") == 0
+    assert model()["counts"]["error"] == 1
+
+
 def test_others_of_inspect_and_promptfoo_become_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     samples = [
