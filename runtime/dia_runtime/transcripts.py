@@ -17,6 +17,7 @@ A provider's refusal itself has neither text nor error, but a `finish_reason`: `
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -24,6 +25,7 @@ from typing import Any, TypeAlias
 VERSION = 1
 SUBJECT = "subject"
 LONGEST = 10_000_000  # characters; a longer one is none, and is never written
+HEADING = re.compile(r"^(?=== |\[)", re.MULTILINE)  # what looks like a heading of ours in something that was said
 Message: TypeAlias = Mapping[str, Any]
 
 
@@ -116,7 +118,7 @@ def characters(text: str) -> int:
 def spoken(text: str) -> str:
     """The transcript for people to read: each message below a heading that names session and speaker.
 
-    A text that is no transcript comes back as it is.
+    A line that was said and looks like such a heading has a blank before it. A text that is no transcript comes back as it is.
     """
     try:
         return "\n\n".join(part for session in read_transcript(text) for part in _parts(session))
@@ -129,7 +131,7 @@ def _parts(session: SaidSession) -> Iterator[str]:
     who = session.role if session.role == SUBJECT else f"{session.role}, {session.model}"
     yield f"== {session.name}{item} ({who})"
     for message in session.messages:
-        yield f"[{message['role']}]\n{message['content']}"
+        yield f"[{message['role']}]\n{HEADING.sub(' ', message['content'])}"
     for reply in session.replies:
         if reply.text is None:
             step = "" if reply.item is None else f".{reply.item + 1}"
