@@ -118,7 +118,8 @@ def characters(text: str) -> int:
 def spoken(text: str) -> str:
     """The transcript for people to read: each message below a heading that names session and speaker.
 
-    A line that was said and looks like such a heading has a blank before it. A text that is no transcript comes back as it is.
+    A line that was said and looks like such a heading has a blank before it. A text that is no transcript comes back
+    as it is.
     """
     try:
         return "\n\n".join(part for session in read_transcript(text) for part in _parts(session))
