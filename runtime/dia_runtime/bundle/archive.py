@@ -112,7 +112,7 @@ def _beside(bundle: Bundle, name: str, size: int) -> Iterator[bytes]:
 
 def unpack(source: Path, target: Path, force: bool = False) -> Bundle:
     """The bundle in an archive, written to the target. Raises DiaError (exit 3) for anything but what `pack` writes."""
-    with new_folder(target, force) as folder:
+    with new_folder(target, force, source) as folder:
         lay_out(source, folder)
     return open_bundle(target)
 

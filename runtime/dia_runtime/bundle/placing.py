@@ -21,12 +21,14 @@ def named(place: Path) -> Path:
 
 
 @contextlib.contextmanager
-def new_folder(target: Path, force: bool = False) -> Iterator[Path]:
+def new_folder(target: Path, force: bool = False, source: Path | None = None) -> Iterator[Path]:
     """A private folder on the disk of the target, moved there at the end; gone where anything goes wrong.
 
-    Raises DiaError (exit 2) where something lies at the target, unless forced, or nothing can be written.
+    Raises DiaError (exit 2) where something lies at the target, unless forced, or nothing can be written. A folder that
+    holds the source or the folder where one works is never replaced.
     """
     _refuse(target, force)
+    require_replaceable(target, source)
     with _told(target), _beside(target) as private:
         made = private / "made"
         made.mkdir()
@@ -50,6 +52,18 @@ def new_file(target: Path, force: bool = False, mode: int | None = None) -> Iter
             made.replace(target)
         else:
             _link(made, target)
+
+
+def require_replaceable(target: Path, source: Path | None = None) -> None:
+    """Nothing, unless to replace the target would take away the source or the folder where one works (exit 2)."""
+    if not target.is_dir() or not any(target.iterdir()):
+        return
+    place = target.resolve()
+    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - Path.expanduser fails for a user without one
+    held = [Path.cwd(), home] + ([] if source is None else [source.resolve().parent])
+    if any(below.is_relative_to(place) for below in held):
+        message = f"`{target}` is not replaced: it holds more than a result that may be made again"
+        raise DiaError(Diagnostic("E601", visible(message), None, "choose another place with -o"))
 
 
 def _link(made: Path, target: Path) -> None:

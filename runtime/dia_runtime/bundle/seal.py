@@ -57,7 +57,7 @@ def seal(source: Path, passphrase: str, target: Path, is_weak: bool = False, for
         raise DiaError([problem.as_diagnostic() for problem in problems], 3)
     key = secrets.token_bytes(KEY)
     header = sealed_file.new_header(passphrase, key, bundle.questions_root)
-    with new_folder(target, force) as folder:
+    with new_folder(target, force, source) as folder:
         files: dict[str, Any] = {}
         for name in sorted(bundle.manifest["files"]):
             if PUBLIC_FILES.fullmatch(name):

@@ -31,7 +31,7 @@ def unseal(source: Path, passphrase: str, target: Path, force: bool = False) -> 
     bundle = sealed_bundle(source)
     if problems := examine(source).problems:
         raise DiaError([problem.as_diagnostic() for problem in problems], 3)
-    with _opened(bundle, passphrase) as (key, held), new_folder(target, force) as folder:
+    with _opened(bundle, passphrase) as (key, held), new_folder(target, force, source) as folder:
         for name, pieces in held.members():
             _write(folder, name, pieces)
         for name in filter(PUBLIC_FILES.fullmatch, bundle.manifest["files"]):

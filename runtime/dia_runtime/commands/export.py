@@ -16,6 +16,7 @@ import click
 
 from dia_runtime.bundle.files import refused_path, walk
 from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.bundle.placing import require_replaceable
 from dia_runtime.bundle.verify import file_problems
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.exports import EXPORTERS, Exporter
@@ -59,6 +60,8 @@ def command(
     """
     folder = out or Path("build") / "exports" / f"{bundle.resolve().name}-{target}"
     is_forced = force or out is None
+    if is_forced:
+        require_replaceable(folder, bundle)
     if target in RUN_EXPORTERS:
         with read_store(bundle) as store:
             respondents = respondents_of(store, models)

@@ -1,0 +1,67 @@
+"""`--force` replaces a result that can be made again, never the source or the folder where one works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dia_compiler.cli import run
+from dia_runtime.bundle import sealed_file
+from dia_runtime.bundle.archive import pack
+from dia_runtime.bundle.open import open_bundle
+
+Make = Callable[..., Path]
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder where somebody works, with a paper in it."""
+    monkeypatch.setattr(sealed_file, "COST", {"n": 2, "r": 1, "p": 1})
+    monkeypatch.setenv("DIA_PASSPHRASE", "seven quiet herons")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "paper.tex").write_text("years of work")
+    return folder
+
+
+def refused(capsys: pytest.CaptureFixture[str], work: Path, *command: object) -> None:
+    before = sorted(work.rglob("*"))
+    assert run([*map(str, command), "--force"]) == 2
+    assert "is not replaced" in capsys.readouterr().err
+    assert sorted(work.rglob("*")) == before and (work / "paper.tex").read_text() == "years of work"
+
+
+def test_the_folder_where_one_works_stays(
+    tiny: Make, work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = tiny()
+    pack(bundle, tmp_path / "x.tar.zst")
+    (work / "below").mkdir()
+    monkeypatch.chdir(work / "below")
+    for place in (work, Path(".."), tmp_path):
+        refused(capsys, work, "unpack", tmp_path / "x.tar.zst", "-o", place)
+        refused(capsys, work, "seal", bundle, "--weak", "-o", place)
+        refused(capsys, work, "export", bundle, "--to", "jsonl", "-o", place)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(work))
+    refused(capsys, work, "unpack", tmp_path / "x.tar.zst", "-o", work)
+
+
+def test_what_a_result_is_made_of_stays(tiny: Make, work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = tiny()
+    home = bundle.rename(work / "bundle")
+    pack(home, work / "x.tar.zst")
+    assert run(["seal", str(home), "--weak", "-o", str(work / "sealed")]) == 0
+    refused(capsys, work, "seal", home, "--weak", "-o", work)
+    refused(capsys, work, "unseal", work / "sealed", "-o", work)
+    refused(capsys, work, "unpack", work / "x.tar.zst", "-o", work)
+    refused(capsys, work, "export", home, "--to", "jsonl", "-o", work)
+
+
+def test_another_result_is_replaced(tiny: Make, work: Path) -> None:
+    bundle = tiny()
+    (work / "old").mkdir()
+    (work / "old" / "paper.tex").write_text("an old one")
+    assert run(["seal", str(bundle), "--weak", "-o", str(work / "old"), "--force"]) == 0
+    assert open_bundle(work / "old").is_sealed and not (work / "old" / "paper.tex").exists()
