@@ -152,20 +152,29 @@ def read_signature(folder: Path) -> dict[str, Any] | None:
     return found if is_sound and DIGEST.fullmatch(found["bundle_id"]) else None
 
 
-def fault(folder: Path, digest: str, key: Ed25519PublicKey) -> str | None:
-    """Why the bundle of that digest does not count as signed by the key, or None where it does."""
-    from cryptography.exceptions import InvalidSignature
+def fault(folder: Path, digest: str, key: Ed25519PublicKey | None = None) -> str | None:
+    """Why the bundle of that digest does not count as signed by the key, or None where it does.
 
+    Without a key a signature need not be there, and one that is there has to be by the key that it names.
+    """
     if not (folder / SIGNATURE).exists():
-        return "is missing: the bundle is not signed"
+        return None if key is None else "is missing: the bundle is not signed"
     found = read_signature(folder)
     if found is None:
         return "is no signature"
-    if found["public_key"] != _hex(key):
+    return _disagreement(found, digest, key)
+
+
+def _disagreement(found: dict[str, Any], digest: str, key: Ed25519PublicKey | None) -> str | None:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    if key is not None and found["public_key"] != _hex(key):
         return f"is by the key {visible(found['public_key'])}, not by {_hex(key)}"
     if found["bundle_id"] != digest:
         return f"signs the bundle {found['bundle_id']}, not this one"
     try:
+        key = key or Ed25519PublicKey.from_public_bytes(bytes.fromhex(found["public_key"]))
         key.verify(bytes.fromhex(found["signature"]), digest.encode())
     except (InvalidSignature, ValueError):
         return "is not what the key gives for this bundle"

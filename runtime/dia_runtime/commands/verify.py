@@ -75,12 +75,10 @@ def verified(
 
 
 def _signature_fault(public_key: Path | None) -> Callable[[Verification], list[Problem]]:
-    """What finds where the signature is not that of the key, which is read at once."""
-    if public_key is None:
-        return lambda found: []
+    """What finds where the signature is not that of the key, which is read at once, or else of the key it names."""
     from dia_runtime.bundle import signing
 
-    key = signing.public_key(public_key)
+    key = None if public_key is None else signing.public_key(public_key)
 
     def fault(found: Verification) -> list[Problem]:
         why = signing.fault(found.path, found.id, key)
@@ -96,7 +94,8 @@ def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -
     from dia_runtime.bundle.signing import read_signature
 
     signature = read_signature(bundle)
-    is_valid = None if public_key is None else not any(problem.kind == "signature" for problem in problems)
+    is_faulty = any(problem.kind == "signature" for problem in problems)
+    is_valid = None if public_key is None and not is_faulty else not is_faulty
     return {"public_key": signature["public_key"] if signature else None, "valid": is_valid}
 
 

@@ -80,6 +80,27 @@ def test_every_changed_byte_of_a_signature_is_found(tiny: Make, key: Path, capsy
         assert run(["verify", str(path), "--public-key", f"{key}.pub"]) == 3
 
 
+def test_a_signature_that_is_none_of_this_bundle_is_found_without_a_key(
+    tiny: Make, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = tiny("a", k=1), tiny("b", k=2)
+    signed(one, key)
+    held = (one / "signature.json").read_bytes()
+    facts = json.loads(held)
+    foreign = {**facts, "public_key": "0" * 64}  # a key of others, and of the bundle that it does not sign
+    moved = {**facts, "bundle_id": open_bundle(other).id}
+    for wrong in (held, json.dumps(moved).encode(), b"{}", b""):
+        (other / "signature.json").write_bytes(wrong)
+        code, found = verified(capsys, other)
+        assert (code, found["valid"], found["complete"]) == (3, False, True)
+        assert found["signature"]["valid"] is False  # type: ignore[index]
+    (one / "signature.json").write_text(json.dumps(foreign))
+    assert run(["verify", str(one)]) == 3
+    assert "signature `signature.json` is not what the key gives" in capsys.readouterr().out
+    (one / "signature.json").write_bytes(held)
+    assert verified(capsys, one)[0] == 0
+
+
 def test_another_key_or_another_bundle_does_not_count(
     tiny: Make, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
