@@ -29,8 +29,21 @@ PUBLIC = frozenset(
     ["format", "language", "benchmark", "title", "version", "license", "canary", "k", "counts", "points"]
 ).union(["answer_format", "questions_root", "templates", "selection", "left_out"])
 EMPTIED = ("functions", "types", "builders", "word_lists")
-# Facts of a template's record that are told by its answers, its source or the seed.
-SEALED_FACTS = ("answers", "positions", "source", "sha256")
+# Facts of a template's record that stay public; any other may be told by its answers, its source or the seed.
+PUBLIC_FACTS = frozenset(
+    [
+        "template",
+        "title",
+        "number",
+        "category",
+        "domain",
+        "level",
+        "adversarial",
+        "degree_of_freedom",
+        "items",
+        "canary",
+    ]
+)
 PUBLIC_FILES = re.compile(r"(questions(-[0-9]{5,})?\.jsonl|assets/.+)")
 WORD = re.compile(r"(?:[A-Z]?[a-z]{2,11}|[A-Z]{3,12})(?![A-Za-z])[^A-Za-z0-9]*")
 WORD_BITS = 14  # a word of a list of 16,384
@@ -111,6 +124,8 @@ def seed_bits(seed: str) -> int:
 def _members(bundle: Bundle) -> list[tuple[str, int, Iterable[bytes]]]:
     """What goes into the seal, the answers first, so that one of them is soon found."""
     encoded = manifest_file(bundle.path)
+    if bundle_id(encoded) != bundle.id:
+        raise integrity("E702", visible(f"`{manifests.NAME}` of `{bundle.path}` changed while it was sealed"))
     listed = sorted(name for name in bundle.manifest["files"] if not PUBLIC_FILES.fullmatch(name))
     answers = bundle.names("answers")
     names = [*answers, *(name for name in listed if name not in answers)]
@@ -129,7 +144,7 @@ def _whole(bundle: Bundle, name: str) -> tuple[str, int, Iterable[bytes]]:
 
 
 def _public_template(record: Mapping[str, Any]) -> bytes:
-    return line({**record, **dict.fromkeys(SEALED_FACTS)}) + b"\n"
+    return line({name: value if name in PUBLIC_FACTS else None for name, value in record.items()}) + b"\n"
 
 
 def _public_manifest(manifest: Mapping[str, Any], files: Mapping[str, Any]) -> dict[str, Any]:

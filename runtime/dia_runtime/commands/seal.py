@@ -34,6 +34,7 @@ def command(
       dia seal build/dia_bench-0.3.0-k5 --weak --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle.archive import archive_name
+    from dia_runtime.bundle.in_clear import in_clear
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.bundle.placing import named
     from dia_runtime.bundle.seal import require_sealable, seal
@@ -42,6 +43,12 @@ def command(
     require_sealable(opened, weak)
     target = out or named(bundle).parent / f"{archive_name(opened)}-sealed"
     made = seal(bundle, passphrase(passphrase_file, f"the seal of {bundle}", is_new=True), target, weak, force)
+    if names := in_clear(opened):
+        shown = ", ".join(f"`{name}`" for name in names)
+        note = (
+            f"warning: the turns of sessions and their grading read {shown}: the questions hold these values in clear"
+        )
+        click.echo(visible(note), err=True)
     if as_json:
         facts = {"path": made.path.as_posix(), "digest": made.id, "questions_root": made.questions_root}
         click.echo(json.dumps({**facts, "unsealed": made.original, "answers": made.answers}, indent=2))

@@ -31,13 +31,17 @@ def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, 
       dia sign build/dia_bench-0.3.0-k5 --key mine.key --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle import signing
+    from dia_runtime.bundle.files import integrity
     from dia_runtime.bundle.manifest import SIGNATURE
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.bundle.verify import examine
 
     opened = open_bundle(bundle)
-    if problems := examine(bundle).problems:
-        raise DiaError([problem.as_diagnostic() for problem in problems], 3)
+    found = examine(bundle)
+    if found.problems:
+        raise DiaError([problem.as_diagnostic() for problem in found.problems], 3)
+    if found.id != opened.id:
+        raise integrity("E702", visible(f"`{bundle}` changed while it was looked at"))
     secret = passphrase(passphrase_file, f"the key {key}") if signing.is_locked(key) else None
     signature = signing.sign(opened, signing.private_key(key, secret), force)
     place = (bundle / SIGNATURE).as_posix()

@@ -430,6 +430,57 @@ def test_no_fact_of_specs_seed_and_answers_stays_outside(tiny: Make, tmp_path: P
         assert [record[name] for name in ("answers", "positions", "source", "sha256")] == [None] * 4
 
 
+def test_facts_that_this_version_does_not_know_are_sealed(tiny: Make, tmp_path: Path) -> None:
+    path = tiny(seed=SEED)
+    lines = [json.loads(text) | {"solution": "hidden 4711"} for text in (path / "templates.jsonl").read_bytes().splitlines()]  # fmt: skip
+    (path / "templates.jsonl").write_bytes(b"".join(line(record) + b"\n" for record in lines))
+    forged(path)
+    made = seal(path, SECRET, tmp_path / "sealed").path
+    assert b"hidden 4711" not in (made / "templates.jsonl").read_bytes()
+    assert tree(unseal(made, SECRET, tmp_path / "back").path) == tree(path)
+
+
+def test_another_manifest_in_the_midst_of_sealing_is_noticed(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = sealing.committed
+
+    def changing(*given: Any) -> Any:
+        manifest = json.loads((whole / "manifest.json").read_bytes()) | {"title": "Another"}
+        manifest.pop("checksum")
+        (whole / "manifest.json").write_bytes(manifest_bytes(with_checksum(manifest)))
+        return held(*given)
+
+    monkeypatch.setattr(sealing, "committed", changing)
+    with pytest.raises(DiaError, match="changed while it was sealed"):
+        seal(whole, SECRET, tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+def asked_twice(code: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The sessions of a question whose second turn reads a value, and the truth that reads it too."""
+    template = {"template": "{{ 'yes' if first == code else 'no' }}", "replies": ["first"], "names": {"code": code}}
+    turns = [{"user": "Guess."}, {"user": template}]
+    truth = {"grade": {"correct": {"expression": "second == code", "names": {"code": code, "own": 1}}}}
+    return [{"name": "ask", "role": "subject", "needs": [], "turns": turns}], truth
+
+
+def test_values_that_sessions_hold_in_clear_are_named(
+    tiny: Make, bundle_writer: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened = open_bundle(tiny())
+    questions, answers = list(opened.questions()), list(opened.answers())
+    assert run(["seal", str(opened.path), "--weak", "-o", str(tmp_path / "a"), "-q"]) == 0
+    assert "warning" not in capsys.readouterr().err
+    questions[-1]["sessions"], answers[-1]["truth"] = asked_twice(464150)
+    del questions[-1]["messages"]
+    path = bundle_writer(tmp_path / "talks", questions, answers, 3)
+    assert run(["seal", str(path), "--weak", "-o", str(tmp_path / "b"), "-q", "--json"]) == 0
+    told = capsys.readouterr().err
+    assert "read `code`: the questions hold these values in clear" in told and "own" not in told
+    assert b"464150" in (tmp_path / "b" / "questions.jsonl").read_bytes()
+
+
 def test_two_seals_of_a_bundle_have_nothing_random_in_common(whole: Path, tmp_path: Path) -> None:
     one, two = (tree(seal(whole, SECRET, tmp_path / name).path) for name in ("one", "two"))
     promised = [

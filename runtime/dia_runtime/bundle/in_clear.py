@@ -1,0 +1,49 @@
+"""Values that a seal cannot hide: questions that are sessions hold, in clear, what their turns are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dia_runtime.bundle.open import Bundle
+
+MARK = b'"sessions"'
+
+
+def in_clear(bundle: Bundle) -> list[str]:
+    """The names of values that both the turns of a session and its grading read, in their order; mostly none.
+
+    Turns that depend on replies are frozen as code with the values that it reads. Whoever asks needs these, so they
+    stand in the questions, whatever is sealed.
+    """
+    if not any(_is_marked(bundle.pieces(name)) for name in bundle.names("questions")):
+        return []
+    found: dict[str, None] = {}
+    for question, answer in zip(bundle.questions(), bundle.answers(), strict=False):
+        if "sessions" in question:
+            asked, graded = dict(_values(question["sessions"])), dict(_values(answer.get("truth")))
+            found |= dict.fromkeys(name for name in graded if name in asked and asked[name] == graded[name])
+    return sorted(found)
+
+
+def _is_marked(pieces: Iterator[bytes]) -> bool:
+    """Whether the mark stands anywhere, also where two pieces meet; quicker than to parse what has no sessions."""
+    end = b""
+    for piece in pieces:
+        if MARK in end + piece:
+            return True
+        end = piece[-len(MARK) :]
+    return False
+
+
+def _values(record: Any) -> Iterator[tuple[str, Any]]:
+    """Every value that stored code reads, by its name; a list, because a stranger's records may be nested deeply."""
+    waiting = [record]
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, dict):
+            names = held.get("names")
+            yield from names.items() if isinstance(names, dict) else ()
+            waiting.extend(held.values())
+        elif isinstance(held, list):
+            waiting.extend(held)
