@@ -15,7 +15,7 @@ import numpy as np
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 from dia_runtime.language.values import Value, decode
 from dia_runtime.panel import Panel
-from dia_runtime.rasch.bank import Bank
+from dia_runtime.rasch.bank import Bank, require_questions
 from dia_runtime.rasch.counts import Array, counts
 from dia_runtime.rasch.lltm import Explained, foretold, grid, independent, likelihoods, lltm
 
@@ -81,8 +81,9 @@ class Explanation:
 def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanation:
     """How the difficulties of a bank's items follow from their parameters and skills, by the replies of a panel.
 
-    Raises DiaError (exit 2) where panel and bank have too little in common.
+    Raises DiaError (exit 2) where panel and bank have too little in common, or other questions under one name.
     """
+    require_questions(bank, panel.benchmark, panel.questions_root)
     models, items = _common(panel, bank)
     abilities = np.array([{entry.model: entry.ability for entry in bank.models}[panel.models[at]] for at in models])
     every = np.broadcast_to(panel.trials, panel.successes.shape)[np.ix_(models, items)].astype(float)

@@ -13,9 +13,10 @@ from dia_runtime.boundary.selection import Rule
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.judge import Judge, Rules
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.rasch.bank import Bank
+from dia_runtime.rasch.bank import Bank, require_questions
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.run import Progress, RunSummary, Terms, run
+from dia_runtime.score import facts_of
 from dia_runtime.store import Store, read_store
 from dia_runtime.store_schema import StoredQuestion, StoredReply
 
@@ -191,6 +192,7 @@ def place(
     if not opened.has_answers:
         message = visible(f"`{opened.path}` holds no answers, by which the next question is chosen")
         raise DiaError(Diagnostic("E808", message, None, "unseal the bundle"))
+    require_questions(bank, str(opened.manifest["benchmark"]), opened.questions_root)
     courses: dict[int, _Asked] = {}
 
     def chooser(store: Store, respondent: int) -> _Asked:
@@ -227,6 +229,8 @@ def place_recorded(
     seen: set[str] = set()
     for path in runs:
         with read_store(path) as store, closing(Judge(store, Rules(ways.chain), source)) as judge:
+            facts = facts_of(store)
+            require_questions(bank, str(facts["benchmark"]), str(facts["questions_root"]))
             for respondent in store.respondents():
                 if models and respondent.name not in models:
                     continue

@@ -117,7 +117,7 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
       dia calibrate idk.run -o build/bank.json
     """
     from dia_runtime.panel import read_panel
-    from dia_runtime.rasch.bank import read_bank, write_bank
+    from dia_runtime.rasch.bank import read_bank, require_questions, write_bank
     from dia_runtime.report.scale_tables import scale_tables
     from dia_runtime.report.tables import FORMATS, as_rows
     from dia_runtime.scale import scale
@@ -125,7 +125,9 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
     panel = read_panel(data, given["unit"], given["chain"], given["bundle"])
     anchors = None
     if given["anchors"] is not None:
-        anchors = {entry.item: entry.difficulty for entry in read_bank(given["anchors"]).items}
+        known = read_bank(given["anchors"])
+        require_questions(known, panel.benchmark, panel.questions_root)
+        anchors = {entry.item: entry.difficulty for entry in known.items}
     options = _options(given, panel)
     found = scale(panel, options, _wish(given, panel), anchors, _teller(is_quiet(given["quiet"])))
     out = given["out"] or Path("build", "banks", f"{panel.benchmark or data[0].name.partition('.')[0]}.json")

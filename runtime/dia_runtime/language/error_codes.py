@@ -381,7 +381,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E801": ("not a run", "The file is missing or is no run. Name a file that `dia run` made."),
     "E802": (
         "a run of other questions",
-        "The run was asked from other questions than the bundle, or than the first run. Score them apart.",
+        "The run was asked from other questions than the bundle, than the first run, or than a bank was calibrated on. "
+        "Score them apart; for a bank, give the questions that are its own.",
     ),
     "E803": ("a damaged run", "The file of the run holds what dia never writes. Ask again into a new file."),
     "E804": ("a run that cannot be used", "The file of the run cannot be opened or written. The message says why."),

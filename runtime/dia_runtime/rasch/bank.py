@@ -23,6 +23,7 @@ LARGEST = 1 << 28
 FARTHEST = 1000  # logits
 STATUSES = ("estimated", "extreme_high", "extreme_low", "anchor")
 GAUGES = ("mean_difficulty", "mean_ability", "anchors", "none")
+OF_ONE_MAKING = ("instances", "items")  # units whose names stand for other questions where a bundle is made otherwise
 REPEAT = "calibrate again with `dia calibrate`"
 
 
@@ -89,6 +90,19 @@ class Bank:
     prior_sd: float | None = None
     filter: str | None = None
     left_out: tuple[LeftOut, ...] = ()
+
+
+def require_questions(bank: Bank, benchmark: str | None, questions_root: str | None) -> None:
+    """Nothing, where the items of the bank are questions of that root. Raises DiaError (exit 2) where only names agree.
+
+    A bank or data of several roots have none, and are taken at their word.
+    """
+    roots = {bank.questions_root, questions_root}
+    if bank.unit not in OF_ONE_MAKING or len(roots) == 1 or None in roots:
+        return
+    message = visible(f"the bank was calibrated on other {bank.unit} than those of `{str(benchmark)[:80]}` here")
+    help = "give the questions that it was calibrated on; a bank of templates serves all: `--items templates`"
+    raise DiaError(Diagnostic("E802", message, None, help))
 
 
 def as_record(bank: Bank) -> dict[str, Any]:

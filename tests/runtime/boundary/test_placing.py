@@ -155,6 +155,27 @@ def test_a_bank_of_other_questions_and_a_damaged_one_are_told(call: Call, bundle
     assert code == 3 and "checksum" in told and not Path("b.run").exists()
 
 
+def test_a_bank_knows_its_questions_from_others_of_their_names(call: Call, bundle: Path) -> None:
+    models = [f"simulated:theta={theta}" for theta in (1, 0, -1)]
+    assert call("run", bundle, *(part for name in models for part in ("--model", name)), "-o", "own.run", "-q")[0] == 0
+    assert call("calibrate", "own.run", "-o", "own.json", "-q")[0] == 0
+    assert call("compile", "specs", "--k", NUMBER, "--seed", "other", "-o", "others", "-q")[0] == 0
+    (other,) = Path("others").glob("sums*")
+    code, out, told = call("place", "--bank", "own.json", "--bundle", other, "--model", "oracle", "-o", "a.run")
+    assert (code, out) == (2, "") and "other instances" in told and not Path("a.run").exists()
+    assert call("run", other, "--model", models[0], "--model", models[2], "-o", "other.run", "-q")[0] == 0
+    for command in (("place", "--bank", "own.json", "--replay", "other.run"), ("explain", "other.run", "--bank",
+                    "own.json"), ("calibrate", "other.run", "--anchors", "own.json", "-o", "b.json")):  # fmt: skip
+        code, out, told = call(*command)
+        assert (code, out) == (2, "") and "error[E802]" in told, command
+    assert call("place", "--bank", "own.json", "--replay", "own.run", "-q")[0] == 0
+    held = read_bank("own.json")
+    templates = (BankItem("sum", 0.5), BankItem("sums", -0.5))
+    write_bank(Bank(templates, (), "jml", "mean_difficulty", unit="templates",
+                    questions_root=held.questions_root), "t.json")  # fmt: skip
+    assert "among the questions" in call("place", "--bank", "t.json", "--replay", "other.run")[2]
+
+
 @pytest.mark.slow
 def test_a_killed_placement_loses_and_repeats_nothing(call: Call, bundle: Path, bank: Path) -> None:
     program = "import json, sys, time\nfor line in sys.stdin:\n    time.sleep(0.05)\n    asked = json.loads(line)\n" \
