@@ -442,7 +442,8 @@ def _with(bank: Bank, found: Explored, expedition: _Expedition) -> Bank:
             names = [name]
         added += [BankItem(one, place, error, **counts, template=name, skills=skills) for one in names]
     fresh = {entry.item for entry in added}
-    return replace(bank, items=(*(entry for entry in bank.items if entry.item not in fresh), *added))
+    kept = tuple(entry for entry in bank.items if entry.item not in fresh)
+    return replace(bank, items=(*kept, *added), questions_root=None)  # its items are of two bundles now
 
 
 # the report
