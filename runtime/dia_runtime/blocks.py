@@ -104,6 +104,7 @@ class Ways:
     over: str = "instances"
     intervals: Intervals = Intervals()  # noqa: RUF009 - it is frozen
     keeps_marks: bool = False
+    k: int = 1
 
 
 class Model:
@@ -178,6 +179,7 @@ class Model:
             **figures,
             **deepcopy(_ladders(tuple(Counter(whole.table.values()).items()), way)),
             "tsr": metrics.tsr(whole.table),
+            "other_k": {item: held.k for item, held in whole.table.items() if held.k != self.ways.k},
             "mistakes": self.explained.shares(),
             "mistake_shares": self.explained.as_json(way),
             "selective": self._selective(whole, figures),

@@ -151,15 +151,17 @@ def _result(
     told = _told(stores)
     k, varies = facts["k"], least != most
     if rules.over == "attempts":
-        items, k, varies = questions, max(store.attempts() for store in stores), False
+        items, k = questions, max(1, *(store.attempts() for store in stores))
     wanted = replace(wanted, intervals=replace(wanted.intervals, points=_worths(stores, rules)))
     known = names(stores)
     require_few(known, wanted)
-    ways = Ways(by, rules.over, wanted.intervals, wanted.is_beside)
+    ways = Ways(by, rules.over, wanted.intervals, wanted.is_beside, k)
     marks: list[Marks] = []
     models = [
         model for store in stores for model in _models(store, rules, source, _kept(ways, store), questions, marks)
     ]
+    if rules.over == "attempts":
+        varies = any(model["other_k"] for model in models)
     return {
         "bundle": facts["bundle_id"],
         **{name: facts[name] for name in ("questions_root", "benchmark", "version")},

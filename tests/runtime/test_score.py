@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 import statistics
@@ -9,6 +10,8 @@ from typing import Any
 
 import dia_runtime
 import pytest
+from dia_compiler.cli import run
+from dia_runtime.commands.score import notes
 from dia_runtime.language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
 
@@ -285,3 +288,23 @@ def test_a_run_that_someone_damaged(played: Make, statement: str) -> None:
     connection.commit()
     connection.close()
     assert failure(lambda: dia_runtime.score(path)).exit_code == 3
+
+
+def test_items_of_another_length_are_named_and_unequal_attempts_are_said(
+    tiny: Make, bundle_writer: Make, tmp_path: Path
+) -> None:
+    made = dia_runtime.open_bundle(tiny(templates=2, k=3))
+    bundle = bundle_writer(tmp_path / "uneven", list(made.questions())[:4], list(made.answers())[:4], 3)
+    dia_runtime.run(bundle, ["oracle"], tmp_path / "a.run")
+    (entry,) = dia_runtime.score(tmp_path / "a.run")["models"]
+    (second,) = entry["other_k"]
+    assert entry["other_k"][second] == 1 and entry["tsr"][second] == 1 and len(entry["tsr"]) == 2
+    rows = [{"id": id, "gold": "A", "reply": "Answer: A", "attempt": at} for id, at in (("q", 1), ("q", 2), ("r", 1))]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    fields = ("--field", "attempt=attempt", "--letters", "A-E", "--model", "m")
+    out = str(tmp_path / "b.run")
+    assert run(["import", str(tmp_path / "t.jsonl"), "--from", "jsonl", *fields, "-o", out, "-q"]) == 0
+    result = dia_runtime.score(out, over="attempts")
+    assert (result["k"], result["k_varies"], result["n"]) == (2, True, 2)
+    assert list(result["models"][0]["other_k"].values()) == [1]
+    assert notes(result) == ["questions differ in their number of attempts: RS sums the mean points of the questions"]

@@ -218,7 +218,8 @@ def notes(result: Mapping[str, Any]) -> list[str]:
         changed = " ".join(f"{name}={value}" for name, value in result["points"].items())
         found.append(f"points {changed} are not what the models were told ({told}): told so, they might skip otherwise")
     if result["k_varies"]:
-        found.append("items differ in their number of instances: RS sums the mean points of the items")
+        items, many = ("questions", "attempts") if result["over"] == "attempts" else ("items", "instances")
+        found.append(f"{items} differ in their number of {many}: RS sums the mean points of the {items}")
     for model in result["models"]:
         missing, errors = model["missing"], model["counts"]["error"]
         if missing:

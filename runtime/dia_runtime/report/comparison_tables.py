@@ -73,7 +73,9 @@ def _grouped(result: Result) -> Iterable[Table]:
             if group["figures"]
         ]
         figures = frozenset(range(2, 2 + len(names)))
-        yield Table(f"Models by {label}: means of their figures", (label, "models", *map(_name, names)), tuple(rows), 1,
+        few = f" over {held['items']} items" if held.get("items", result.get("n", 0)) < result.get("n", 0) else ""
+        told = f"Models by {label}: means of their figures{few}"
+        yield Table(told, (label, "models", *map(_name, names)), tuple(rows), 1,
                     figures=figures)  # fmt: skip
         tested = [(_name(entry["figure"]), *entry["groups"], *_tested(entry)) for entry in held["differences"]]
         title = f"Differences by {label}: the first less the second"

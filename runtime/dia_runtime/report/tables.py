@@ -216,8 +216,6 @@ SIGNS = {
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
-    "[": "{[}",  # else an option of the line break before it, as `*` is
-    "*": "{*}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 
@@ -226,7 +224,9 @@ def _tex(cell: str) -> str:
     """The cell as LaTeX prints it: numbers in mathematical type, signs of its own as signs."""
     if NUMBER.fullmatch(cell):
         return "$" + cell.replace(ERROR, r" \pm ").replace(" [", r"\;[") + "$"
-    return "".join(SIGNS.get(sign, sign) for sign in _one_line(cell))
+    shown = _one_line(cell)
+    first = "{}" if shown.lstrip().startswith(("[", "*")) else ""  # else an option of the line break before it
+    return first + "".join(SIGNS.get(sign, sign) for sign in shown)
 
 
 def _one_line(text: str) -> str:

@@ -31,6 +31,8 @@ class Respondents:
             members.setdefault(UNLABELLED if value is None else value, []).append(at)
         ordered = {value: members[value] for value in sorted(members)}
         return {
+            "items": self.side.items,
+            "questions": self.side.questions,
             "groups": [self._group(value, held) for value, held in ordered.items()],
             "differences": [entry for name in self.figures for entry in self._differences(name, ordered)],
         }

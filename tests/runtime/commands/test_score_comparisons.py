@@ -90,6 +90,7 @@ def test_everything_at_once_keeps_the_schema(played: Make, tmp_path: Path, capsy
     assert len(found["rank_changes"]) == 6 and len(found["skip_agreement"]) == 3
     assert [model["labels"].get("company") for model in found["models"]] == ["one", "two", None]
     by = found["by_respondent"]["company"]
+    assert by["questions"] == 36 and by["items"] == found["n"]
     assert [group["models"] for group in by["groups"]] == [[HOSTILE], ["good"], ["shy"]]
     assert found["power"]["difference"] == 0.1 and len(found["power"]["pairs"]) == 6
     assert found["interval"] == {"method": "bca", "resamples": 400, "seed": 0, "level": 0.95}

@@ -133,9 +133,9 @@ def test_correlations_are_those_of_numpy(score: dict[str, Any]) -> None:
     models = ranked(score)
     items = list(models[0]["tsr"])
     theirs = numpy.corrcoef([[model["tsr"][item] for item in items] for model in models])
-    assert numpy.array(correlations(models), dtype=float) == pytest.approx(theirs)
+    assert numpy.array(correlations(models, score["k"]), dtype=float) == pytest.approx(theirs)
     level: dict[str, Any] = {"tsr": dict.fromkeys(items, 1)}
-    assert correlations([level, models[0]])[0] == [None, None]
+    assert correlations([level, models[0]], score["k"])[0] == [None, None]
 
 
 def test_columns_go_from_the_easiest_on_and_are_shared_where_there_are_many(score: dict[str, Any]) -> None:
@@ -234,3 +234,58 @@ def test_help_lists_the_kinds(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plot", "--help"]) == 0
     told = capsys.readouterr().out
     assert all(re.search(rf"^  {kind}\s", told, re.MULTILINE) for kind in PICTURES)
+
+
+@pytest.fixture
+def uneven() -> list[dict[str, Any]]:
+    """Two models and items of 5, 3, 1 and 1 instances; of the last the second was not asked."""
+    sizes = {"b": 3, "c": 1, "d": 1}
+    return [
+        {"tsr": {"a": 3, "b": 2, "c": 1, "d": 0}, "other_k": sizes},
+        {"tsr": {"a": 0, "b": 3, "c": 1}, "other_k": {"b": 3, "c": 1}},
+    ]
+
+
+def test_items_of_few_instances_are_measured_by_their_own_number(uneven: list[dict[str, Any]]) -> None:
+    found = columns(uneven, 5)
+    assert [(column.name, column.shares, column.sizes) for column in found] == [
+        ("c", (1, 1), (1, 1)),
+        ("b", (pytest.approx(2 / 3), 1), (3, 3)),
+        ("a", (0.6, 0), (5, 5)),
+        ("d", (0, None), (1, 5)),
+    ]
+
+
+def test_correlations_are_of_shares_where_items_differ_in_length(uneven: list[dict[str, Any]]) -> None:
+    theirs = numpy.corrcoef([[0.6, 2 / 3, 1], [0, 1, 1]])[0, 1]
+    assert correlations(uneven, 5)[0][1] == pytest.approx(theirs)
+
+
+def test_the_map_tells_how_many_of_how_many_where_items_differ(score: dict[str, Any]) -> None:
+    item = next(iter(score["models"][0]["tsr"]))
+    for model in score["models"]:
+        model["tsr"][item], model["other_k"] = 1, {item: 1}
+    drawn = svg(PICTURES["reliability"].draw({"score": score}))
+    assert "1 of 1<" in drawn and "100 %" in drawn and "50 %" in drawn
+    assert "Share of each item" in drawn
+
+
+def test_open_scores_have_no_dot_and_are_told_by_their_ends(score: dict[str, Any]) -> None:
+    for key, ends in (("trad_score", [0.4, 0.6]), ("idk_score", [0.1, 0.4]), ("drop", [0.1667, 0.3333])):
+        score["models"][0][key] = {"value": None, "se": None, "ci": None, "bounds": ends}
+    score["models"] = score["models"][:1]
+    for data in ({"score": score}, {"score": score, "width": 356}):
+        drawing = PICTURES["drop"].draw(data)
+        told = [mark.text for mark in drawing.marks if isinstance(mark, Text)]
+        assert "17 to 33" in [text.removesuffix(" points") for text in told]
+        assert len([mark for mark in drawing.marks if isinstance(mark, Circle)]) == 2, "those of the key alone"
+
+
+def test_the_key_of_verdicts_by_label_explains_those_of_every_group(score: dict[str, Any]) -> None:
+    groups = score["models"][0]["by_domain"]
+    last = max(groups)
+    for model in score["models"]:
+        for name, held in model["by_domain"].items():
+            held["counts"] |= {"unparsed": 0, "error": int(name == last)}
+    told = [mark.text for mark in PICTURES["domains"].draw({"score": score}).marks if isinstance(mark, Text)]
+    assert len(groups) > 1 and "error" in told and "unparsed" not in told

@@ -95,3 +95,10 @@ def test_many_models_make_no_endless_tables(score: dict[str, Any]) -> None:
 def test_models_of_one_name_are_told_apart_by_their_runs(score: dict[str, Any]) -> None:
     score["models"] = [{**score["models"][0], "run": run} for run in ("x/a.run", "y/b.run")]
     assert {row[0] for row in rows(made(score)["leaderboard"])} == {"Ada (a.run)", "Ada (b.run)"}
+
+
+def test_a_pair_tells_how_many_items_both_were_asked(score: dict[str, Any]) -> None:
+    score["comparisons"][0]["items"] = 4
+    table = made(score)["comparisons"].shown[0].table
+    assert table is not None and table.headings[2] == "items"
+    assert sorted({row[2].text for row in table.rows}) == ["4", "6"]

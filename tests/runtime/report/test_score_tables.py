@@ -126,7 +126,7 @@ def test_a_size_that_nobody_knows_is_left_empty() -> None:
 def test_no_name_is_an_option_of_the_line_break_above_it_and_no_title_ends_its_comment() -> None:
     # `\\` takes `*` and `[length]` from the next line, where a row's name stands.
     text = as_latex([Table("one\ntwo\\input{x}", ("model", "n"), (("[2cm]", "1"), ("*", "2")), 1)])
-    assert "\n{[}2cm] & $1$ \\\\" in text and "\n{*} & $2$ \\\\" in text
+    assert "\n{}[2cm] & $1$ \\\\" in text and "\n{}* & $2$ \\\\" in text
     assert text.splitlines()[0].startswith("% one") and text.splitlines()[1].startswith("\\begin{tabular}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dia_runtime.report.page.cells import DASH, Cell, Grid, figure, grid, number, share, word
+from dia_runtime.report.page.cells import DASH, Cell, Grid, count, figure, grid, number, share, word
 from dia_runtime.report.page.shown import Model, Score, Section, Shown, factor, picture, plain
 from dia_runtime.report.pictures.comparisons import is_clear, largest, p_text
 from dia_runtime.report.pictures.correlation import MOST, correlations
@@ -39,6 +39,7 @@ def _pairs(score: Score, name: str) -> Grid:
     heads: list[Any] = [
         ("better", lambda pair: word(pair["models"][0])),
         ("less", lambda pair: word(pair["models"][1])),
+        ("items", lambda pair: count(pair["items"])),
         ("difference", lambda pair: figure(pair["difference"], factor, 1)),
         ("p", lambda pair: Cell(p_text(pair["p"]), key=pair["p"])),
         ("p, Holm", lambda pair: Cell(p_text(pair["p_holm"]), key=pair["p_holm"])),
@@ -68,13 +69,15 @@ def _reversals(change: Mapping[str, Any]) -> Grid | None:
 
 def _alike(score: Score, models: Sequence[Model]) -> Shown:
     models = models[:MOST]
-    found = correlations(models)
+    found = correlations(models, score["k"])
     heads: list[Any] = [("model", lambda at: word(models[at]["model"]))]
     heads += [
         (model["model"], lambda at, column=column: _correlation(found[at][column]))
         for column, model in enumerate(models)
     ]
-    caption = "Correlation, over items, of how many instances two models solve: near 1 they solve the same items."
+    caption = (
+        "Correlation, over items, of the share of instances that two models solve: near 1 they solve the same ones."
+    )
     table = grid("Correlations of solved instances", heads, range(len(models)))
     return picture("correlation", score, "Which models solve the same items", caption, table)
 
@@ -119,7 +122,8 @@ def respondents(score: Score) -> Section | None:
                 for key in keys
             ),
         ]
-        tables.append(grid(f"Models by {label}: means", heads, held["groups"], 1, True))
+        few = f", over {held['items']:,} items" if held.get("items", score["n"]) < score["n"] else ""
+        tables.append(grid(f"Models by {label}: means{few}", heads, held["groups"], 1, True))
         if held["differences"]:
             tables.append(_differences(label, held["differences"]))
     return Section("respondents", "Kinds of models", "", (), tuple(tables)) if tables else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from dia_runtime.metrics import VERDICTS
 from dia_runtime.report.page.abstaining import abstention
-from dia_runtime.report.page.cells import Cell, Grid, count, figure, grid, number, word
+from dia_runtime.report.page.cells import Cell, Grid, count, figure, grid, word
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
 from dia_runtime.report.page.failing import failures, mistakes
 from dia_runtime.report.page.shown import MOST_CELLS, Model, Score, Section, Shown, heading, of, picture
@@ -15,7 +15,7 @@ from dia_runtime.report.page.talking import sessions
 from dia_runtime.report.pictures.figures import names, ranked
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
 from dia_runtime.report.pictures.palette import VERDICTS as COLOURED
-from dia_runtime.report.pictures.reliability import columns
+from dia_runtime.report.pictures.reliability import Column, columns, is_even, solved
 from dia_runtime.report.pictures.svg import decoration, svg
 from dia_runtime.report.pictures.verdicts import bars, groups
 
@@ -91,22 +91,23 @@ def _reliability(score: Score, models: Sequence[Model]) -> Section | None:
         return None
     fits = len(found) * len(models) <= MOST_CELLS
     heads: list[Any] = [("item", lambda column: word(column.name))]
-    heads += [(model["model"], lambda column, at=at: _solved(column.shares[at], k)) for at, model in enumerate(models)]
-    caption = (
-        f"How many of each item's {k} instances a model solves. A model that knows an item solves all of them."
-        if k > 1
-        else "Dark where a model is right: what all solve stands at the left, what none solves at the right."
-    )
+    heads += [(model["model"], lambda column, at=at: _solved(column, at, k)) for at, model in enumerate(models)]
+    caption = "Which share of its instances a model solves of each item; items differ in their number."
+    if is_even(models):
+        caption = (
+            f"How many of each item's {k} instances a model solves. A model that knows an item solves all of them."
+            if k > 1
+            else "In full colour where a model is right: what all solve stands at the left, what none at the right."
+        )
     table = grid(f"Solved instances of {k}, the easiest items first", heads, found, 1, True) if fits else None
     shown = picture("reliability", score, "Items, from the easiest to the hardest", caption, table)
     sums = [_ladder(score, models)] if k > 1 else []
     return Section("reliability", "Reliability", "", (shown,), tuple(held for held in sums if held))
 
 
-def _solved(value: float | None, k: int) -> Cell:
-    return (
-        Cell("", key=None) if value is None else Cell(number(value * k, 1, 0 if k * value % 1 == 0 else 1), key=value)
-    )
+def _solved(column: Column, at: int, k: int) -> Cell:
+    share = column.shares[at]
+    return Cell("") if share is None else Cell(solved(share, column.sizes[at], k), key=share)
 
 
 def _ladder(score: Score, models: Sequence[Model]) -> Grid | None:

@@ -43,7 +43,7 @@ def drop(data: Mapping[str, Any]) -> Drawing:
         if at % 2:
             marks.insert(0, Rect(0, y - ROW / 2, width, ROW, "shade"))
         marks += _row(model, scale, y, names)
-        told = _points(model) if is_wide else _points(model).partition(" ")[0]
+        told = _points(model) if is_wide else _points(model).removesuffix(" points")
         marks.append(Text(width - 6, y + 4, told, 12, "end", "ink", True))
     worst = max(models, key=lambda model: middle(model["drop"]) or 0)
     words = (
@@ -58,19 +58,27 @@ def _row(model: Mapping[str, Any], scale: Scale, y: float, names: float) -> list
     idk, trad = (middle(model[key]) for key in ("idk_score", "trad_score"))
     if idk is None or trad is None:
         return marks
-    marks.append(Line(scale(idk), y, scale(trad), y, "faint", 6))
+    is_open = model["idk_score"]["value"] is None
+    if not is_open:
+        marks.append(Line(scale(idk), y, scale(trad), y, "faint", 6))
     for key, value, colour, side in (("trad_score", trad, TRAD, -1), ("idk_score", idk, IDK, 1)):
         if found := ends(model[key]):
             low, high = (scale(min(1.0, max(-1.0, end))) for end in found)
             marks.append(Line(low, y + 7 * side, high, y + 7 * side, colour, 1.5))
+        if is_open:  # the line alone says what the score can still become
+            continue
         tip = f"{model['model']}: {percent(round(value, 4))}"
         marks.append(Circle(scale(value), y, 5.5, colour, "paper", tip))
     return marks
 
 
 def _points(model: Mapping[str, Any]) -> str:
-    value = middle(model["drop"])
-    return "\N{EN DASH}" if value is None else f"{plain(round(100 * value, 1))} points"
+    value, found = middle(model["drop"]), ends(model["drop"])
+    if value is None:
+        return "\N{EN DASH}"
+    if model["drop"]["value"] is None and found:
+        return f"{plain(round(100 * found[0]))} to {plain(round(100 * found[1]))} points"
+    return f"{plain(round(100 * value, 1))} points"
 
 
 def _values(model: Mapping[str, Any]) -> list[float]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from math import radians, sin, sqrt
 from typing import Any
 
 from dia_runtime.report.pictures.axes import SMALL, plain
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped, text_width
-from dia_runtime.report.pictures.figures import LABELS, cell, name_at, ranked, require
+from dia_runtime.report.pictures.figures import LABELS, cell, instances, name_at, ranked, require
 from dia_runtime.report.pictures.palette import on, tilt
 
 WIDE, TALL, LONGEST = 54, 30, 120
@@ -20,7 +21,7 @@ def correlation(data: Mapping[str, Any]) -> Drawing:
     """Models in rows and in columns; blue for those that solve the same items, orange for those that solve others."""
     models = ranked(data["score"])[:MOST]
     require(len(models) > 1, "a correlation needs two models")
-    found = correlations(models)
+    found = correlations(models, data["score"]["k"])
     marks: list[Mark] = []
     top = 22 + sin(radians(TURN)) * max(min(LONGEST, text_width(model["model"], SMALL)) for model in models[:-1])
     for row, model in enumerate(models):
@@ -51,12 +52,22 @@ def _key(y: float) -> list[Mark]:
     return marks
 
 
-def correlations(models: Sequence[Mapping[str, Any]]) -> list[list[float | None]]:
-    """Pearson's correlation of each two models' solved instances, over the items that both were asked."""
-    return [[_pearson(one["tsr"], other["tsr"]) for other in models] for one in models]
+def correlations(models: Sequence[Mapping[str, Any]], k: int) -> list[list[float | None]]:
+    """Pearson's correlation of each two models' solved instances, over the items that both were asked.
+
+    Where items differ in their number of instances it is that of the shares: longer items are not solved more often.
+    """
+    solved = [_solved(model, k) for model in models]
+    return [[_pearson(one, other) for other in solved] for one in solved]
 
 
-def _pearson(one: Mapping[str, int], other: Mapping[str, int]) -> float | None:
+def _solved(model: Mapping[str, Any], k: int) -> Mapping[str, int | Fraction]:
+    if not model.get("other_k"):
+        return model["tsr"]  # type: ignore[no-any-return]
+    return {item: Fraction(number, instances(model, item, k)) for item, number in model["tsr"].items()}
+
+
+def _pearson(one: Mapping[str, int | Fraction], other: Mapping[str, int | Fraction]) -> float | None:
     """None where one of the two has the same number everywhere.
 
     >>> _pearson({"a": 0, "b": 1, "c": 2}, {"a": 2, "b": 1, "c": 0})
@@ -69,7 +80,7 @@ def _pearson(one: Mapping[str, int], other: Mapping[str, int]) -> float | None:
     other_spread = number * sum(y * y for _, y in pairs) - second * second
     if spread <= 0 or other_spread <= 0:
         return None
-    return (number * sum(x * y for x, y in pairs) - first * second) / sqrt(spread * other_spread)
+    return float(number * sum(x * y for x, y in pairs) - first * second) / sqrt(spread * other_spread)
 
 
 def _closest(models: Sequence[Mapping[str, Any]], found: Sequence[Sequence[float | None]]) -> str:

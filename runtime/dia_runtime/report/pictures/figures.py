@@ -52,6 +52,11 @@ def names(score: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def instances(model: Model, item: str, k: int) -> int:
+    """How many instances of the item count for the model: k, unless it says otherwise."""
+    return int((model.get("other_k") or {}).get(item, k))
+
+
 def middle(figure: Mapping[str, Any]) -> float | None:
     """The figure's value, or the middle of its bounds while errors leave it open."""
     if figure["value"] is not None:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from dia_runtime.report.pictures.axes import SMALL, USUAL, plain
-from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped, moved
-from dia_runtime.report.pictures.figures import NARROW, cell, name_at, ranked, require, room
+from dia_runtime.report.pictures.axes import SMALL, USUAL, percent, plain
+from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped, moved, text_width
+from dia_runtime.report.pictures.figures import NARROW, cell, instances, name_at, ranked, require, room
 from dia_runtime.report.pictures.palette import heat, on
 
 WIDTH, ROW, TOP = 960, 24, 8
@@ -21,35 +21,54 @@ NAMED, TOLD = 13, 18  # pixels of a column that has its name below, its number w
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """An item, or several that are about as hard, and the mean share of their instances that each model solves."""
+    """An item, or several about as hard; the mean share of instances that each model solves, and of how many."""
 
     name: str
     items: int
     shares: tuple[float | None, ...]
+    sizes: tuple[int, ...]
 
 
 def columns(models: Sequence[Mapping[str, Any]], k: int, most: int = MOST_COLUMNS) -> list[Column]:
     """The items from the easiest to the hardest, those of equal ease by name; at most so many columns."""
     items = list(dict.fromkeys(item for model in models for item in model["tsr"]))
-    rows = [(item, tuple(_share(model["tsr"].get(item), k) for model in models)) for item in items]
-    rows.sort(key=lambda row: (-fmean([share or 0 for share in row[1]]), row[0]))
+    rows = [_item(item, models, k) for item in items]
+    rows.sort(key=lambda row: (-fmean([share for share in row.shares if share is not None]), row.name))
     number = min(most, len(rows))
     edges = [at * len(rows) // number for at in range(number + 1)] if rows else [0]
-    return [_column(rows[low:high], low) for low, high in pairwise(edges)]
+    return [_column(rows[low:high], low, k) for low, high in pairwise(edges)]
 
 
-def _share(solved: int | None, k: int) -> float | None:
-    return None if solved is None else min(1.0, solved / k)
+def _item(item: str, models: Sequence[Mapping[str, Any]], k: int) -> Column:
+    sizes = tuple(instances(model, item, k) for model in models)
+    solved = [model["tsr"].get(item) for model in models]
+    shares = (None if number is None else min(1.0, number / size) for number, size in zip(solved, sizes, strict=True))
+    return Column(item, 1, tuple(shares), sizes)
 
 
-def _column(rows: Sequence[tuple[str, tuple[float | None, ...]]], first: int) -> Column:
+def is_even(models: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all items have the same number of instances."""
+    return not any(model.get("other_k") for model in models)
+
+
+def solved(share: float, size: int, k: int) -> str:
+    """How many instances are solved, and of how many where these are not k.
+
+    >>> solved(0.5, 4, 4), solved(0.5, 2, 4)
+    ('2', '1 of 2')
+    """
+    number = plain(round(share * size, 1))
+    return number if size == k else f"{number} of {size}"
+
+
+def _column(rows: Sequence[Column], first: int, k: int) -> Column:
     if len(rows) == 1:
-        return Column(rows[0][0], 1, rows[0][1])
+        return rows[0]
     shares = []
-    for held in zip(*(shares for _, shares in rows), strict=True):
+    for held in zip(*(row.shares for row in rows), strict=True):
         known = [share for share in held if share is not None]
         shares.append(fmean(known) if known else None)
-    return Column(f"items {first + 1} to {first + len(rows)}", len(rows), tuple(shares))
+    return Column(f"items {first + 1} to {first + len(rows)}", len(rows), tuple(shares), (k,) * len(shares))
 
 
 def reliability(data: Mapping[str, Any]) -> Drawing:
@@ -69,9 +88,9 @@ def reliability(data: Mapping[str, Any]) -> Drawing:
         marks += [moved(mark, left, y) for mark in fields]
     base = TOP + ROW * len(models)
     names, bottom = _names(found, wide, left, base)
-    key, height = _key(k, found, left if width > NARROW else 0, bottom + 12)
+    key, height = _key(k if is_even(models) else None, found, left if width > NARROW else 0, bottom + 12)
     words = f"{len(models)} models in rows, {score['n']} items in columns from the easiest to the hardest. "
-    title = f"Solved instances of each item, of {k}"
+    title = f"Solved instances of each item, of {k}" if is_even(models) else "Share of each item's instances solved"
     return Drawing(title, words + _ends(models, found), width, bottom + 12 + height, (*marks, *names, *key))
 
 
@@ -87,8 +106,10 @@ def _row(model: str, found: Sequence[Column], row: int, wide: float, k: int, has
             at = end
             continue
         colour = heat(share)
-        tip = f"{found[at].name}, {model}: {plain(round(share * k, 2))} of {k}" if has_tips else ""
-        told = plain(round(share * k, 1)) if wide >= TOLD and has_tips else ""
+        size = found[at].sizes[row]
+        tip = f"{found[at].name}, {model}: {plain(round(share * size, 2))} of {size}" if has_tips else ""
+        told = solved(share, size, k) if has_tips else ""
+        told = told if wide >= max(TOLD, text_width(told, SMALL) + 4) else ""
         overlap = 0.3 if not gap and end < len(found) else 0.0
         x, width = at * wide, (end - at) * wide - gap + overlap
         marks += cell(x, 1, width, ROW - 2, colour, told, on(colour), tip)
@@ -125,15 +146,20 @@ def _names(found: Sequence[Column], wide: float, left: float, bottom: float) -> 
     return marks, bottom + 104
 
 
-def _key(k: int, found: Sequence[Column], left: float, top: float) -> tuple[list[Mark], float]:
-    """The colours with their numbers: all of 0 to k, where they are few."""
-    steps = range(k + 1) if k <= 10 else range(0, k + 1, max(1, k // 5))
+def _key(k: int | None, found: Sequence[Column], left: float, top: float) -> tuple[list[Mark], float]:
+    """The colours with their numbers: all of 0 to k, where they are few; shares where there is no k."""
+    if k is None:
+        steps = [(share, percent(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    else:
+        numbers = range(k + 1) if k <= 10 else range(0, k + 1, max(1, k // 5))
+        steps = [(number / k, str(number)) for number in numbers]
+    wide = 26 if k else 44
     marks: list[Mark] = [Text(left, top + 14, "solved", USUAL, fill="muted")]
     x = left + 50.0
-    for step in steps:
-        colour = heat(step / k)
-        marks += cell(x, top, 26, 20, colour, str(step), on(colour))
-        x += 27
+    for share, told in steps:
+        colour = heat(share)
+        marks += cell(x, top, wide, 20, colour, told, on(colour))
+        x += wide + 1
     if any(column.items > 1 for column in found):
         most = max(column.items for column in found)
         marks.append(Text(x + 10, top + 14, f"means of up to {most} like items", SMALL, fill="muted"))

@@ -81,7 +81,9 @@ def by_label(score: Mapping[str, Any], label: str) -> Drawing:
         for side, panel in enumerate(pair):
             marks += [moved(mark, side * (WIDTH - PANEL), top) for mark in panel.marks]
         top += max(panel.height for panel in pair) + 12
-    key, height = legend([(name, name) for name in _shown(found[0][1])], 0, top + 4, WIDTH)
+    key, height = legend(
+        [(name, name) for name in _shown([block for _, blocks in found for block in blocks])], 0, top + 4, WIDTH
+    )
     left = len(found) - len(panels)
     if left:
         marks.append(Text(0, top + height + 20, f"and {left} more", SMALL, fill="muted"))
