@@ -101,7 +101,8 @@ def test_what_a_target_cannot_hold_is_refused_with_its_reason(
     }
     user, system = {"role": "user", "content": "x"}, {"role": "system", "content": "y"}
     cases = [
-        (made("sessions", sessions=[{}]), ["lm-eval", "inspect", "lighteval", "promptfoo", "huggingface"], "is a session"),
+        (made("sessions", sessions=[{}]), ["lm-eval", "lighteval", "promptfoo", "huggingface", "jsonl", "dia-bench"], "is a session"),
+        (tmp_path / "sessions", ["inspect"], "sessions that nobody can play"),
         (made("assets", assets=[asset]), ["lm-eval", "lighteval"], "pictures or files"),
         (made("system", messages=[system, user]), ["lighteval"], "has a system prompt"),
         (made("turns", messages=[user, {"role": "assistant", "content": "z"}, user]), ["lm-eval"], "several turns"),
@@ -187,12 +188,36 @@ def test_replies_are_graded_by_lines(
     capsys.readouterr()
     asked = [{"id": row["id"], "reply": reply} for reply in (row["target"], "nothing\nat all")]
     monkeypatch.setattr(sys, "argv", ["grade_lines", str(path)])
-    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(json.dumps(each) + "\n" for each in asked)))
+    said(monkeypatch, "".join(json.dumps(each) + "\n" for each in asked))
     assert grade_lines.main() == 0
     found = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
     assert [each["verdict"] for each in found] == ["correct", "unparsed"] and found[0]["points"] == 1
-    monkeypatch.setattr(sys, "stdin", io.StringIO('{"id": "none", "reply": ""}\n'))
+    said(monkeypatch, '{"id": "none", "reply": ""}\n')
     assert grade_lines.main() == 2
+
+
+def test_lines_are_utf_8_whatever_the_computer_writes_in(
+    tiny: Tiny, bundle_writer: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    opened = open_bundle(tiny("plain"))
+    questions, answers = list(opened.questions()), list(opened.answers())
+    for answer in answers:
+        answer |= {"answer": "Żółć 数", "text": "Żółć 数", "comparison": {"type": "text"}, "mistakes": {}}
+    bundle = bundle_writer(tmp_path / "texts", questions, answers, 3)
+    path = exported(bundle, "promptfoo", tmp_path / "x") / "answers.jsonl"
+    monkeypatch.setattr(sys, "argv", ["grade_lines", str(path)])
+    asked = [{"id": questions[0]["id"], "reply": "<xml>Żółć 数</xml>"}, {"id": questions[1]["id"]}]
+    capsys.readouterr()
+    said(monkeypatch, "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in asked))
+    assert grade_lines.main() == 0
+    verdicts = [json.loads(text)["verdict"] for text in capsys.readouterr().out.splitlines()]
+    assert verdicts == ["correct", "unparsed"]  # a reply that did not come is an empty one
+
+
+def said(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Puts the text on standard input, of a computer whose own encoding is another."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="cp1252"))
 
 
 def test_a_data_set_keeps_answers_apart_and_describes_itself(tricky: Path, tiny: Tiny, tmp_path: Path) -> None:

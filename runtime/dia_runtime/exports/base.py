@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.formats import FORMATS
 from dia_runtime.language.answers import answer_type
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 Record = Mapping[str, Any]
 Files = Iterator[tuple[str, Iterator[bytes]]]
@@ -31,26 +31,31 @@ class Exporter(ABC):
         """
 
 
-def pairs(bundle: Bundle) -> Iterator[tuple[Record, Record]]:
-    """Each question with its answer. Raises DiaError (exit 2) where the answers are withheld."""
+def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Record]]:
+    """Each question with its answer. Raises DiaError (exit 2) where the answers are withheld.
+
+    A target that can hold questions of `sessions` says so; for others they are refused.
+    """
     if not bundle.has_answers:
         mend = "unseal the bundle; `jsonl` and `dia-bench` hold questions without answers too"
         raise DiaError(Diagnostic("E713", f"the answers of `{bundle.path}` are withheld", None, mend))
-    for question, answer in asked(bundle):
+    for question, answer in asked(bundle, sessions):
         if answer is not None:
             yield question, answer
 
 
-def asked(bundle: Bundle) -> Iterator[tuple[Record, Record | None]]:
+def asked(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Record | None]]:
     """Each question with its answer, or with None where the answers are sealed or withheld."""
     answers: Iterator[Record | None] = bundle.answers() if bundle.has_answers else _none(bundle)
     for question, answer in zip_longest(bundle.questions(), answers):
         if question is None or (bundle.has_answers and (answer is None or answer["id"] != question["id"])):
             message = f"the answers of `{bundle.path}` are not those of its questions"
             raise DiaError(Diagnostic("E709", message, None), 3)
-        if "messages" not in question:
+        if "messages" not in question and not (sessions and "sessions" in question):
             message = f"`{question['id']}` is a session, which this target cannot hold"
-            raise DiaError(Diagnostic("E714", message, None, "run it with `dia run`"))
+            raise DiaError(
+                Diagnostic("E714", visible(message), None, "run it with `dia run`, or export it to `inspect`")
+            )
         yield question, answer
 
 

@@ -10,17 +10,20 @@ from collections.abc import Iterator
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.exports.base import Exporter, Files, assets_of
-from dia_runtime.exports.rows import ASSETS, ROWS, TURNS, line, module, rows, task_name
+from dia_runtime.exports.rows import ASSETS, ROWS, SESSIONS, TURNS, line, module, rows, task_name
 
-HOLDS = frozenset({ASSETS, TURNS})
+HOLDS = frozenset({ASSETS, SESSIONS, TURNS})
 IMPORTS = """from inspect_ai import Task, task
 
 """
 TASK = '''
 @task
-def {name}(tools: bool = False, sandbox: str = "docker") -> Task:
-    """The questions that lie beside this file; with tools the model may run bash and Python in a sandbox."""
-    return task_beside(__file__, tools, sandbox)
+def {name}(tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
+    """The questions that lie beside this file; with tools the model may run bash and Python in a sandbox.
+
+    `prefill` says that models continue a reply that is begun for them, as some sessions need it.
+    """
+    return task_beside(__file__, tools, sandbox, prefill)
 '''
 
 

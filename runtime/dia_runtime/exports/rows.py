@@ -10,12 +10,17 @@ from typing import Any
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.exports.base import Record, encoded, instruction, origin, pairs, wrapped
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.session_records import sessions_of
+from dia_runtime.truth.judging import truth_of
 
 GRADED_BY = ("answer", "accept", "text", "comparison")
+JUDGED_BY = ("truth", "figures", "replies", "comparison")
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,99}")
 ROWS = "questions.jsonl"
 ASSETS = "assets"  # what a target may be able to hold beside texts
 TURNS = "turns"
+SESSIONS = "sessions"
+OTHERWISE = "run it with `dia run`, or export it to `inspect`"
 MODULE = '''"""Made by `dia export`: {what}. Grades and figures are those of dia-spec itself."""
 
 {before}try:
@@ -33,9 +38,36 @@ def module(what: str, name: str, names: tuple[str, ...], before: str = "", behin
 
 def rows(bundle: Bundle, target: str, holds: frozenset[str] = frozenset()) -> Iterator[dict[str, Any]]:
     """The rows of all questions. Raises DiaError (exit 2) for a question that the target cannot hold."""
-    for question, answer in pairs(bundle):
-        require_held(question, target, holds)
-        yield row(bundle, question, answer)
+    for question, answer in pairs(bundle, SESSIONS in holds):
+        if SESSIONS in question:
+            yield session_row(bundle, question, answer, target)
+        else:
+            require_held(question, target, holds)
+            yield row(bundle, question, answer)
+
+
+def session_row(bundle: Bundle, question: Record, answer: Record, target: str) -> dict[str, Any]:
+    """A question of sessions with its truth. Raises DiaError (exit 2) for one that nobody can play."""
+    if any(asset["deliver"] == "file" for asset in question["assets"]):
+        raise _cannot(
+            question, target, "has a file for a model with tools beside its sessions", "deliver it in messages"
+        )
+    try:
+        sessions_of(question)
+        truth_of(answer)
+    except ValueError as error:
+        why = f"has sessions that nobody can play ({error})"
+        raise _cannot(question, target, why, "compile the bundle again") from None
+    return origin(bundle, question) | {
+        "category": question["category"],
+        "domain": question["domain"],
+        "level": question["level"],
+        "sessions": question["sessions"],
+        "format": encoded(question["format"]),
+        "points": encoded(question["points"]),
+        "grading": encoded({name: answer.get(name, {}) for name in JUDGED_BY}),
+        "assets": question["assets"],
+    }
 
 
 def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
@@ -79,9 +111,9 @@ def require_one_turn(question: Record, target: str) -> None:
         raise _cannot(question, target, "has a system prompt")
 
 
-def _cannot(question: Record, target: str, why: str) -> DiaError:
+def _cannot(question: Record, target: str, why: str, mend: str = OTHERWISE) -> DiaError:
     message = visible(f"`{question['id']}` {why}, which `{target}` cannot hold")
-    return DiaError(Diagnostic("E714", message, None, "run it with `dia run`, or export it to `inspect`"))
+    return DiaError(Diagnostic("E714", message, None, mend))
 
 
 def line(held: Any) -> bytes:

@@ -16,13 +16,9 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
-    ContentAudio,
-    ContentDocument,
-    ContentImage,
-    ContentText,
 )
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
-from inspect_ai.solver import TaskState, generate, use_tools
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver, use_tools
 from inspect_ai.tool import bash, python
 
 from dia_runtime.bundle.open import open_bundle
@@ -31,41 +27,63 @@ from dia_runtime.exports.rows import ROWS
 from dia_runtime.exports.rows import rows as rows_of
 from dia_runtime.harnesses import figures
 from dia_runtime.harnesses.graded import Graded, graded
+from dia_runtime.harnesses.inspect_parts import content_of
+from dia_runtime.harnesses.inspect_talks import LEFT_OUT, Room, outline
 from dia_runtime.harnesses.rows import rows
+from dia_runtime.harnesses.talks import as_talk, graded_talk
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Settings, messages_of
+from dia_runtime.session_records import roles_in
 
 Row = Mapping[str, Any]
 SAYS = {"user": ChatMessageUser, "system": ChatMessageSystem, "assistant": ChatMessageAssistant}
 TOOL_SECONDS = 180
 
 
-def task_beside(module: str, tools: bool = False, sandbox: str = "docker") -> Task:
+def task_beside(module: str, tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
     """The task of the questions in the folder of a module."""
     path = Path(module).with_name(ROWS)
-    return task_of(rows(path), path.parent, tools, sandbox)
+    return task_of(rows(path), path.parent, tools, sandbox, prefill)
 
 
-def task_of(held: Iterable[Row], folder: Path, tools: bool = False, sandbox: str = "docker") -> Task:
-    """The task of exported rows, whose assets lie in the folder."""
+def task_of(
+    held: Iterable[Row], folder: Path, tools: bool = False, sandbox: str = "docker", prefill: bool = False
+) -> Task:
+    """The task of exported rows, whose assets lie in the folder; `prefill`: models continue what is begun for them."""
     samples = [_sample(row, folder, tools) for row in held]
     names = {name: (samples[0].metadata or {})[name] for name in ("bundle_id", "questions_root")} if samples else {}
+    talks = [sample.metadata["sessions"] for sample in samples if sample.metadata and "sessions" in sample.metadata]
+    room = Room(folder, frozenset(role for sessions in talks for role in roles_in(sessions)), prefill)
+    last = _played(room) if talks else generate()
     return Task(
         dataset=MemoryDataset(samples),
-        solver=[use_tools([bash(TOOL_SECONDS), python(TOOL_SECONDS)]), generate()] if tools else [generate()],
-        scorer=verdict(),
+        solver=[use_tools([bash(TOOL_SECONDS), python(TOOL_SECONDS)]), last] if tools else [last],
+        scorer=verdict_and_share() if talks else verdict(),
         sandbox=sandbox if tools else None,
         metadata=names,
     )
 
 
 @task
-def dia_bench(bundle: str | None = None, tools: bool = False, sandbox: str = "docker") -> Task:
+def dia_bench(bundle: str | None = None, tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
     """The questions of a bundle; without one, of the only bundle of DIA-Bench below `build/`."""
     path = Path(bundle) if bundle else _only("dia_bench")
     opened = open_bundle(path)
-    return task_of(rows_of(opened, "inspect", HOLDS), path, tools, sandbox)
+    return task_of(rows_of(opened, "inspect", HOLDS), path, tools, sandbox, prefill)
+
+
+def _played(room: Room) -> Solver:
+    """Plays the sessions of a question that has them; any other is asked as Inspect asks."""
+
+    @solver
+    def sessions() -> Solver:  # without arguments, which Inspect would write into its log
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            return await (room.play(state) if "sessions" in state.metadata else generate(state))
+
+        return solve
+
+    return sessions()
 
 
 def _only(benchmark: str) -> Path:
@@ -78,6 +96,8 @@ def _only(benchmark: str) -> Path:
 
 
 def _sample(row: Row, folder: Path, tools: bool) -> Sample:
+    if "sessions" in row:
+        return Sample(id=row["id"], input=outline(row["sessions"]), metadata=dict(row))
     beside = [asset for asset in row["assets"] if asset["deliver"] == "file"]
     if beside and not tools:
         message = f"`{row['id']}` has a file for a model with tools"
@@ -89,30 +109,11 @@ def _sample(row: Row, folder: Path, tools: bool) -> Sample:
         raise DiaError(Diagnostic("E714", trouble.message, None)) from None
     return Sample(
         id=row["id"],
-        input=[SAYS[message["role"]](content=_content(message["content"])) for message in said],
+        input=[SAYS[message["role"]](content=content_of(message["content"])) for message in said],
         target=row["answer"],
         metadata={name: value for name, value in row.items() if name != "messages"},
         files={asset["name"]: str((folder / asset["path"]).resolve()) for asset in beside} or None,
     )
-
-
-def _content(content: str | Sequence[Row]) -> Any:
-    return content if isinstance(content, str) else [_part(part) for part in content]
-
-
-def _part(part: Row) -> Any:
-    """The part of a chat request as Inspect has it."""
-    kind = part["type"]
-    if kind == "text":
-        return ContentText(text=part["text"])
-    if kind == "image_url":
-        return ContentImage(image=part["image_url"]["url"])
-    if kind == "input_audio":
-        sound = part["input_audio"]
-        media = "mpeg" if sound["format"] == "mp3" else "wav"
-        return ContentAudio(audio=f"data:audio/{media};base64,{sound['data']}", format=sound["format"])
-    name, address = part["file"]["filename"], part["file"]["file_data"]
-    return ContentDocument(document=address, filename=name, mime_type=address[5:].partition(";")[0])
 
 
 def _entries(scores: Sequence[SampleScore]) -> Iterator[str]:
@@ -158,14 +159,16 @@ def _shared() -> list[Metric]:
     return [mean(), stderr(cluster="item")]
 
 
-@scorer(
-    metrics={
+def _metrics() -> dict[str, list[Metric]]:
+    return {
         "correct": [*_shared(), conf(), nms(), tsr()],
         "skipped": _shared(),
         "unparsed": _shared(),
         "points": [*_shared(), rs()],
     }
-)
+
+
+@scorer(metrics=_metrics())
 def verdict() -> Scorer:
     """The verdict of dia-spec's own grader on the last thing that the model said."""
 
@@ -173,5 +176,23 @@ def verdict() -> Scorer:
         grade = graded(state.metadata, state.output.completion)
         said = {"verdict": grade.verdict, "points": str(grade.points)}
         return Score(value=grade.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=said)
+
+    return score
+
+
+@scorer(metrics={**_metrics(), "share": _shared()})
+def verdict_and_share() -> Scorer:
+    """The verdict and the share of full marks, for questions of which some are sessions; NaN for one left out."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if LEFT_OUT in state.metadata:
+            return Score.unscored(reason="left_out", explanation=state.metadata[LEFT_OUT])
+        if "sessions" in state.metadata:
+            found = graded_talk(state.metadata, state.output.completion)
+        else:
+            found = as_talk(graded(state.metadata, state.output.completion))
+        grade = found.grade
+        said = {"verdict": grade.verdict, "points": str(grade.points), "share": str(found.share)}
+        return Score(value=found.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=said)
 
     return score

@@ -21,9 +21,9 @@ def main() -> int:
     """The exit code, when no more replies come."""
     try:
         known = {str(row["id"]): row for row in rows(Path(sys.argv[1]))}
-        for line in sys.stdin:
+        for line in sys.stdin.buffer:  # UTF-8 from all who write JSON, whatever this computer's own encoding is
             asked = json.loads(line)
-            found = graded(known[asked["id"]], asked["reply"])
+            found = graded(known[asked["id"]], asked.get("reply"))
             told = {"verdict": found.verdict, "extracted": found.extracted, **found.figures()}
             print(json.dumps(told, ensure_ascii=True), flush=True)
     except (DiaError, OSError, KeyError) as error:

@@ -61,18 +61,18 @@ def graded(row: Row, reply: str | None, chain: str = "strict") -> Graded:
     try:
         texts = [str(row[name]) for name in ("format", "grading", "points")]
     except KeyError as error:
-        raise _unfit(f"a row has no {error}") from None
+        raise unfit(f"a row has no {error}") from None
     record = _record(texts[1])
     grader = _grader(texts[0], record.comparison, chain)
     found = grader.grade(record.truth, record.accept, record.text, reply or "", record.condition, record.share)
-    return Graded(found.verdict, found.extracted, mark(found.verdict, _points(texts[2])).low)
+    return Graded(found.verdict, found.extracted, mark(found.verdict, points_of(texts[2])).low)
 
 
 @lru_cache(maxsize=1 << 12)
 def _record(encoded: str) -> _Record:
-    held = _parsed(encoded)
+    held = parsed(encoded)
     if not is_gradable(held | {"mistakes": {}}):
-        raise _unfit("a row's `grading` lacks something")
+        raise unfit("a row's `grading` lacks something")
     stored = held["comparison"].get("accept_if")
     share = held["comparison"].get("share")
     try:
@@ -85,31 +85,34 @@ def _record(encoded: str) -> _Record:
             None if share is None else guarded_share(share, SERVANT),
         )
     except ValueError:
-        raise _unfit("a row's `grading` holds no stored value") from None
+        raise unfit("a row's `grading` holds no stored value") from None
 
 
 @lru_cache(maxsize=1 << 12)
 def _grader(format: str, comparison: str, chain: str) -> Grader:
-    return Grader(_parsed(comparison), _parsed(format), chain)
+    return Grader(parsed(comparison), parsed(format), chain)
 
 
 @lru_cache(maxsize=64)
-def _points(encoded: str) -> dict[str, Exact]:
-    held = _parsed(encoded)
+def points_of(encoded: str) -> dict[str, Exact]:
+    """The points of each verdict, of a row's record."""
+    held = parsed(encoded)
     return {name: worth(name, held.get(name)) for name in WORTHS}
 
 
-def _parsed(encoded: str) -> dict[str, Any]:
+def parsed(encoded: str) -> dict[str, Any]:
+    """The record in a row. Raises DiaError (exit 3) for what is none."""
     try:
         held = json.loads(encoded)
     except (ValueError, RecursionError):
         held = None
     if not isinstance(held, dict):
-        raise _unfit("a row holds a record that is no JSON object")
+        raise unfit("a row holds a record that is no JSON object")
     return held
 
 
-def _unfit(message: str) -> DiaError:
+def unfit(message: str) -> DiaError:
+    """The error for a row that cannot be graded."""
     return DiaError(Diagnostic("E822", visible(message), None, "export the bundle again"), 3)
 
 

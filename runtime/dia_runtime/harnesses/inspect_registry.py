@@ -7,4 +7,4 @@ from inspect_ai._eval.registry import task_register
 from dia_runtime.harnesses.for_inspect import dia_bench
 
 # Inspect would call them after the Python package, dia_runtime/...
-task_register(dia_bench, "dia/dia_bench", {}, ["bundle", "tools", "sandbox"])
+task_register(dia_bench, "dia/dia_bench", {}, ["bundle", "tools", "sandbox", "prefill"])
