@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -42,6 +43,7 @@ STATE, REPORT, BANK = "explore.json", "report.json", "bank.json"
 ROUNDS, SPECS, FOUND = "rounds", "specs", "found"
 UNASKED = "questions without a reply"
 UNITS = ("instances", "items", "templates", "columns")
+TEMPLATE = re.compile(rb"^template\s*:", re.MULTILINE)
 WIDE = 3.0  # logits: how unsure the difficulty of a new item is before its trials, where nothing foretells it
 Z = 1.959963984540054
 
@@ -319,8 +321,7 @@ class _Expedition:
     def _write(self, folder: Path, items: Sequence[Item]) -> None:
         """Writes a benchmark of the moved templates alone."""
         shutil.rmtree(folder, ignore_errors=True)
-        others = {self.item.relative(template.file) for template in self.item.benchmark.templates}
-        files = {name: content for name, content in self.item.files.items() if name not in others}
+        files = {name: content for name, content in self.item.files.items() if not TEMPLATE.search(content)}
         files.setdefault(BENCHMARK_FILE, (self.item.folder.path / BENCHMARK_FILE).read_bytes())
         for item in items:
             files |= {name: text.encode() for name, text in self.moves.moved(item.cell, self.name(item)).items()}
@@ -333,7 +334,7 @@ class _Expedition:
 
     def _compiled(self, folder: Path, k: int) -> Frozen:
         made = compile(
-            [folder / SPECS], k, _seed(self.wishes.plan.seed), folder / "bundle", 1, force=True, use_cache=False,
+            [folder / SPECS], k, _seed(self.wishes.plan.seed), folder / "bundle", force=True, use_cache=False,
             allow_programs=self.item.programs,
         )  # fmt: skip
         return made.bundles[0]

@@ -10,7 +10,7 @@ bundles or models. Its steps:
    is drawn from the Beta posteriors of their own success (Thompson 1933), as is which of the proposed cells is tried.
 3. An item is tried in stages. After each it is dropped when P(|p - 0.5| < 0.2) < 0.05; what goes on, and whether
    something new is tried instead, follows from what promises most for each query.
-4. After the last stage it is accepted when at least `accept` (0.7) of its posterior lies between 0.35 and 0.65.
+4. After the last stage it is accepted when at least `accept` (0.75) of its posterior lies between 0.35 and 0.65.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import betainc
 
 from dia_runtime.boundary.belief import Array, Belief, Guide, Trials
 from dia_runtime.boundary.space import Cell, Space
@@ -27,6 +28,7 @@ LOW, HIGH = 0.35, 0.65  # of the success rate that is sought
 NEAR, HOPELESS = 0.2, 0.05  # dropped when P(|p - 0.5| < NEAR) < HOPELESS
 POOL = 24  # cells of which one is chosen
 PAIRS = 6  # of passed and failed cells that are halved
+ENDS = 3  # cells at the end of all levels that say that there is nothing beyond
 STALE = 6  # rounds in a row without anything to try that end a search
 ENOUGH, SPENT, TOO_EASY, TOO_HARD, DRY = "items", "budget", "too easy", "too hard", "nothing left"
 OPERATORS = ("bisect", "step")
@@ -41,7 +43,7 @@ class Plan:
     stages: tuple[int, ...] = (3, 5, 10)
     at_once: int = 8
     seed: int = 0
-    accept: float = 0.7
+    accept: float = 0.75
 
 
 @dataclass(slots=True)
@@ -165,7 +167,18 @@ class Search:
             passed = sum(item.successes for item in tried) * 2 > sum(item.trials for item in tried)
             if tried and passed == is_hardest and not self._hopeful(belief):
                 return why
-        return None
+        return next(
+            (why for is_hardest, why in ((True, TOO_EASY), (False, TOO_HARD)) if self._is_ended(is_hardest)), None
+        )
+
+    def _is_ended(self, is_hardest: bool) -> bool:
+        """Whether cells at the end of all levels, of different skills, are all but surely passed (or failed)."""
+        at_end = [item for item in self._tried() if self.space.is_end(item.cell, is_hardest)]
+        if len({item.cell for item in at_end}) < ENDS:
+            return False
+        wins = sum(item.successes if is_hardest else item.trials - item.successes for item in at_end)
+        losses = sum(item.trials for item in at_end) - wins
+        return float(betainc(1 + wins, 1 + losses, HIGH)) < HOPELESS
 
     def _hopeful(self, belief: Belief) -> bool:
         """Whether an open item, or a cell near a tried one, has a chance."""
@@ -266,8 +279,8 @@ class Search:
 
     def _is_closed(self, cell: Cell) -> bool:
         """Whether nothing more is to be had of a cell: it cannot be made, or what was tried of it says no."""
-        if cell in self.impossible:
-            return True
+        if any(held.levels == cell.levels and set(held.skills) <= set(cell.skills) for held in self.impossible):
+            return True  # what cannot be asked for together cannot be with more
         tried = [item for item in self.items if item.cell == cell]
         return any(item.state == "dropped" or not item.trials for item in tried) or (
             sum(item.state == "missed" for item in tried) > sum(item.state == "accepted" for item in tried)
@@ -296,7 +309,14 @@ class Search:
         for item in tried:
             if item.state == "accepted":
                 found.setdefault(item.cell, "step")
-        return found
+        return found | dict.fromkeys(self._ends(tried), "step")
+
+    def _ends(self, tried: Sequence[Item]) -> Iterator[Cell]:
+        """Where everything so far was passed the hardest cells there are, where everything was failed the easiest."""
+        for is_hardest in (True, False):
+            if all((2 * item.successes > item.trials) == is_hardest for item in tried):
+                weights = self.generator.random(len(self.space.skills)).tolist()
+                yield self.space.end(is_hardest, weights)
 
     def _halves(self, tried: Sequence[Item], rates: Array, near: Sequence[int]) -> Iterator[Cell]:
         """The cells halfway between passed and failed ones."""

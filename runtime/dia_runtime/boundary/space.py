@@ -88,6 +88,11 @@ class Space:
         levels = tuple(held.size - 1 if is_hardest else 0 for held in self.dimensions)
         return Cell(levels, self.filled((), order if is_hardest else order[::-1], number))
 
+    def is_end(self, cell: Cell, is_hardest: bool) -> bool:
+        """Whether all levels are the last (or the first), and the skills as many (or as few) as may be."""
+        ends = tuple(held.size - 1 if is_hardest else 0 for held in self.dimensions)
+        return cell.levels == ends and len(cell.skills) == (self.most if is_hardest else self.fewest)
+
     def begin(self) -> Cell:
         """Where a search begins: the levels that the dimensions name, and half of the skills."""
         levels = tuple(held.start for held in self.dimensions)
