@@ -233,15 +233,23 @@ def _bug(context: click.Context | None) -> int:
     if meta.get("dia.debug"):
         click.echo(text, err=True)
         return 70
-    path = meta.get("dia.log_file")
-    if path is None:
-        handle, path = tempfile.mkstemp(prefix="dia-", suffix=".log")
-        os.close(handle)
-    with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs start-up time
-        file.write(text)
+    where = _kept(text, meta.get("dia.log_file"))
     message = text.strip().splitlines()[-1]
-    click.echo(f"error[E900]: a bug of dia: {message}\n  help: the traceback is in {path}; --debug shows it", err=True)
+    click.echo(f"error[E900]: a bug of dia: {message}\n  help: {where}--debug shows it", err=True)
     return 70
+
+
+def _kept(text: str, path: str | None) -> str:
+    """Where the traceback lies now; nothing where no disk takes it."""
+    try:
+        if path is None:
+            handle, path = tempfile.mkstemp(prefix="dia-", suffix=".log")
+            os.close(handle)
+        with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs start-up time
+            file.write(text)
+    except OSError:
+        return ""
+    return f"the traceback is in {path}; "
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def new_folder(target: Path, force: bool = False, source: Path | None = None) ->
     """
     _refuse(target, force)
     require_replaceable(target, source)
-    with _told(target), _beside(target) as private:
+    with told_of(target), _beside(target) as private:
         made = private / "made"
         made.mkdir()
         yield made
@@ -40,7 +40,7 @@ def new_folder(target: Path, force: bool = False, source: Path | None = None) ->
 def new_file(target: Path, force: bool = False, mode: int | None = None) -> Iterator[IO[bytes]]:
     """A file to be written, moved to the target at the end; gone where anything goes wrong. Raises DiaError alike."""
     _refuse(target, force, is_file=True)
-    with _told(target), _beside(target) as private:
+    with told_of(target), _beside(target) as private:
         made = private / "made"
         with made.open("xb") as file:
             if mode is not None:
@@ -119,7 +119,8 @@ def _beside(target: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _told(target: Path) -> Iterator[None]:
+def told_of(target: Path) -> Iterator[None]:
+    """Nothing; what keeps the target from being written is told (DiaError, exit 2)."""
     try:
         yield
     except OSError as error:

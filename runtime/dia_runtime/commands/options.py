@@ -46,6 +46,15 @@ def printed(text: str, out: Path | None) -> None:
     """Nothing; the text goes to the file, or to standard output where there is none."""
     if out is None:
         click.echo(text, nl=False)
-    else:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text, encoding="utf-8")
+        return
+    from dia_runtime.bundle.placing import new_file, told_of
+
+    encoded = text.encode("utf-8", "replace")
+    if out.exists() and (
+        not out.is_file() or out.is_relative_to("/dev")
+    ):  # a pipe or a device is written to, not replaced
+        with told_of(out):
+            out.write_bytes(encoded)
+        return
+    with new_file(out.resolve(), force=True) as file:
+        file.write(encoded)

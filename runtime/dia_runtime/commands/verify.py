@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +57,15 @@ def unpacked(bundle: Path) -> Iterator[Path]:
         return
     from dia_runtime.bundle.archive import lay_out
 
-    with tempfile.TemporaryDirectory(prefix="dia-verify-") as private:
-        lay_out(bundle, Path(private))
-        yield Path(private)
+    with ExitStack() as stack:
+        try:
+            private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dia-verify-")))
+            lay_out(bundle, private)
+        except OSError as error:
+            message = visible(f"`{bundle}` cannot be unpacked to a temporary folder: {error.strerror or error}")
+            mend = "free space, or set TMPDIR to a folder on another disk"
+            raise DiaError(Diagnostic("E602", message, None, mend)) from None
+        yield private
 
 
 def verified(

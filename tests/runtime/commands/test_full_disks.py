@@ -1,0 +1,68 @@
+"""A disk that takes nothing is told in one line, and leaves what was there."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dia_compiler import cli
+from dia_compiler.cli import run
+from dia_runtime.bundle import archive, placing
+from dia_runtime.bundle.archive import pack
+
+Make = Callable[..., Path]
+
+
+def full(*given: Any, **named: Any) -> Any:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_result_that_finds_no_room_leaves_the_old_one(
+    tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, place = tiny(), tmp_path / "found" / "scan.txt"
+    call = ["scan", str(path), "--bundle", str(path), "-q", "-o"]
+    assert run([*call, str(place)]) == 0
+    held = place.read_text()
+    capsys.readouterr()
+    monkeypatch.setattr(placing.os, "fsync", full)
+    assert run([*call, str(place)]) == 2
+    assert "error[E602]" in capsys.readouterr().err
+    assert place.read_text() == held and list(place.parent.iterdir()) == [place]
+
+
+def test_results_go_to_devices_and_through_links_as_they_are(tiny: Make, tmp_path: Path) -> None:
+    path = tiny()
+    call = ["scan", str(path), "--bundle", str(path), "-q", "-o"]
+    (tmp_path / "link").symlink_to(tmp_path / "behind")
+    assert run([*call, os.devnull]) == 0 and not Path(os.devnull).is_file()
+    assert run([*call, str(tmp_path / "link")]) == 0
+    assert (tmp_path / "link").is_symlink() and "whole prompts" in (tmp_path / "behind").read_text()
+    assert run([*call, str(tmp_path)]) == 2
+    if Path("/dev/full").exists():
+        assert run([*call, "/dev/full"]) == 2
+
+
+def test_a_packed_bundle_that_cannot_be_unpacked_to_be_verified(
+    tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pack(tiny(), tmp_path / "x.tar.zst")
+    monkeypatch.setattr(archive, "_lay", full)
+    assert run(["verify", str(tmp_path / "x.tar.zst")]) == 2
+    assert "TMPDIR" in capsys.readouterr().err
+
+
+def test_a_bug_is_told_also_where_no_log_can_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*given: Any) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(cli.dia, "invoke", broken)
+    monkeypatch.setattr(cli.tempfile, "mkstemp", full)
+    assert run(["doctor"]) == 70
+    assert capsys.readouterr().err == "error[E900]: a bug of dia: RuntimeError: broken\n  help: --debug shows it\n"
