@@ -134,7 +134,7 @@ class Model:
         self.asked += entry.question.variant is None and entry.reply.attempt == 1
         if entry.question.variant is None:
             self._note(item, entry)
-        if entry.mark.verdict == "wrong":
+        if entry.mark.verdict == "wrong" and entry.question.variant is None:
             self.explained.add(entry.question.template, item, entry.mistakes)
         if self.ways.keeps_marks:
             self._keep(entry)

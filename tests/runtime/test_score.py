@@ -308,3 +308,11 @@ def test_items_of_another_length_are_named_and_unequal_attempts_are_said(
     assert (result["k"], result["k_varies"], result["n"]) == (2, True, 2)
     assert list(result["models"][0]["other_k"].values()) == [1]
     assert notes(result) == ["questions differ in their number of attempts: RS sums the mean points of the questions"]
+
+
+def test_named_mistakes_add_up_to_the_wrong_replies_that_count(tiny: Make, tmp_path: Path) -> None:
+    dia_runtime.run(tiny(templates=2, variants=[None, "shouted"]), ["wrong"], tmp_path / "a.run")
+    (entry,) = dia_runtime.score(tmp_path / "a.run")["models"]
+    held = entry["mistake_shares"]
+    assert held["wrong"] == entry["counts"]["wrong"] == held["one"] + held["several"] + held["none"] == 6
+    assert sum(template["wrong"] for template in held["templates"].values()) == 6

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from dia_runtime.report.page.sections import sections
 from dia_runtime.report.page.shown import Section
+from dia_runtime.report.page.terms import terms
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "report" / "score.json"
 FIGURE = {"value": 0.5, "se": 0.1, "ci": [0.3, 0.7]}
@@ -102,3 +103,14 @@ def test_a_pair_tells_how_many_items_both_were_asked(score: dict[str, Any]) -> N
     table = made(score)["comparisons"].shown[0].table
     assert table is not None and table.headings[2] == "items"
     assert sorted({row[2].text for row in table.rows}) == ["4", "6"]
+
+
+def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict[str, Any]) -> None:
+    assert "6 items the mean points of an item's 3 instances" in made(score)["leaderboard"].lead
+    assert "most of an item" not in made(score)["reliability"].tables[0].caption
+    score |= {"over": "attempts", "k_varies": True}
+    found = made(score)
+    assert "6 questions the mean points of a question's 3 attempts" in found["leaderboard"].lead
+    assert "each question's 3 attempts" in found["reliability"].shown[0].caption
+    assert found["reliability"].tables[0].caption.endswith(", of the questions with at least j attempts")
+    assert "a question's 3 attempts" in dict(terms(score))["RS@3"]

@@ -10,7 +10,7 @@ from dia_runtime.report.page.abstaining import abstention
 from dia_runtime.report.page.cells import Cell, Grid, count, figure, grid, word
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
 from dia_runtime.report.page.failing import failures, mistakes
-from dia_runtime.report.page.shown import MOST_CELLS, Model, Score, Section, Shown, heading, of, picture
+from dia_runtime.report.page.shown import MOST_CELLS, Model, Score, Section, Shown, a, heading, of, picture, words
 from dia_runtime.report.page.talking import sessions
 from dia_runtime.report.pictures.figures import names, ranked
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
@@ -59,8 +59,9 @@ def _leaderboard(score: Score, models: Sequence[Model], notes: Sequence[str]) ->
         "Each bar is all questions of a model, in their first attempt." if score["over"] == "instances" else "",
         _verdict_table("Verdicts", [((model["model"],), model) for model in models], ("model",)),
     )  # fmt: skip
+    one, part = words(score)
     lead = (
-        f"RS@{k} sums over {score['n']:,} items the mean points of an item's {k} instances: points for right answers, "
+        f"RS@{k} sums over {score['n']:,} {one}s the mean points of {a(one)}'s {k} {part}s: points for right answers, "
         "none for skipped ones, a loss for wrong ones."
         if k > 1
         else f"RS@1 sums the points of {score['n']:,} questions: points for right answers, none for skipped ones, "
@@ -92,10 +93,11 @@ def _reliability(score: Score, models: Sequence[Model]) -> Section | None:
     fits = len(found) * len(models) <= MOST_CELLS
     heads: list[Any] = [("item", lambda column: word(column.name))]
     heads += [(model["model"], lambda column, at=at: _solved(column, at, k)) for at, model in enumerate(models)]
-    caption = "Which share of its instances a model solves of each item; items differ in their number."
+    one, part = words(score)
+    caption = f"Which share of its {part}s a model solves of each {one}; {one}s differ in their number."
     if is_even(models):
         caption = (
-            f"How many of each item's {k} instances a model solves. A model that knows an item solves all of them."
+            f"How many of each {one}'s {k} {part}s a model solves. A model that knows {a(one)} solves all of them."
             if k > 1
             else "In full colour where a model is right: what all solve stands at the left, what none at the right."
         )
@@ -118,7 +120,9 @@ def _ladder(score: Score, models: Sequence[Model]) -> Grid | None:
     heads: list[Any] = [("model", lambda model: word(model["model"]))]
     heads += [(f"one of {j}", lambda model, j=j: figure(model["pass_at_j"].get(j), 100)) for j in steps]
     heads += [(f"all {j}", lambda model, j=j: figure(model["pass_hat_j"].get(j), 100)) for j in steps[1:]]
-    caption = "Share of items, in percent, of which one of j instances is solved (Pass@j), and all of j (Pass^j)"
+    one, part = words(score)
+    caption = f"Share of {one}s, in percent, of which one of j {part}s is solved (Pass@j), and all of j (Pass^j)"
+    caption += f", of the {one}s with at least j {part}s" if score["k_varies"] else ""
     return grid(caption, heads, models, is_sortable=True)
 
 

@@ -53,6 +53,16 @@ def picture(kind: str, score: Score, title: str, caption: str, table: Grid | Non
     return Shown(kind, title, caption, tuple(art), table)
 
 
+def words(score: Score) -> tuple[str, str]:
+    """What is one of n, and what is one of its k."""
+    return ("question", "attempt") if score["over"] == "attempts" else ("item", "instance")
+
+
+def a(name: str) -> str:
+    """The name with its article."""
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
 def heading(key: str, k: int) -> str:
     """The heading of a column of shares."""
     return FIGURES[key].replace("@k", f"@{k}") + " %"

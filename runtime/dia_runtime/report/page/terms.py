@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from dia_runtime.report.page.shown import a, words
+
 Pairs = list[tuple[str, str]]
 
 
@@ -26,7 +28,7 @@ def facts(score: Mapping[str, Any]) -> Pairs:
 
 def terms(score: Mapping[str, Any]) -> Pairs:
     """What the words mean."""
-    k = score["k"]
+    k, (one, part) = score["k"], words(score)
     found = [
         (
             "correct, skipped, wrong",
@@ -34,13 +36,13 @@ def terms(score: Mapping[str, Any]) -> Pairs:
         ),
         ("unparsed", "No answer could be read out of the reply; it counts as wrong."),
         ("error", "No reply came, and another try may mend it; figures stay open meanwhile."),
-        (f"RS@{k}", f"Reliability score: the sum over items of the mean points of an item's {k} instances."),
+        (f"RS@{k}", f"Reliability score: the sum over {one}s of the mean points of {a(one)}'s {k} {part}s."),
     ]
     if k > 1:
         found += [
-            (f"Conf@{k}", "Share of items whose instances are all correct."),
-            (f"Pass@{k}", "Share of items of which at least one instance is correct."),
-            (f"NMS@{k}", "Near misses: items of which at least 80 %, but not all, instances are correct."),
+            (f"Conf@{k}", f"Share of {one}s whose {part}s are all correct."),
+            (f"Pass@{k}", f"Share of {one}s of which at least one {part} is correct."),
+            (f"NMS@{k}", f"Near misses: {one}s of which at least 80 %, but not all, {part}s are correct."),
         ]
     found += [
         ("abstention score", "Mean over questions of +1 for correct, 0 for skipped, −1 for anything else."),
