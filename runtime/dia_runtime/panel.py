@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -106,7 +107,18 @@ class _Tables:
     models: dict[str, int] = field(default_factory=dict)
     items: dict[str, int] = field(default_factory=dict)
     about: list[dict[str, Any]] = field(default_factory=list)
-    counts: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    right: list[array[int]] = field(default_factory=list)  # of each model, by the items: eight bytes a cell, not 250
+    tried: list[array[int]] = field(default_factory=list)
+
+    def count(self, model: int, item: int, is_right: bool) -> None:
+        """Counts a trial."""
+        for rows in (self.right, self.tried):
+            while len(rows) <= model:
+                rows.append(array("l"))
+            if len(rows[model]) <= item:
+                rows[model].extend([0] * (item + 1 - len(rows[model])))
+        self.right[model][item] += is_right
+        self.tried[model][item] += 1
 
 
 def _of_runs(stores: Sequence[Store], unit: str, chain: str, source: Bundle | None) -> Panel:
@@ -157,9 +169,7 @@ def _add(tables: _Tables, model: int, unit: str, benchmark: str, entry: Judged) 
     if question.id not in about["questions"]:
         about["questions"][question.id] = _parameters(question.grading) if unit != "benchmarks" else {}
         about["skills"] |= dict.fromkeys(_skills(question.skills))
-    held = tables.counts.setdefault((model, item), [0, 0])
-    held[0] += entry.mark.verdict == "correct"
-    held[1] += 1
+    tables.count(model, item, entry.mark.verdict == "correct")
 
 
 def _skills(encoded: str) -> list[str]:
@@ -186,11 +196,12 @@ def _panel(tables: _Tables, unit: str, benchmark: str, root: str | None) -> Pane
 
     successes = np.zeros((len(tables.models), len(tables.items)))
     trials = np.zeros_like(successes)
-    for (model, item), (right, tried) in tables.counts.items():
-        successes[model, item], trials[model, item] = right, tried
+    for counted, rows in ((successes, tables.right), (trials, tables.tried)):
+        for model, row in enumerate(rows):
+            counted[model, : len(row)] = row
     models = tuple(tables.models)
     _require_replies(models, trials > 0)
-    counted, every = matrices(successes, trials)
+    told, every = matrices(successes, trials)
     several = unit == "benchmarks"
     about = tuple(
         About(
@@ -201,7 +212,7 @@ def _panel(tables: _Tables, unit: str, benchmark: str, root: str | None) -> Pane
         )
         for held in tables.about
     )
-    return Panel(models, tuple(tables.items), counted, every, unit, about, benchmark, root)
+    return Panel(models, tuple(tables.items), told, every, unit, about, benchmark, root)
 
 
 def observed(panel: Panel, abilities: Mapping[str, float]) -> dict[str, list[tuple[float, float, float]]]:
