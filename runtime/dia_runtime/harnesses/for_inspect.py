@@ -28,9 +28,10 @@ from dia_runtime.exports.rows import rows as rows_of
 from dia_runtime.harnesses import figures
 from dia_runtime.harnesses.graded import Graded, graded
 from dia_runtime.harnesses.inspect_parts import content_of
-from dia_runtime.harnesses.inspect_talks import LEFT_OUT, Room, outline
+from dia_runtime.harnesses.inspect_talks import Room, outline
 from dia_runtime.harnesses.rows import rows
 from dia_runtime.harnesses.talks import as_talk, graded_talk
+from dia_runtime.imports.inspect_log import LEFT_OUT
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Settings, messages_of

@@ -31,6 +31,7 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import span
 
 from dia_runtime.harnesses.inspect_parts import content_of
+from dia_runtime.imports.inspect_log import LEFT_OUT
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Settings, decimal_text, messages_of
@@ -41,7 +42,6 @@ from dia_runtime.sessions import Halt, Mind, Play
 from dia_runtime.store_schema import StoredTurn
 from dia_runtime.transcripts import conversation
 
-LEFT_OUT = "dia_left_out"  # the key of a sample's metadata that says why it was not asked
 NOBODY = "none/none"  # Inspect's name of no model: `--model-role judge=none`
 CONTINUING = ("vllm/", "sglang/", "openrouter/", "ollama/")  # they continue a reply that is begun for them
 ENDINGS = {"max_tokens": "length", "model_length": "over_context", "unknown": None}
@@ -184,7 +184,8 @@ async def _asked(model: Model, turn: Turn, folder: Path) -> Reply:
         raise Trouble("request", f"its settings are none that Inspect knows: {str(error)[:200]}") from None
     begun, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     output = await model.generate(messages, config=config)
-    return _reply(output, decimal_text(time.monotonic() - begun, 3), asked_at)
+    seconds = time.monotonic() - begun if output.time is None else output.time
+    return _reply(output, decimal_text(seconds, 3), asked_at)
 
 
 def _settings(turn: Turn) -> dict[str, Any]:

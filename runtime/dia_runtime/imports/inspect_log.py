@@ -1,6 +1,7 @@
 """Logs of Inspect: `.eval`, an archive with a member for each sample, and `.json`.
 
 Neither Inspect nor its log reader is needed. An epoch is an attempt. A sample that ended in an error is an error here.
+The output of a question of sessions is its transcript, as `dia export --to inspect` has it played.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from dia_runtime.language.diagnostics import DiaError
 ZIP = b"PK"
 SAMPLE = re.compile(r"samples/.+\.json", re.DOTALL)
 GIVEN_UP = frozenset({"error", "cancelled", "started"})
+LEFT_OUT = "dia_left_out"  # as the task names it in a sample's metadata
 CORRECT = frozenset({"C", "1", "1.0", "True"})
 
 
@@ -53,7 +55,7 @@ def _archive(path: Path) -> Found:
 
 def _member(path: Path, members: Members, line: int, name: str, header: Record) -> Row | DiaError:
     try:
-        return _row(line, mapping(parsed(path, members.read(name), name)), header)
+        return _row(path, line, mapping(parsed(path, members.read(name), name)), header)
     except ValueError as error:
         return fault("E861", str(error), path, line)
     except DiaError as error:
@@ -74,7 +76,7 @@ def _json(path: Path) -> Found:
         raise ValueError("it has no `eval`, so that it is no log of Inspect")
     yield from _unfinished(path, held)
     for line, sample in enumerate(sequence(held.get("samples")), 1):
-        yield _row(line, mapping(sample), held)
+        yield _row(path, line, mapping(sample), held)
 
 
 def _unfinished(path: Path, header: Record) -> Iterator[DiaError]:
@@ -84,9 +86,13 @@ def _unfinished(path: Path, header: Record) -> Iterator[DiaError]:
         yield fault("E861", message, path, 1, 1, "`inspect eval-retry` finishes it; `--keep` takes what is there")
 
 
-def _row(line: int, sample: Record, header: Record) -> Row:
+def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaError:
     about, metadata = mapping(header.get("eval")), mapping(sample.get("metadata"))
     is_ours = "questions_root" in metadata and "grading" in metadata
+    if is_ours and LEFT_OUT in metadata:
+        message = f"`{str(sample.get('id'))[:200]}` was left out: {str(metadata[LEFT_OUT])[:300]}"
+        return fault("E861", message, path, line, 1, "ask it, or `--keep` takes what is there")
+    is_talk = is_ours and "sessions" in metadata
     model = text(about.get("model")) or "unknown"
     gold = sequence(sample.get("target")) or [sample.get("target")]
     given = {
@@ -101,6 +107,7 @@ def _row(line: int, sample: Record, header: Record) -> Row:
         "verdict": _verdict(sample),
         **_said(sample),
         **_tokens(sample, model),
+        **(_of_talk(sample) if is_talk else {}),
     }
     return row(line, cells(given, metadata, "metadata."))
 
@@ -143,6 +150,18 @@ def _tokens(sample: Record, model: str) -> dict[str, Any]:
         mapping(sample.get("output")).get("usage")
     )
     return {"prompt_tokens": number(usage.get("input_tokens")), "completion_tokens": number(usage.get("output_tokens"))}
+
+
+def _of_talk(sample: Record) -> dict[str, Any]:
+    """What a transcript took by its own account: the subject's requests for this very question."""
+    output = mapping(sample.get("output"))
+    usage = mapping(output.get("usage"))
+    return {
+        "prompt_tokens": number(usage.get("input_tokens")),
+        "completion_tokens": number(usage.get("output_tokens")),
+        "seconds": number(output.get("time")),
+        "finish_reason": None,
+    }
 
 
 def _verdict(sample: Record) -> str | None:
