@@ -15,7 +15,7 @@ from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.bundle.parse import parse
 from dia_runtime.bundle.placing import new_folder
 from dia_runtime.bundle.records import ANSWER, misshapen
-from dia_runtime.bundle.seal import PUBLIC_FILES, lines_of
+from dia_runtime.bundle.seal import PUBLIC, PUBLIC_FILES, lines_of
 from dia_runtime.bundle.sealed_file import Opened
 from dia_runtime.bundle.verify import examine
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
@@ -88,12 +88,31 @@ def _require_same(bundle: Bundle, folder: Path, key: bytes) -> None:
     found = open_bundle(folder)
     if found.questions_root != bundle.questions_root or found.is_sealed:
         raise integrity("E721", f"`{sealed_file.NAME}` holds a bundle of other questions")
+    _require_told_truly(bundle, found)
     promised = ({"id": held["id"], "commitment": held["commitment"]} for held in commitments(bundle))
     for answer in found.answers():
         made = committed(key, answer)
         if next(promised, None) != {"id": made["id"], "commitment": made["commitment"]}:
             message = f"the answer of `{answer['id']}` is not the one that the sealed bundle is committed to"
             raise integrity("E724", visible(message))
+
+
+def _require_told_truly(bundle: Bundle, found: Bundle) -> None:
+    """Nothing, when the sealed bundle says in public what the one inside says: points, k, labels and the like."""
+    for what, public, inside in _told_twice(bundle, found):
+        if public != inside:
+            raise integrity("E721", visible(f"{what} was changed after `{bundle.path}` was sealed"))
+
+
+def _told_twice(bundle: Bundle, found: Bundle) -> Iterator[tuple[str, Any, Any]]:
+    """What it is, as the sealed bundle says it, and as the one inside does."""
+    for name in sorted(PUBLIC & bundle.manifest.keys()):
+        yield f"`{name}` of its manifest", bundle.manifest[name], found.manifest.get(name)
+    held = {record["template"]: record for record in found.templates()}
+    for record in bundle.templates():
+        inside = held.get(record["template"], {})
+        shown = {name: value for name, value in record.items() if value is not None}
+        yield from ((f"`{name}` of a template", value, inside.get(name)) for name, value in shown.items())
 
 
 def prove(source: Path, id: str, passphrase: str) -> dict[str, Any]:

@@ -430,6 +430,23 @@ def test_no_fact_of_specs_seed_and_answers_stays_outside(tiny: Make, tmp_path: P
         assert [record[name] for name in ("answers", "positions", "source", "sha256")] == [None] * 4
 
 
+@pytest.mark.parametrize(("name", "value"), [("points", {"correct": 5, "skipped": 0, "wrong": 0}), ("k", 7), ("title", "x"), ("canary", "y"), ("license", None)])  # fmt: skip
+def test_public_facts_that_were_forged_are_found(sealed: Path, name: str, value: Any) -> None:
+    manifest = json.loads((sealed / "manifest.json").read_bytes()) | {name: value}
+    (sealed / "manifest.json").write_bytes(manifest_bytes(manifest))
+    forged(sealed)
+    assert verify(sealed) == []  # nobody can tell without the passphrase
+    assert f"`{name}` of its manifest was changed" in refused(sealed)
+
+
+def test_public_templates_that_were_forged_are_found(sealed: Path) -> None:
+    held = (sealed / "templates.jsonl").read_bytes()
+    (sealed / "templates.jsonl").write_bytes(held.replace(b'"level":"easy"', b'"level":"hard"', 1))
+    forged(sealed)
+    assert verify(sealed) == []
+    assert "`level` of a template was changed" in refused(sealed)
+
+
 def test_facts_that_this_version_does_not_know_are_sealed(tiny: Make, tmp_path: Path) -> None:
     path = tiny(seed=SEED)
     lines = [json.loads(text) | {"solution": "hidden 4711"} for text in (path / "templates.jsonl").read_bytes().splitlines()]  # fmt: skip
