@@ -44,7 +44,10 @@ def _first_line(file: Path) -> str:
     try:
         with file.open("rb") as held:
             raw = held.readline(LONGEST_PASSPHRASE + 3)
-        text = raw.decode("utf-8").rstrip("\r\n")
+        if len(raw.rstrip(b"\r\n")) > LONGEST_PASSPHRASE:
+            message = f"the first line of the passphrase file `{file}` has more than {LONGEST_PASSPHRASE} bytes"
+            raise DiaError(Diagnostic("E718", visible(message)))
+        text = raw.decode("utf-8-sig").rstrip("\r\n")  # some editors begin a file with a mark that nobody can type
     except OSError as error:
         message = visible(f"the passphrase file `{file}` cannot be read: {error.strerror}")
         raise DiaError(Diagnostic("E718", message, None, FORMS)) from None

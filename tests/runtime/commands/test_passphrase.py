@@ -22,6 +22,11 @@ def test_a_file_wins_over_the_environment(tmp_path: Path, monkeypatch: pytest.Mo
     for raw, expected in ((b"one\ntwo\n", "one"), (b"one", "one"), (b" one \r\n", " one "), ("é".encode(), "é")):
         (tmp_path / "file").write_bytes(raw)
         assert passphrase(tmp_path / "file", "a key") == expected
+    (tmp_path / "file").write_bytes(b"\xef\xbb\xbfone\r\n")  # as Notepad saves it; nobody could type that mark
+    assert passphrase(tmp_path / "file", "a key") == "one"
+    (tmp_path / "file").write_bytes("é".encode() * 700)
+    with pytest.raises(DiaError, match="more than 1024 bytes"):
+        passphrase(tmp_path / "file", "a key")
     for raw in (b"", b"\nsecond", b"\xff\xfe"):
         (tmp_path / "file").write_bytes(raw)
         with pytest.raises(DiaError):
