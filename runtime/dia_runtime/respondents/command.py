@@ -97,8 +97,8 @@ class Command:
         return Trouble("fatal" if is_over else "request", visible(message))
 
     def _secrets(self) -> list[str]:
-        held = {name: key for name, key in os.environ.items() if name.endswith("_API_KEY")}
-        return [*held.values(), *keys_of(self.wish.folder).values()]
+        names = (name for name in os.environ if name.endswith("_API_KEY") or name == "DIA_PASSPHRASE")
+        return [*(os.environ[name] for name in names), *keys_of(self.wish.folder).values()]
 
     def _line(self, question: Mapping[str, Any], attempt: int) -> bytes:
         """The question as the program reads it."""
