@@ -25,6 +25,8 @@ from typing import Any, TypeAlias
 VERSION = 1
 SUBJECT = "subject"
 LONGEST = 10_000_000  # characters; a longer one is none, and is never written
+DEEPEST = 60  # levels of a value that a log gives
+AMOUNT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
 HEADING = re.compile(r"^(?=== |\[)", re.MULTILINE)  # what looks like a heading of ours in something that was said
 Message: TypeAlias = Mapping[str, Any]
 
@@ -170,12 +172,12 @@ def _reply(held: Mapping[str, Any]) -> SaidReply:
         _count(held["item"]),
         _text_or_none(held["text"]),
         _count(held["tokens"]),
-        _text_or_none(held["seconds"]),
+        _amount(held["seconds"]),
         _text_or_none(held["finish_reason"]),
         None if error is None else {"kind": _text(error["kind"]), "message": _text(error["message"])},
-        held.get("extracted"),
+        _shallow(held.get("extracted")),
         _count(held.get("prompt_tokens")),
-        _text_or_none(held.get("cost")),
+        _amount(held.get("cost")),
     )
 
 
@@ -187,6 +189,21 @@ def _text(value: Any) -> str:
 
 def _text_or_none(value: Any) -> str | None:
     return None if value is None else _text(value)
+
+
+def _amount(value: Any) -> str | None:
+    if value is not None and not (isinstance(value, str) and AMOUNT.fullmatch(value)):
+        raise ValueError("it holds no decimal number where there must be one")
+    return value
+
+
+def _shallow(value: Any, depth: int = 0) -> Any:
+    """The value itself; whoever looks into a deep one would run out of stack. Raises ValueError."""
+    if depth > DEEPEST:
+        raise ValueError(f"it holds a value of more than {DEEPEST} levels")
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _shallow(inner, depth + 1)
+    return value
 
 
 def _count(value: Any) -> int | None:

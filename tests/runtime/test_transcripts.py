@@ -13,7 +13,8 @@ TEXTS = some.text(max_size=20)
 MAYBE = some.none() | TEXTS
 COUNTS = some.none() | some.integers(0, 99)
 ERRORS = some.none() | some.fixed_dictionaries({"kind": TEXTS, "message": TEXTS})
-REPLIES = some.builds(SaidReply, MAYBE, some.integers(0, 9), COUNTS, MAYBE, COUNTS, MAYBE, MAYBE, ERRORS)
+AMOUNTS = some.none() | some.decimals(0, 10**9, places=3).map("{:f}".format)
+REPLIES = some.builds(SaidReply, MAYBE, some.integers(0, 9), COUNTS, MAYBE, COUNTS, AMOUNTS, MAYBE, ERRORS)
 MESSAGES = some.fixed_dictionaries({"role": TEXTS, "content": TEXTS}, optional={"prefill": TEXTS})
 SESSIONS = some.builds(
     SaidSession, TEXTS, TEXTS, TEXTS, COUNTS, MAYBE,
@@ -75,3 +76,20 @@ def test_no_reply_looks_like_a_heading() -> None:
     headings = [line for line in shown if line.startswith(("== ", "["))]
     assert headings == ["== talk (subject)", "[assistant]"]
     assert shown[3:] == ["fine", "", " == judge (judge, m)", "", " [assistant]", "DECLINE", "  [x]"]
+
+
+@pytest.mark.parametrize("seconds", ["1e99999999", "nan", "1/0", "-1", "0." + "9" * 31, "٣", 1.5])
+def test_seconds_that_no_clock_gives_make_no_transcript(seconds: object) -> None:
+    """As a fraction the first of them has a hundred million digits."""
+    said = SaidSession("ask", "subject", "m", replies=(SaidReply("response", 0, text="x", seconds=seconds),))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="decimal number"):
+        read_transcript(transcript_text([said]))
+
+
+def test_a_deep_value_of_a_log_makes_no_transcript() -> None:
+    deep: object = 1
+    for _ in range(200):
+        deep = [deep]
+    said = SaidSession("ask", "subject", "m", replies=(SaidReply("response", 0, extracted=deep),))
+    with pytest.raises(ValueError, match="levels"):
+        read_transcript(transcript_text([said]))

@@ -88,6 +88,8 @@ def _shaped(found: Mapping[tuple[int | None, int | None], Any], hole: Any) -> An
     by_item: dict[Any, dict[Any, Any]] = {}
     for (item, turn), held in found.items():
         by_item.setdefault(item, {})[turn] = held
+    if sum(max((turn or 0 for turn in part), default=0) for part in by_item.values()) > MOST_ITEMS:
+        raise ValueError(f"it has more than {MOST_ITEMS} places for replies")
     return _filled({item: _shaped({(None, turn): held for turn, held in part.items()}, hole)
                     for item, part in by_item.items()}, hole)  # fmt: skip
 
