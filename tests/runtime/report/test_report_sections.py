@@ -70,6 +70,10 @@ def test_wordings_kinds_of_models_and_mistakes_are_shown(score: dict[str, Any]) 
     assert rows(found["wordings"]) == [["Ada", "shouted", "right replies", "80.0", "60.0", "−20.0", "0.040"]]
     assert rows(found["respondents"]) == [["big", "Ada", "4.0"]]
     assert rows(found["respondents"], 1)[0][:3] == ["big", "small", "RS@k"]
+    assert found["respondents"].tables[0].headings == ("size", "models", "RS@k")
+    group["figures"], difference["figure"] = {"trad_score": FIGURE}, "trad_score"
+    told = made(score)["respondents"]
+    assert told.tables[0].headings[2] == "right replies %" and rows(told, 1)[0][2] == "right replies %"
     assert rows(found["mistakes"], 1) == [["sum", "off_by_one", "Ada", "50.0"]]
 
 

@@ -117,10 +117,7 @@ def respondents(score: Score) -> Section | None:
         heads: list[Any] = [
             (label, lambda group: word(group["value"])),
             ("models", lambda group: word(", ".join(group["models"]))),
-            *(
-                (FIGURES.get(key, key), lambda group, key=key: figure(group["figures"].get(key), factor(key)))
-                for key in keys
-            ),
+            *((_told(key), lambda group, key=key: figure(group["figures"].get(key), factor(key))) for key in keys),
         ]
         few = f", over {held['items']:,} items" if held.get("items", score["n"]) < score["n"] else ""
         tables.append(grid(f"Models by {label}: means{few}", heads, held["groups"], 1, True))
@@ -129,11 +126,16 @@ def respondents(score: Score) -> Section | None:
     return Section("respondents", "Kinds of models", "", (), tuple(tables)) if tables else None
 
 
+def _told(name: str) -> str:
+    """The figure's name, with its unit."""
+    return FIGURES.get(name, name) + ("" if factor(name) == 1 else " %")
+
+
 def _differences(label: str, held: Sequence[Mapping[str, Any]]) -> Grid:
     heads: list[Any] = [
         (label, lambda pair: word(pair["groups"][0])),
         ("less", lambda pair: word(pair["groups"][1])),
-        ("figure", lambda pair: word(FIGURES.get(pair["figure"], pair["figure"]))),
+        ("figure", lambda pair: word(_told(pair["figure"]))),
         ("difference", lambda pair: figure(pair["difference"], factor(pair["figure"]))),
         ("p, Holm", lambda pair: Cell(p_text(pair["p_holm"]), key=pair["p_holm"])),
     ]

@@ -15,7 +15,7 @@ from dia_runtime.report.pictures.axes import (
     percent,
     plain,
 )
-from dia_runtime.report.pictures.drawing import DASHES, Circle, Drawing, Line, Mark, Polyline, Rect, Text
+from dia_runtime.report.pictures.drawing import DASHES, Circle, Drawing, Line, Mark, Polyline, Rect, Text, text_width
 from dia_runtime.report.pictures.figures import NARROW, ends, kind_of_interval, middle, name_at, ranked, require, room
 from dia_runtime.report.pictures.palette import series
 
@@ -30,7 +30,9 @@ def drop(data: Mapping[str, Any]) -> Drawing:
     low = min(0.0, *(value for model in models for value in _values(model)))
     width, names = room(data, WIDTH)
     is_wide = width > NARROW
-    scale = Scale(_floor(low), 1.0, names, width - (90 if is_wide else 52))
+    drops = [_points(model) if is_wide else _points(model).removesuffix(" points") for model in models]
+    beside = max(90 if is_wide else 52, *(text_width(told, 12) + 20 for told in drops))
+    scale = Scale(_floor(low), 1.0, names, width - beside)
     left = names if is_wide else 0
     key, height = dot_legend([(IDK, "+1 right, 0 abstained, −1 wrong"), (TRAD, "right replies")], left, 2, width - left)
     top = height + (8 if is_wide else 20)
@@ -38,12 +40,11 @@ def drop(data: Mapping[str, Any]) -> Drawing:
     note = kind_of_interval([model["idk_score"] for model in models])
     marks: list[Mark] = [*bottom_axis(scale, top, bottom, f"score, with {note}", percent, _few(width)), *key]
     marks.append(Text(width - 6, top - 6, "drop" if is_wide else "drop %", 12, "end", "muted"))
-    for at, model in enumerate(models):
+    for at, (model, told) in enumerate(zip(models, drops, strict=True)):
         y = top + ROW * (at + 0.5)
         if at % 2:
             marks.insert(0, Rect(0, y - ROW / 2, width, ROW, "shade"))
         marks += _row(model, scale, y, names)
-        told = _points(model) if is_wide else _points(model).removesuffix(" points")
         marks.append(Text(width - 6, y + 4, told, 12, "end", "ink", True))
     worst = max(models, key=lambda model: middle(model["drop"]) or 0)
     words = (

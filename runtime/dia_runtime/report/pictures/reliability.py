@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import radians, sin
 from statistics import fmean
 from typing import Any
 
@@ -16,6 +17,7 @@ from dia_runtime.report.pictures.palette import heat, on
 WIDTH, ROW, TOP = 960, 24, 8
 MOST_COLUMNS = 200  # above it, neighbours in difficulty share a column
 MOST_TIPS = 3000
+LONGEST, TURN = 110, 55  # pixels of an item's name, and by how many degrees it is turned
 NAMED, TOLD = 13, 18  # pixels of a column that has its name below, its number within
 
 
@@ -135,15 +137,16 @@ def _names(found: Sequence[Column], wide: float, left: float, bottom: float) -> 
         Text(
             left + (at + 0.5) * wide + 4,
             bottom + 10,
-            clipped(column.name, 110, SMALL),
+            clipped(column.name, LONGEST, SMALL),
             SMALL,
             "end",
             "muted",
-            turn=-55,
+            turn=-TURN,
         )
         for at, column in enumerate(found)
     ]
-    return marks, bottom + 104
+    longest = max(min(LONGEST, text_width(column.name, SMALL)) for column in found)
+    return marks, bottom + 16 + sin(radians(TURN)) * longest
 
 
 def _key(k: int | None, found: Sequence[Column], left: float, top: float) -> tuple[list[Mark], float]:
