@@ -24,8 +24,9 @@ from dia_runtime.statistics.mistakes import Explained
 from dia_runtime.statistics.resample import Intervals
 from dia_runtime.statistics.selective import Levels, agreed, levels_of, selective
 from dia_runtime.statistics.variants import variant_effects
+from dia_runtime.truth.composite import composite
 from dia_runtime.truth.judging import Truth
-from dia_runtime.truth.studies import Pair, published
+from dia_runtime.truth.studies import Pair, of_paper, published
 from dia_runtime.truth.tally import SessionTally
 
 COLUMNS = {"skill": "skills"}  # label -> where a question has it, if not under its own name
@@ -139,16 +140,16 @@ class Model:
         if self.ways.keeps_marks:
             self._keep(entry)
         if entry.record is not None and entry.question.variant is None:
-            self._add_session(entry, entry.record)
+            self._add_session(item, entry, entry.record)
 
-    def _add_session(self, entry: Judged, record: Truth) -> None:
+    def _add_session(self, item: str, entry: Judged, record: Truth) -> None:
         """Takes the outcome of a question of sessions; all of them where a study wants its own figures."""
         template = entry.question.template
         held = self.sessions.setdefault(template, SessionTally(record.stored, record.study_name))
         if entry.sessions is None:
             held.add_error()
             return
-        held.add(entry.sessions.outcome)
+        held.add(entry.sessions.outcome, item)
         if entry.sessions.published is not None:
             self.studied.setdefault(template, []).append(Pair(entry.sessions.outcome, entry.sessions.published))
 
@@ -189,12 +190,18 @@ class Model:
         }
 
     def _of_sessions(self, intervals: Intervals) -> dict[str, Any]:
-        """Template -> the figures of its questions of sessions, and those of a study; nothing where there is none."""
+        """The figures of sessions by template, their mean, and those of a study; nothing where there is none."""
         if not self.sessions:
             return {}
         found = {name: held.as_json(partial(figures_json, intervals=intervals)) for name, held in self.sessions.items()}
+        facts = {"sessions": found, "composite": composite(found, intervals.method != "none")}
         studies = {held.study: self.studied[name] for name, held in self.sessions.items() if name in self.studied}
-        return {"sessions": found, **({"published": published(studies)} if studies else {})}
+        if not studies:
+            return facts
+        told = published(studies)
+        for name, held in self.sessions.items():
+            found[name]["paper"] = of_paper(held.study, told)
+        return {**facts, "published": told}
 
     def _selective(self, whole: Cell, figures: Mapping[str, Any]) -> dict[str, Any]:
         is_over_attempts = self.ways.over == "attempts"

@@ -18,11 +18,12 @@ from dia_runtime.ensemble import ensemble as elected
 from dia_runtime.judge import Judge, Rules, told_points, worth
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.metrics import FIGURES
+from dia_runtime.rasch.bank import read_bank
 from dia_runtime.statistics.confidence import LEVEL
 from dia_runtime.statistics.ledger import Marks
 from dia_runtime.statistics.resample import METHODS, Intervals
 from dia_runtime.store import Store, read_store, require_root
-from dia_runtime.together import Wanted, labels_of, require_few, together
+from dia_runtime.together import Wanted, abilities_of, labels_of, require_few, together
 
 if TYPE_CHECKING:
     from dia_runtime.labels import Labels
@@ -58,6 +59,7 @@ def score(
     power: bool = False,
     difference: float | None = None,
     preset: str | None = None,
+    bank: Place | None = None,
 ) -> dict[str, Any]:
     """The figures of every respondent of the runs, with the keys of `dia score --json`.
 
@@ -68,7 +70,8 @@ def score(
     `seed`. `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`),
     `labels` a file that labels respondents (`by_respondent`), and `power` asks which `difference` can be seen.
     The preset "paper" reads as the published evaluators did (the chain compat, errors as wrong), and adds the
-    figures of a published study where questions of sessions belong to one (`published`).
+    figures of a published study where questions of sessions belong to one (`published`). A `bank` has abilities of
+    the models by their names (`ability`), with which their figures of sessions are correlated (`correlations`).
     Raises DiaError: exit 2 for a file that is no run,
     exit 3 for a run of other questions than those of the bundle or of the first run.
     """
@@ -79,7 +82,8 @@ def score(
     held = None if labels is None else _told_labels(Path(labels))
     _require_known(rules, by, interval, compare, held)
     _require_numbers(resamples, seed, difference)
-    wanted = Wanted(Intervals(interval, resamples, seed), tuple(dict.fromkeys(compare)), held, power, difference)
+    given = None if bank is None else read_bank(bank)
+    wanted = Wanted(Intervals(interval, resamples, seed), tuple(dict.fromkeys(compare)), held, power, difference, given)
     asked = tuple(dict.fromkeys((*GROUPS, *(label for label in by if label in LABELS))))
     with opened(runs, bundle) as (stores, source):
         return _result(stores, rules, source, asked, ensemble, wanted)
@@ -160,6 +164,7 @@ def _result(
     models = [
         model for store in stores for model in _models(store, rules, source, _kept(ways, store), questions, marks)
     ]
+    abilities = abilities_of(wanted, known, models)
     if rules.over == "attempts":
         varies = any(model["other_k"] for model in models)
     return {
@@ -183,9 +188,12 @@ def _result(
             "resamples": wanted.intervals.resamples,
             "seed": wanted.intervals.seed,
         },
-        "models": [{**model, "labels": labels_of(wanted, model["model"])} for model in models],
+        "models": [
+            {**model, "labels": labels_of(wanted, model["model"]), **({"ability": abilities[at]} if abilities else {})}
+            for at, model in enumerate(models)
+        ],
         "ensembles": [elected(stores, rules, source, ways, policy, questions)] if policy else [],
-        **together(known, marks, models, wanted),
+        **together(known, marks, models, wanted, abilities),
     }
 
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.rasch.bank import Bank
+from dia_runtime.statistics.across import across_models
 from dia_runtime.statistics.compare import comparison, differences, rank_changes, skip_agreement
 from dia_runtime.statistics.groups import Respondents
 from dia_runtime.statistics.ledger import Marks
@@ -18,13 +20,15 @@ if TYPE_CHECKING:
 
 COMPARED = ("trad_score", "rs")  # unless other figures are named
 MOST_MODELS = 50
+Abilities = list[dict[str, float | None] | None]  # of each respondent, None where nobody knows it
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is computed beside the figures: intervals, comparisons by these figures, and sizes for a difference.
 
-    `labels` are what a file of labels says of the respondents, None where there is no such file.
+    `labels` are what a file of labels says of the respondents, None where there is no such file; `bank` has their
+    abilities.
     """
 
     intervals: Intervals = Intervals()  # noqa: RUF009 - it is frozen
@@ -32,6 +36,7 @@ class Wanted:
     labels: Labels | None = None
     power: bool = False
     difference: float | None = None
+    bank: Bank | None = None
 
     @property
     def is_beside(self) -> bool:
@@ -51,8 +56,29 @@ def labels_of(wanted: Wanted, model: str) -> dict[str, str]:
     return wanted.labels.of(model) if wanted.labels else {}
 
 
+def abilities_of(wanted: Wanted, known: Sequence[str], models: Sequence[Mapping[str, Any]]) -> Abilities | None:
+    """Each respondent's ability with its error, None where the bank has none; None where there is no bank.
+
+    Raises DiaError (exit 2) where the bank has none of them.
+    """
+    if wanted.bank is None:
+        return None
+    held = {entry.model: {"value": entry.ability, "se": entry.se} for entry in wanted.bank.models}
+    found = [held.get(name, held.get(str(model["model"]))) for name, model in zip(known, models, strict=True)]
+    if not any(found):
+        few = ", ".join(f"`{name[:60]}`" for name in list(held)[:3])
+        help = f"names must be the same; the bank has {few}" if few else "the bank has no models"
+        message = "the bank has the ability of none of these models"
+        raise DiaError(Diagnostic("E895", message, None, visible(help)))
+    return found
+
+
 def together(
-    known: Sequence[str], marks: Sequence[Marks], models: Sequence[Mapping[str, Any]], wanted: Wanted
+    known: Sequence[str],
+    marks: Sequence[Marks],
+    models: Sequence[Mapping[str, Any]],
+    wanted: Wanted,
+    abilities: Abilities | None = None,
 ) -> dict[str, Any]:
     """What is made of all respondents together, with the keys of `dia score --json`."""
     way, figures = wanted.intervals, wanted.compare
@@ -68,5 +94,7 @@ def together(
         found["by_respondent"] = {
             label: respondents.by([held.get(label) for held in said]) for label in wanted.labels.names
         }
+    places = None if abilities is None else [None if entry is None else entry["value"] for entry in abilities]
+    found["correlations"] = across_models(models, places)
     found["power"] = sizes(known, marks, wanted.difference) if wanted.power else None
     return found

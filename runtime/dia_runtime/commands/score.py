@@ -100,6 +100,14 @@ COMPARED = ("trad_score", "rs")
     help="Compare all pairs of models on the same questions by this figure (trad_score and rs). Repeatable.",
 )
 @labels_option
+@click.option(
+    "--bank",
+    "--abilities",
+    "bank",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Correlate figures of sessions with the abilities that this bank has of the models.",
+)
 @click.option("--power", is_flag=True, help="Say which differences the benchmark can see.")
 @click.option(
     "--difference", type=float, metavar="SHARE", help="Say what it takes to see this one (0.05: five percent)."
@@ -138,6 +146,7 @@ def command(
     seed: int,
     compare: tuple[str, ...],
     labels: Path | None,
+    bank: Path | None,
     power: bool,
     difference: float | None,
     show: tuple[str, ...],
@@ -170,6 +179,7 @@ def command(
         "power": power or difference is not None,
         "difference": difference,
         "preset": preset,
+        "bank": bank,
     }
     result = score(list(runs), chain, parse_points(points), errors, bundle, over, by, policy, **wanted)
     printed(json.dumps(result, indent=2) + "\n" if as_json else shown(result, by, show, form), out)
@@ -222,6 +232,10 @@ def notes(result: Mapping[str, Any]) -> list[str]:
         found.append(f"{items} differ in their number of {many}: RS sums the mean points of the {items}")
     for model in result["models"]:
         missing, errors = model["missing"], model["counts"]["error"]
+        if model.get("ability", model) is None:
+            found.append(
+                f"{model['model']}: the bank has no ability of it, and correlations with ability are without it"
+            )
         if missing:
             found.append(f"{model['model']}: {missing} questions were not asked and count nowhere")
         if errors:

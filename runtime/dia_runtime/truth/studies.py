@@ -138,6 +138,29 @@ PRINTED = {
     "self-execution-3": "mean_score_valid_only(paper accuracy)",
 }
 
+# What each of them counts: the keys that the model wrote, all prompts, the rankings of the right length.
+COUNTED = {"self-execution-1": "written", "self-execution-2": "all", "self-execution-3": "valid"}
+# Further figures that the study prints.
+FURTHER = {
+    "self-execution-1": ("recall", "precision", "positive_rate"),
+    "self-execution-2": ("overniceness_repo",),
+    "self-execution-3": ("repo_adjusted(mean/valid_rate)", "individual_accuracy"),
+    "composite": ("accuracy",),
+}
+
+
+def printed(study: str) -> tuple[str, ...]:
+    """The figures that a study prints, its accuracy first."""
+    return (*([PRINTED[study]] if study in PRINTED else ()), *FURTHER.get(study, ()))
+
+
+def of_paper(study: str | None, found: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The figure that the study prints as its accuracy, with what it counts; None where it prints none."""
+    if study not in PRINTED or study not in found:
+        return None
+    figure = PRINTED[study]
+    return {"study": study, "figure": figure, "over": COUNTED[study], "value": found[study][figure]}
+
 
 def published(studied: Mapping[str | None, Sequence[Pair]]) -> dict[str, Any]:
     """Study -> its figures; and its composite score, where all experiments of it that have an accuracy are there."""

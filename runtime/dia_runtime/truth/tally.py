@@ -17,9 +17,11 @@ from dia_runtime.language.replies import UNSET
 from dia_runtime.language.values import Value
 from dia_runtime.metrics import Exact, Figure, Part
 from dia_runtime.statistics.figures import MEAN
+from dia_runtime.truth.companions import Companions
 from dia_runtime.truth.outcome import STATES, VALID, Outcome
 
 DENOMINATORS = ("all", "answered", "valid")
+NUMBERS = ("mean", "median")  # summaries of values that are numbers
 SUMMARIES = ("share", "mean", "median", "survival", "count")
 
 
@@ -60,15 +62,17 @@ class SessionTally:
         self.orders: Counter[tuple[Fraction | None, bool, bool, bool]] = Counter()
         self.values: dict[str, list[tuple[Value, bool]]] = {name: [] for name in self.declared}
         self.tokens: Counter[int] = Counter()
+        self.companions = Companions(name for name, figure in self.declared.items() if figure["summary"] in NUMBERS)
 
     def add_error(self) -> None:
         """Takes a question that has no reply, which another try may mend."""
         self.questions += 1
         self.errors += 1
 
-    def add(self, outcome: Outcome) -> None:
-        """Takes one question's outcome."""
+    def add(self, outcome: Outcome, item: str | None = None) -> None:
+        """Takes one question's outcome; without the name of its item the question is one by itself."""
         self.questions += 1
+        self.companions.add(str(self.questions) if item is None else item, outcome)
         self.recorded += outcome.is_recorded
         self.ledger[outcome.state, outcome.missing] += 1
         self.verdicts[outcome.verdict, outcome.state, outcome.has_come] += 1
@@ -99,7 +103,8 @@ class SessionTally:
         if self.tokens:
             parts = tuple(Part(held, held, 1, times) for held, times in self.tokens.items())
             facts["tokens"] = shown({f"{MEAN}tokens": Figure(parts)})[f"{MEAN}tokens"]
-        return facts | {"recorded": self.recorded}
+        beside = self.companions.as_json()
+        return facts | ({"rank_correlations": beside} if beside else {}) | {"recorded": self.recorded}
 
     def ledger_json(self) -> dict[str, Any]:
         """What became of every question: the numbers add up to that of the questions."""

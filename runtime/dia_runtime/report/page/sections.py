@@ -29,7 +29,7 @@ def sections(score: Score, notes: Sequence[str], by: Sequence[str]) -> list[Sect
         _leaderboard(score, models, notes),
         _reliability(score, models),
         *(_groups(score, models, label) for label in dict.fromkeys(("domain", "category", *by))),
-        sessions(models),
+        sessions(score, models),
         abstention(score, models),
         comparisons(score, models),
         wordings(score, models),
