@@ -12,7 +12,7 @@ import pytest
 from dia_compiler.cli import run
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMES = ("check", "compile", "doctor", "functions", "new", "preview", "types", "show", "verify", "export", "report", "plot")
+NAMES = ("check", "compile", "merge", "doctor", "functions", "new", "preview", "types", "show", "verify", "export", "report", "plot")
 Print = Callable[..., Any]
 
 BENCHMARK = "language: 1\nbenchmark: mine\nversion: 1.0.0\n"
@@ -90,6 +90,18 @@ def test_compile_show_and_verify_print_their_facts(printed: Print) -> None:
     assert faults("answer", shown["answer"]) == []
     code, verified = printed("verify", bundle["path"], "--recompile", "--json")
     assert (code, faults("verify", verified), verified["recompiled"]["same"]) == (0, [], True)
+
+
+def test_parts_and_what_they_are_merged_to_print_their_facts(printed: Print) -> None:
+    parts = [printed("compile", "mine", "--part", f"{number}/2", "-o", "parts", "--json")[1] for number in (1, 2)]
+    assert [faults("compile", part) for part in parts] == [[], []]
+    assert [(part["bundles"], part["parts"][0]["questions"]) for part in parts] == [([], 5), ([], 0)]
+    code, found = printed("merge", "parts", "-o", "mine-merged", "--json")
+    assert (code, faults("merge", found), found["run"], found["bundle"]["questions"]) == (0, [], None, 5)
+    for number in (1, 2):
+        printed("run", "mine-merged", "--model", "oracle", "--part", f"{number}/2", "-o", f"{number}.run", "--json")
+    code, found = printed("merge", "1.run", "2.run", "-o", "all.run", "--json")
+    assert (code, faults("merge", found), found["bundle"], found["run"]["replies"]) == (0, [], None, 5)
 
 
 def test_a_template_that_is_left_out_is_told(printed: Print) -> None:
