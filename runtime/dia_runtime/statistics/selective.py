@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 
 from dia_runtime.metrics import Exact, Figure, Part, Tally
-from dia_runtime.statistics.figures import MEAN, NOWHERE, figures_json
+from dia_runtime.statistics.figures import MEAN, NOWHERE, figures_json, of_one_value
 from dia_runtime.statistics.resample import Intervals, Numbers
 from dia_runtime.statistics.sample import Quantity, sample_of
 
@@ -183,9 +183,12 @@ def _at_penalty(items: Items, penalty: Fraction, accuracy: Mapping[str, Any], in
         low = tally.correct - penalty * (tally.wrong + tally.unparsed)
         parts.append(Part(low - penalty * tally.error, low + tally.error, tally.k, times))
     threshold, right, name = penalty / (1 + penalty), accuracy["value"], f"{MEAN}points"
+    points = figures_json({name: Figure(tuple(parts))}, intervals)[name]
+    if points["se"] == 0 and intervals.method != "none":
+        points["ci"] = of_one_value(points["value"], (-float(penalty), 1.0), sum(items.values()))
     return {
         "penalty": float(penalty),
         "threshold": float(threshold),
-        "points": figures_json({name: Figure(tuple(parts))}, intervals)[name],
+        "points": points,
         "pays": None if right is None else right > float(threshold),
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 import pytest
-from dia_runtime.metrics import accuracy_answered, coverage, mark, tally
+from dia_runtime.metrics import accuracy_answered, coverage, idk_score, mark, tally, trad_score
 from dia_runtime.statistics.figures import figures_json
 from dia_runtime.statistics.mistakes import Explained
 from dia_runtime.statistics.resample import Intervals
@@ -174,3 +174,15 @@ def test_the_interval_of_a_mistake_is_that_of_wilson_in_scipy(number: int, wrong
     expected = binomtest(min(number, wrong), wrong).proportion_ci(0.95, method="wilson")
     found = held.as_json(Intervals(resamples=100))["templates"]["t"]["mistakes"]["off"]["share"]
     assert found["ci"] == pytest.approx([expected.low, expected.high], abs=1e-9)
+
+
+@pytest.mark.parametrize("verdict", ["correct", "skipped", "wrong"])
+def test_points_that_all_items_share_may_lie_elsewhere_too(verdict: str) -> None:
+    """At a penalty of 0 and 1 the points are the traditional and the abstention score, and so are their intervals."""
+    rows, way = [[verdict, verdict]] * 10, Intervals()
+    table = Counter(tally(mark(verdict, POINTS) for verdict in row) for row in rows)
+    scores = figures_json({"trad_score": trad_score(table), "idk_score": idk_score(table)}, way)
+    points = {entry["penalty"]: entry["points"] for entry in found_of(rows, way)["penalties"]}
+    assert points[0.0] == scores["trad_score"] and points[1.0] == scores["idk_score"]
+    assert points[9.0]["ci"][0] == pytest.approx(points[9.0]["value"] - (1 - 0.025**0.1) * (points[9.0]["value"] + 9))
+    assert found_of(rows)["penalties"][0]["points"]["ci"] is None
