@@ -33,6 +33,7 @@ def new_folder(target: Path, force: bool = False, source: Path | None = None) ->
         made = private / "made"
         made.mkdir()
         yield made
+        _refuse(target, force)  # another process may have been quicker
         _move(made, target, private / "old")
 
 
@@ -92,7 +93,6 @@ def _exists(target: Path) -> DiaError:
 
 def _move(made: Path, target: Path, old: Path) -> None:
     """Moves what was made to its place; what lies there steps aside, and comes back where that fails."""
-    made.chmod(0o755)
     if os.path.lexists(target):
         target.rename(old)
     try:

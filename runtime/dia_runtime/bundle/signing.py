@@ -88,7 +88,8 @@ def public_key(place: Path) -> Ed25519PublicKey:
     try:
         key = serialization.load_pem_public_key(held)
     except Exception:
-        raise _no_key(place, "public") from None
+        mend = f"the public one is `{place.name}.pub`" if b"PRIVATE KEY" in held else PAIR
+        raise _no_key(place, "public", mend) from None
     if not isinstance(key, Ed25519PublicKey):
         raise _no_key(place, "public")
     return key
@@ -103,8 +104,8 @@ def _read(place: Path) -> bytes:
         raise DiaError(Diagnostic("E717", message, None, PAIR)) from None
 
 
-def _no_key(place: Path, kind: str) -> DiaError:
-    return DiaError(Diagnostic("E717", visible(f"`{place}` holds no {kind} Ed25519 key in PEM"), None, PAIR))
+def _no_key(place: Path, kind: str, mend: str = PAIR) -> DiaError:
+    return DiaError(Diagnostic("E717", visible(f"`{place}` holds no {kind} Ed25519 key in PEM"), None, visible(mend)))
 
 
 def _pem(key: Ed25519PublicKey) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dia_compiler.cli import run
-from dia_runtime.bundle import sealed_file
+from dia_runtime.bundle import seal, sealed_file
 from dia_runtime.bundle.archive import pack
 from dia_runtime.bundle.open import open_bundle
 
@@ -65,3 +67,30 @@ def test_another_result_is_replaced(tiny: Make, work: Path) -> None:
     (work / "old" / "paper.tex").write_text("an old one")
     assert run(["seal", str(bundle), "--weak", "-o", str(work / "old"), "--force"]) == 0
     assert open_bundle(work / "old").is_sealed and not (work / "old" / "paper.tex").exists()
+
+
+def test_whoever_comes_first_stays(tiny: Make, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle, place = tiny(), work / "sealed"
+    held = seal.manifest_bytes
+
+    def late(*given: Any) -> bytes:
+        place.mkdir(exist_ok=True)
+        (place / "theirs").write_text("theirs")
+        return held(*given)
+
+    monkeypatch.setattr(seal, "manifest_bytes", late)
+    assert run(["seal", str(bundle), "--weak", "-o", str(place)]) == 2
+    assert [path.name for path in place.iterdir()] == ["theirs"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
+def test_a_result_is_as_private_as_its_owner_wants(tiny: Make, work: Path) -> None:
+    bundle = tiny()
+    before = os.umask(0o077)
+    try:
+        assert run(["seal", str(bundle), "--weak", "-o", str(work / "sealed")]) == 0
+        assert run(["unseal", str(work / "sealed"), "-o", str(work / "back")]) == 0
+    finally:
+        os.umask(before)
+    made = [work / "back", *(work / "back").rglob("*")]
+    assert not any(path.stat().st_mode & 0o077 for path in made)

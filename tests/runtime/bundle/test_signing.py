@@ -116,7 +116,9 @@ def test_another_key_or_another_bundle_does_not_count(
         signed(other, key)
 
 
-def test_a_wrong_passphrase_and_wrong_files_are_told(tiny: Make, key: Path, tmp_path: Path) -> None:
+def test_a_wrong_passphrase_and_wrong_files_are_told(
+    tiny: Make, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = str(tiny())
     (tmp_path / "wrong").write_text("no\n")
     (tmp_path / "empty").write_text("\n")
@@ -126,7 +128,9 @@ def test_a_wrong_passphrase_and_wrong_files_are_told(tiny: Make, key: Path, tmp_
     assert run([*call, str(tmp_path / "none")]) == 2
     assert run(["sign", path, "--key", f"{key}.pub"]) == 2
     assert run(["sign", path, "--key", str(tmp_path / "none")]) == 2
+    capsys.readouterr()
     assert run(["verify", path, "--public-key", str(key)]) == 2
+    assert f"the public one is `{key.name}.pub`" in capsys.readouterr().err
     assert run(["verify", path, "--public-key", str(tmp_path / "none")]) == 2
     assert not (Path(path) / "signature.json").exists()
 
