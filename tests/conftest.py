@@ -14,9 +14,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 FOLDER = Path(__file__).parent / "golden"
 PRINTED = ("stdout", "stderr", "exit")
+settings.register_profile("dia", deadline=None)  # how long an example takes is the computer's affair
+settings.load_profile("dia")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -12,7 +12,9 @@ from dia_compiler import compile
 from dia_runtime.language.functions import library
 
 SPECS = Path(__file__).parents[2] / "specs"
-TEMPLATES = sorted(path for path in SPECS.rglob("*.yaml") if path.name != "benchmark.yaml")
+TEMPLATES = sorted(
+    path for path in SPECS.rglob("*.yaml") if path.name != "benchmark.yaml" and path.parent.name != "catalogs"
+)
 FAMILIES = [path for path in TEMPLATES if path.parent.name == "dia_bench"]
 MODULES = {"number", "linear", "calculus", "sequence", "text", "encoding", "hashing"}
 
