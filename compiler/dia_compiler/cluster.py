@@ -9,6 +9,8 @@ import contextlib
 import importlib
 import logging
 import secrets
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from queue import Empty, SimpleQueue
@@ -61,7 +63,7 @@ class ClusterCrew(Crew):
         if self.address == LOCAL:
             import dask
 
-            with dask.config.set(LEAN):
+            with dask.config.set(LEAN), _deaf():
                 self.cluster = distributed.LocalCluster(
                     n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
                 )
@@ -182,6 +184,19 @@ def _distributed() -> ModuleType:
     except ImportError:
         message = "`--cluster` needs the extra `cluster`"
         raise DiaError(Diagnostic("E206", message, None, INSTALL)) from None
+
+
+@contextlib.contextmanager
+def _deaf() -> Generator[None, None, None]:
+    """Processes that are started meanwhile do not hear Ctrl-C: who has started them ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -195,3 +196,15 @@ def templates(folder: Path) -> list[Template]:
 
         _TEMPLATES.extend(check(discover([folder]), defers=True).benchmarks[0].clean)
     return _TEMPLATES
+
+
+def test_a_missing_package_is_one_clear_line(
+    made: tuple[Path, list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    specs = made[1][0].parent.parent / "specs"
+    with pytest.raises(DiaError) as found:
+        compile([specs], out=tmp_path / "out", cluster="local", use_cache=False)
+    (entry,) = found.value.diagnostics
+    assert (entry.code, found.value.exit_code) == ("E206", 2)
+    assert "dia-spec[cluster]" in str(entry.help) and not (tmp_path / "out").exists()

@@ -54,11 +54,13 @@ def command(
     """Compile specs to frozen, checksummed bundles.
 
     A PATH is a benchmark's folder, a folder of such folders, or one template. The same specs, seed and k give the same
-    bytes on every machine; the digest that is printed names them.
+    bytes on every machine; the digest that is printed names them. With --part one of N parts is made, by itself and
+    anywhere; `dia merge` joins them to the same bytes.
 
     \b
     Example:
       dia compile specs/ --k 5
+      dia compile specs/dia_bench/d004_small_product.yaml --part 1/1 -o parts
     """
     from dia_compiler.compile import compile
 

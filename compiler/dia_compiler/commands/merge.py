@@ -41,7 +41,7 @@ def command(
 
     \b
     Example:
-      dia merge parts -o build/mine-1.0.0-k300
+      dia merge parts -o merged
     """
     from dia_runtime.panel import is_run
 
