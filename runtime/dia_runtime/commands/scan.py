@@ -53,7 +53,14 @@ def command(
     """
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.scanning.scan import scan
+    from dia_runtime.scanning.words import words_of
 
+    for canary in canaries:
+        if not words_of(canary.encode("utf-8", "replace")).strip():
+            message = visible(
+                f"the canary `{canary[:40]}` has neither a letter nor a digit, so that nothing would be found"
+            )
+            raise DiaError(Diagnostic("E727", message, None, "give its text or GUID behind --canary"))
     opened = None if bundle is None else open_bundle(bundle)
     tell = None if is_quiet(quiet) or not sys.stderr.isatty() else _progress()
     found = scan(list(_all(files)), opened, canaries, words, limit, tell)
@@ -69,8 +76,10 @@ def _all(files: Sequence[Path]) -> Iterator[Path]:
     for path in files:
         if path.is_dir():
             yield from (place for place in sorted(path.rglob("*")) if place.is_file() and not place.is_symlink())
-        elif path.exists():
+        elif path.is_file():
             yield path
+        elif path.exists():  # a pipe might never end
+            raise DiaError(Diagnostic("E727", visible(f"`{path}` is neither a file nor a folder")))
         else:
             raise DiaError(Diagnostic("E727", visible(f"`{path}` does not exist")))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import re
 import string
@@ -178,6 +179,21 @@ def test_files_that_cannot_be_read_are_told(
     for name in ("cut.gz", "bomb.gz", "none"):
         assert run(["scan", name]) == 2
         assert "E727" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("canary", ["", "   ", "!!", "-"])
+def test_a_canary_that_can_never_be_found_is_refused(
+    bundle: Path, canary: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["scan", str(bundle), "--canary", canary]) == 2
+    assert "neither a letter nor a digit" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert run(["scan", str(tmp_path / "pipe"), "--canary", "x"]) == 2
+    assert "neither a file" in capsys.readouterr().err
 
 
 def test_an_index_that_is_too_large_is_thinned(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
