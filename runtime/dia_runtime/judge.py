@@ -179,7 +179,7 @@ class Judge:
     def _prepare(self, question: StoredQuestion, answers: _InOrder | None) -> _Prepared | _Sessions:
         record = answers.get(question.id) if answers else None
         if record is None:
-            record = _held(self.store, question)
+            record = _held(self.store, question, self.source)
         if is_of_sessions(record):
             return _Sessions(truth_of(record, self.rules.preset), self.marks(question.points))
         comparison = record["comparison"]
@@ -260,9 +260,12 @@ def _marks(found: Grade, verdict: str, share: Share | None) -> Fraction | None:
     return Fraction(0) if found.share is None else found.share
 
 
-def _held(store: Store, question: StoredQuestion) -> dict[str, Any]:
+def _held(store: Store, question: StoredQuestion, source: Bundle | None) -> dict[str, Any]:
     if question.grading is None:
         message = f"`{store.path}` holds no answers"
+        if source is not None and source.is_sealed:
+            message = visible(f"{message}, and `{source.path}` is sealed")
+            raise DiaError(Diagnostic("E808", message, None, "give the bundle that `dia unseal` gives back"))
         raise DiaError(Diagnostic("E808", message, None, "give the bundle that has them with `--bundle`"))
     record = store.record(question.grading)
     if not is_gradable(record):

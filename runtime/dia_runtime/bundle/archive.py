@@ -13,7 +13,7 @@ from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle.canonical import bundle_id
 from dia_runtime.bundle.files import integrity, open_inside, refused_path
 from dia_runtime.bundle.open import Bundle, manifest_file, open_bundle
-from dia_runtime.bundle.placing import new_file, new_folder
+from dia_runtime.bundle.placing import new_file, new_folder, require_replaceable
 from dia_runtime.bundle.verify import file_problems
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
@@ -51,6 +51,7 @@ def pack(source: Path, target: Path, force: bool = False) -> Bundle:
     bundle = open_bundle(source)
     if problems := file_problems(bundle):
         raise DiaError([problem.as_diagnostic() for problem in problems], 3)
+    require_replaceable(target, source)
     members = list(_members(bundle))
     total = sum(size for _, size in members)
     with new_file(target, force) as file:

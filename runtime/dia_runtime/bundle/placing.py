@@ -56,7 +56,13 @@ def new_file(target: Path, force: bool = False, mode: int | None = None) -> Iter
 
 
 def require_replaceable(target: Path, source: Path | None = None) -> None:
-    """Nothing, unless to replace the target would take away the source or the folder where one works (exit 2)."""
+    """Nothing, unless to replace the target would take away the source or the folder where one works (exit 2).
+
+    Nor may the target lie within the source, a bundle, which would not be whole any more.
+    """
+    if source is not None and source.resolve() in target.resolve().parents:
+        message = visible(f"`{target}` lies within `{source}`, to which no file may be added")
+        raise DiaError(Diagnostic("E601", message, None, "choose another place with -o"))
     if not target.is_dir() or not any(target.iterdir()):
         return
     place = target.resolve()

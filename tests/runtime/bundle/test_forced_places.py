@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -94,3 +95,26 @@ def test_a_result_is_as_private_as_its_owner_wants(tiny: Make, work: Path) -> No
         os.umask(before)
     made = [work / "back", *(work / "back").rglob("*")]
     assert not any(path.stat().st_mode & 0o077 for path in made)
+
+
+def test_nothing_is_written_into_the_bundle_itself(tiny: Make, work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = tiny()
+    for command in (["pack"], ["seal", "--weak"], ["export", "--to", "jsonl", "--force"]):
+        assert run([*command, str(bundle), "-o", str(bundle / "specs" / "made")]) == 2
+        assert "lies within" in capsys.readouterr().err
+    assert run(["verify", str(bundle)]) == 0
+
+
+def test_a_sealed_bundle_is_told_from_one_that_was_not_given(
+    tiny: Make, work: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle, table = tiny(), work / "replies.jsonl"
+    ids = [question["id"] for question in open_bundle(bundle).questions()]
+    table.write_text("".join(json.dumps({"id": id, "reply": "<xml>1</xml>"}) + "\n" for id in ids))
+    sealed, held = str(work / "sealed"), str(work / "a.run")
+    assert run(["seal", str(bundle), "--weak", "-o", sealed]) == 0
+    assert run(["import", str(table), "--from", "jsonl", "--bundle", sealed, "-o", held]) == 0
+    capsys.readouterr()
+    assert run(["score", held, "--bundle", sealed]) == 2
+    assert "is sealed" in capsys.readouterr().err
+    assert run(["score", held, "--bundle", str(bundle)]) == 0
