@@ -56,6 +56,7 @@ def task_of(
     names = {name: (samples[0].metadata or {})[name] for name in ("bundle_id", "questions_root")} if samples else {}
     talks = [sample.metadata["sessions"] for sample in samples if sample.metadata and "sessions" in sample.metadata]
     room = Room(folder, frozenset(role for sessions in talks for role in roles_in(sessions)), prefill)
+    room.require_roles()
     last = _played(room) if talks else generate()
     return Task(
         dataset=MemoryDataset(samples),

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -27,6 +28,7 @@ from inspect_ai.model import (
     get_model,
 )
 from inspect_ai.model import model_roles as bound_roles
+from inspect_ai.model._model import active_model
 from inspect_ai.solver import TaskState
 from inspect_ai.util import span
 
@@ -75,15 +77,19 @@ class Room:
             self.loop, self.mind = here, Mind()
             self.shared, self.locks = {}, {}
 
+    def require_roles(self) -> None:
+        """Nothing where an evaluation has begun and names who plays; a task may be made before, without one."""
+        if active_model() is not None:
+            self.cast()
+
     def cast(self) -> Cast:
-        """Role -> who plays it, None for nobody. Raises DiaError for a role that nobody is named for."""
+        """Role -> who plays it, None for nobody. Raises PrerequisiteError for a role that nobody is named for."""
         found: dict[str, Model | None] = {SUBJECT: get_model()}
         bound = bound_roles()
         for role in sorted(self.roles - {SUBJECT}):
             if role not in bound:
                 mend = f"give `--model-role {role}=MODEL`, or `--model-role {role}=none` to leave its sessions out"
-                message = f"nobody is said to play the role `{role}`"
-                raise DiaError(Diagnostic("E846", visible(message), None, visible(mend)))
+                raise PrerequisiteError(visible(f"nobody is said to play the role `{role}`: {mend}"))
             held = bound[role]
             one = held[0] if isinstance(held, list) else held
             found[role] = None if str(one) == NOBODY else one

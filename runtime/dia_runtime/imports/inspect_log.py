@@ -14,6 +14,7 @@ from typing import Any
 from dia_runtime.imports.base import Found, Number, Row, fault, unreadable
 from dia_runtime.imports.log import (
     ENDINGS,
+    LENIENT,
     Record,
     cells,
     ending,
@@ -55,7 +56,7 @@ def _archive(path: Path) -> Found:
 
 def _member(path: Path, members: Members, line: int, name: str, header: Record) -> Row | DiaError:
     try:
-        return _row(path, line, mapping(parsed(path, members.read(name), name)), header)
+        return _row(path, line, mapping(parsed(path, members.read(name), name, LENIENT)), header)
     except ValueError as error:
         return fault("E861", str(error), path, line)
     except DiaError as error:
@@ -66,12 +67,12 @@ def _header(path: Path, members: Members) -> Record:
     """What the log says of the whole evaluation; of one that was cut short what it said at its start."""
     for name in ("header.json", "_journal/start.json"):
         if name in members.of:
-            return mapping(parsed(path, members.read(name), name))
+            return mapping(parsed(path, members.read(name), name, LENIENT))
     raise ValueError("it holds no `header.json`, so that it is no log of Inspect")
 
 
 def _json(path: Path) -> Found:
-    held = mapping(whole(path))
+    held = mapping(whole(path, LENIENT))
     if "eval" not in held:
         raise ValueError("it has no `eval`, so that it is no log of Inspect")
     yield from _unfinished(path, held)

@@ -37,6 +37,7 @@ FINAL = frozenset({"over_context", "content_filter"})
 Record = Mapping[str, Any]
 # Keys that come twice are looked for in tables only: logs have many objects that nobody reads.
 DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant)
+LENIENT = json.JSONDecoder(parse_float=Number, parse_constant=lambda name: None)  # Inspect writes NaN for no score
 
 
 def cells(given: Record, further: Record | None = None, prefix: str = "") -> dict[str, Any]:
@@ -67,7 +68,7 @@ def text(held: Any) -> str | None:
     return str(held) if isinstance(held, str | int) else None
 
 
-def whole(path: Path) -> Any:
+def whole(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
     """The one value of a JSON file, packed ones as they are. Raises DiaError for what is none, or too large."""
     pieces, size = [], 0
     try:
@@ -78,16 +79,16 @@ def whole(path: Path) -> Any:
             pieces.append(raw)
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
-    return parsed(path, b"".join(pieces))
+    return parsed(path, b"".join(pieces), decoder=decoder)
 
 
-def parsed(path: Path, raw: bytes, place: str = "") -> Any:
+def parsed(path: Path, raw: bytes, place: str = "", decoder: json.JSONDecoder = DECODER) -> Any:
     """The value of JSON bytes; `place` names a member of an archive. Raises DiaError for what is none."""
     where = f"{place}: " if place else ""
     if raw.count(b",") > COMMAS:
         raise fault("E861", f"{where}more than {COMMAS:,} commas", path)
     try:
-        return DECODER.decode(raw.decode("utf-8-sig"))
+        return decoder.decode(raw.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         message = f"{where}not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         raise fault("E861", message, path, error.lineno, error.colno) from None
