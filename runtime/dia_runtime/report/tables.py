@@ -147,7 +147,7 @@ def as_text(tables: Sequence[Table]) -> str:
 
 
 def _aligned(table: Table) -> str:
-    return "\n".join([visible(table.title), *(f"\n{_columns(rows, table.labels)}" for rows in _parts(table))])
+    return "\n".join([_one_line(table.title), *(f"\n{_columns(rows, table.labels)}" for rows in _parts(table))])
 
 
 def _parts(table: Table) -> Iterator[list[tuple[str, ...]]]:
@@ -158,7 +158,7 @@ def _parts(table: Table) -> Iterator[list[tuple[str, ...]]]:
 
 
 def _columns(cells: Sequence[Sequence[str]], labels: int) -> str:
-    rows = [[visible(cell) for cell in row] for row in cells]
+    rows = [[_one_line(cell) for cell in row] for row in cells]
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(_padded(row, widths, labels)).rstrip() for row in rows)
 
@@ -191,7 +191,7 @@ def _markdown(table: Table) -> str:
 
 
 def _escaped(cell: str) -> str:
-    shown = visible(cell).replace("\n", " ").replace("\\", "\\\\").replace("|", "\\|")
+    shown = _one_line(cell).replace("\\", "\\\\").replace("|", "\\|").replace("](", "]\\(")  # no link, no image
     return shown.replace("<", "&lt;").replace("`", "\\`")
 
 
@@ -282,7 +282,7 @@ def _split(table: Table, row: Sequence[str], parts: Callable[[str], tuple[str, .
 
 def _harmless(cell: str) -> str:
     """The name in signs that can be seen, quoted where a spreadsheet would take it for a formula."""
-    return visible(f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell)
+    return _one_line(f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell)
 
 
 FORMATS = {"text": as_text, "csv": as_csv, "markdown": as_markdown, "latex": as_latex}

@@ -289,3 +289,13 @@ def test_the_key_of_verdicts_by_label_explains_those_of_every_group(score: dict[
             held["counts"] |= {"unparsed": 0, "error": int(name == last)}
     told = [mark.text for mark in PICTURES["domains"].draw({"score": score}).marks if isinstance(mark, Text)]
     assert len(groups) > 1 and "error" in told and "unparsed" not in told
+
+
+def test_long_names_stay_in_their_key_and_above_their_panel(score: dict[str, Any]) -> None:
+    for model in score["models"]:
+        model["model"], model["by_domain"] = "x" * 300, {f"{'y' * 300}{at}": model for at in range(2)}
+    for kind in ("risk-coverage", "domains"):
+        drawing = PICTURES[kind].draw({"score": score})
+        for mark in drawing.marks:
+            if isinstance(mark, Text) and mark.anchor == "start":
+                assert mark.x + text_width(mark.text, mark.size) <= drawing.width, (kind, mark.text)

@@ -6,7 +6,16 @@ import re
 from typing import Any
 
 from dia_runtime.report.comparison_tables import comparison_tables
-from dia_runtime.report.tables import Table, as_csv, as_latex, as_markdown, as_text, ladder_tables, score_tables
+from dia_runtime.report.tables import (
+    Table,
+    as_csv,
+    as_latex,
+    as_markdown,
+    as_rows,
+    as_text,
+    ladder_tables,
+    score_tables,
+)
 
 FIGURES = ("rs", "conf", "nms", "pass_at_k", "trad_score", "idk_score", "idk_freq", "extract_fail", "accuracy_answered")
 VERDICTS = ("correct", "skipped", "wrong", "unparsed", "error")
@@ -138,3 +147,13 @@ def test_ladders_say_which_items_count_where_items_differ_in_length() -> None:
         "Pass^j: all of j are, %, of the items with at least j instances",
     ]
     assert all("with at least" not in table.title for table in ladder_tables(held))
+
+
+def test_no_name_breaks_a_row_or_becomes_a_link() -> None:
+    table = Table("t", ("model", "n"), (("a\nbest  999", "1"), ("![x](https://example.org/y)", "2")), 1)
+    assert (
+        as_text([table]).splitlines()[3].split() == ["a", "best", "999", "1"]
+        and len(as_text([table]).splitlines()) == 5
+    )
+    assert list(csv.reader(io.StringIO(as_rows(table))))[1] == ["a best  999", "1"]
+    assert "](" not in as_markdown([table]) and "[x]\\(https" in as_markdown([table])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from dia_runtime.report.pictures.drawing import DASHES, Circle, Line, Mark, Rect, Text, text_width
+from dia_runtime.report.pictures.drawing import DASHES, Circle, Line, Mark, Rect, Text, clipped, text_width
 
 SMALL, USUAL = 11, 12  # sizes of type
 
@@ -134,10 +134,14 @@ def _key(
 ) -> tuple[list[Mark], float]:
     marks: list[Mark] = []
     at, top = x, y
-    for number, (colour, name) in enumerate(entries):
+    for number, (colour, whole) in enumerate(entries):
+        name = clipped(whole, width - wide - 6, USUAL)
         needed = wide + 6 + text_width(name, USUAL) + 16
         if at > x and at + needed > x + width:
             at, top = x, top + 20
-        marks += [*sample(at, top, number, colour), Text(at + wide + 6, top + 11, name, USUAL, fill="ink")]
+        marks += [
+            *sample(at, top, number, colour),
+            Text(at + wide + 6, top + 11, name, USUAL, fill="ink", tip=whole if name != whole else ""),
+        ]
         at += needed
     return marks, top + 20 - y

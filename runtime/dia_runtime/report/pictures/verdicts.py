@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dia_runtime.report.pictures.axes import SMALL, legend
-from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, moved, text_width
+from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, clipped, moved, text_width
 from dia_runtime.report.pictures.figures import NARROW, name_at, ranked, require, room
 from dia_runtime.report.pictures.palette import VERDICTS
 
@@ -34,7 +34,7 @@ def bars(title: str, blocks: Blocks, width: float = PANEL, names: float = NAMES,
     marks: list[Mark] = []
     top = 4.0
     if title:
-        marks.append(Text(0, 14, title, 13, bold=True))
+        marks.append(Text(0, 14, clipped(title, width, 13), 13, bold=True))
         top = 24
     wide = width - names - NUMBERS
     for at, (name, block) in enumerate(blocks):
