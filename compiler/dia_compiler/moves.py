@@ -265,7 +265,7 @@ def _parts(low: int, high: int) -> list[tuple[int, int]]:
     """
     if high - low < FEW:
         return [(value, value) for value in range(low, high + 1)]
-    if low >= 0 and high >= 100 * max(low, 1):
+    if low >= 0 and high >= 20 * max(low, 1):
         edges = [low, *(10**power for power in range(len(str(low)), len(str(high))))]
         edges = edges[:: -(-len(edges) // MOST_LEVELS)]
         if len(edges) > 1 and high < 2 * edges[-1]:

@@ -47,7 +47,7 @@ def asking(command: Any) -> Any:
 @click.option("--items", type=click.IntRange(1, 1000), default=20, show_default=True, help="Items that are wanted.")
 @click.option("--budget", type=click.IntRange(min=3), default=1000, show_default=True, help="Questions at most.")
 @click.option("--at-once", type=click.IntRange(1, 100), default=8, show_default=True, help="Items tried together.")
-@click.option("--accept", type=click.FloatRange(0.5, 0.95), default=0.75, show_default=True,
+@click.option("--accept", type=click.FloatRange(0.5, 0.95), default=0.78, show_default=True,
               help="How sure an item must be to lie between 0.35 and 0.65.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of search and instances.")
 @click.option("--chain", type=click.Choice(["strict", "lenient", "compat"]), default="strict", show_default=True,
@@ -71,7 +71,7 @@ def command(
 
     \b
     Example:
-      dia explore specs/boundary/instructions.yaml --bank bank.json --model openai/gpt-4o-mini
+      dia explore specs/dia_bench/d008_small_square.yaml --bank build/bank.json --model oracle --ability 2
     """
     from dia_runtime.commands.run import ended, plain_name
 

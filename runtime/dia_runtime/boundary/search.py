@@ -10,7 +10,7 @@ bundles or models. Its steps:
    is drawn from the Beta posteriors of their own success (Thompson 1933), as is which of the proposed cells is tried.
 3. An item is tried in stages. After each it is dropped when P(|p - 0.5| < 0.2) < 0.05; what goes on, and whether
    something new is tried instead, follows from what promises most for each query.
-4. After the last stage it is accepted when at least `accept` (0.75) of its posterior lies between 0.35 and 0.65.
+4. After the last stage it is accepted when at least `accept` (0.78) of its posterior lies between 0.35 and 0.65.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Plan:
     stages: tuple[int, ...] = (3, 5, 10)
     at_once: int = 8
     seed: int = 0
-    accept: float = 0.75
+    accept: float = 0.78
 
 
 @dataclass(slots=True)
