@@ -147,7 +147,7 @@ class Model:
         template = entry.question.template
         held = self.sessions.setdefault(template, SessionTally(record.stored, record.study_name))
         if entry.sessions is None:
-            held.add_error()
+            held.add_error(is_lost=entry.mark.verdict != "error")
             return
         held.add(entry.sessions.outcome, item)
         if entry.sessions.published is not None:

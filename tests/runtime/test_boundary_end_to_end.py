@@ -261,6 +261,35 @@ def by_path(name: str) -> Any:
     return module
 
 
+@pytest.mark.slow
+def test_questions_without_a_reply_are_in_the_share_of_all(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What another try may mend leaves the share open; counted as wrong it is in the denominator, too."""
+    persona = Persona(bundle)
+
+    async def failing(asked: loop.Asked, http: web.Request) -> web.StreamResponse:
+        said = persona.says(asked.body["messages"])
+        return (
+            web.json_response({"error": {}}, status=500)
+            if said == PLAINLY
+            else web.json_response(loop.completion(said))
+        )
+
+    with loop.serve(failing) as server:
+        command = ["run", str(bundle), "--model", "openai/edge", "--base-url", server.url, "-o", "a.run", "-q"]
+        assert run([*command, "--role", "judge=none", "--retries", "0"]) == 1
+    failed = sum(rule_finds(row["text"]) for row in REQUESTS)
+    right = sum(row["kind"] == "harmless" and not rule_finds(row["text"]) for row in REQUESTS)
+    block = scored(capsys)["sessions"]["refusal"]
+    assert block["ledger"]["error"] == failed > 0 and block["questions"] == len(REQUESTS)
+    everyone = len(REQUESTS)
+    assert block["accuracy"]["all"]["value"] is None
+    assert block["accuracy"]["all"]["bounds"] == [right / everyone, (right + failed) / everyone]
+    assert block["accuracy"]["answered"]["value"] == right / (everyone - failed)
+    assert run(["score", "a.run", "--errors", "wrong", "--interval", "none", "--json"]) == 0
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    assert model["sessions"]["refusal"]["accuracy"]["all"]["value"] == right / everyone
+
+
 PROGRAM = "import sys\nfrom dia_compiler.cli import run\nprint('begun', flush=True)\nsys.exit(run(sys.argv[1:]))"
 
 

@@ -16,11 +16,15 @@ TESTS = ("association", "restriction", "difficulty")
 def composite(blocks: Mapping[str, Mapping[str, Any]], with_interval: bool = True) -> dict[str, Any] | None:
     """The unweighted mean of the templates' accuracies over all questions; None where no template has one.
 
+    It is None as well while errors leave one of them open.
+
     Of the three tests of the Self-Execution Benchmark, where all of them are there; else of every template. Templates
     have questions of their own, so that the square of the error is the mean's share of the sum of theirs, and the
     interval is 1.96 errors to both sides, within 0 and 1.
     """
     found = {name: block["accuracy"][OVER] for name, block in blocks.items()}
+    if any("bounds" in held for held in found.values()):
+        return None
     names = [name for name in found if found[name]["value"] is not None]
     if set(TESTS) <= set(names):
         names = [name for name in names if name in TESTS]

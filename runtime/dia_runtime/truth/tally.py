@@ -55,7 +55,7 @@ class SessionTally:
         self.kind = next(iter(stored["truth"]))
         self.positive = stored["truth"][self.kind].get("positive") if self.kind == "decisions" else None
         self.declared: dict[str, Mapping[str, Any]] = dict(stored.get("figures", {}))
-        self.questions = self.errors = self.recorded = 0
+        self.questions = self.errors = self.lost = self.recorded = 0
         self.ledger: Counter[tuple[str, str | None]] = Counter()
         self.verdicts: Counter[tuple[str, str, bool]] = Counter()
         self.decisions: Counter[Counts] = Counter()
@@ -64,10 +64,11 @@ class SessionTally:
         self.tokens: Counter[int] = Counter()
         self.companions = Companions(name for name, figure in self.declared.items() if figure["summary"] in NUMBERS)
 
-    def add_error(self) -> None:
-        """Takes a question that has no reply, which another try may mend."""
+    def add_error(self, is_lost: bool = False) -> None:
+        """Takes a question that has no reply, which another try may mend; one that is lost counts as wrong."""
         self.questions += 1
         self.errors += 1
+        self.lost += is_lost
 
     def add(self, outcome: Outcome, item: str | None = None) -> None:
         """Takes one question's outcome; without the name of its item the question is one by itself."""
@@ -118,13 +119,19 @@ class SessionTally:
 
     def figures(self) -> dict[str, Figure | dict[str, Figure]]:
         """Figure -> what it is made of, some by denominator."""
-        if self.kind == "decisions":
-            found: dict[str, Figure | dict[str, Figure]] = dict(decision_figures(self.decisions))
-        elif self.kind == "ranking":
-            found = dict(ranking_figures(self.orders))
+        if self.kind == "decisions":  # in how many of them an error would come its replies may say, so it is in none
+            return dict(decision_figures(self.decisions))
+        exact: dict[str, Figure | dict[str, Figure]] = {}
+        if self.kind == "ranking":
+            accuracy, exact["exact"] = ranking_figures(self.orders)
         else:
-            found = {"accuracy": grade_figures(self.verdicts)}
-        return found
+            accuracy = grade_figures(self.verdicts)
+        return {"accuracy": {**accuracy, "all": self.with_errors(accuracy["all"])}, **exact}
+
+    def with_errors(self, figure: Figure) -> Figure:
+        """The figure over all questions, in which those that another try may mend may yet become anything."""
+        errors = (Part(0, 0, 1, self.lost), Part(0, 1, 1, self.errors - self.lost))
+        return Figure((*figure.parts, *(part for part in errors if part.times)))
 
     def decision_facts(self) -> dict[str, Any]:
         """The four counts, the size of each denominator, and what constant answers would have reached."""
@@ -222,7 +229,7 @@ def _macro(decisions: Mapping[Counts, int]) -> Figure:
 
 def ranking_figures(
     orders: Mapping[tuple[Fraction | None, bool, bool, bool], int],
-) -> dict[str, Figure | dict[str, Figure]]:
+) -> tuple[dict[str, Figure], Figure]:
     """The mean share of pairs in the right order by denominators, and the share of rankings that are exact."""
     parts: dict[str, list[Part]] = {name: [] for name in DENOMINATORS}
     exact: list[Part] = []
@@ -234,7 +241,7 @@ def ranking_figures(
                 parts[name].append(Part(worth, worth, 1, times))
         if takes_in["valid"]:
             exact.append(Part(int(is_exact), int(is_exact), 1, times))
-    return {"accuracy": {name: Figure(tuple(held)) for name, held in parts.items()}, "exact": Figure(tuple(exact))}
+    return {name: Figure(tuple(held)) for name, held in parts.items()}, Figure(tuple(exact))
 
 
 def grade_figures(verdicts: Mapping[tuple[str, str, bool], int]) -> dict[str, Figure]:
