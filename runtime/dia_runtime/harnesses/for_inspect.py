@@ -32,10 +32,10 @@ from dia_runtime.harnesses.inspect_talks import Room, outline
 from dia_runtime.harnesses.rows import rows
 from dia_runtime.harnesses.talks import as_talk, graded_talk
 from dia_runtime.imports.inspect_log import LEFT_OUT
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Settings, messages_of
-from dia_runtime.session_records import roles_in
+from dia_runtime.session_records import roles_in, sessions_of
 
 Row = Mapping[str, Any]
 SAYS = {"user": ChatMessageUser, "system": ChatMessageSystem, "assistant": ChatMessageAssistant}
@@ -99,7 +99,11 @@ def _only(benchmark: str) -> Path:
 
 def _sample(row: Row, folder: Path, tools: bool) -> Sample:
     if "sessions" in row:
-        return Sample(id=row["id"], input=outline(row["sessions"]), metadata=dict(row))
+        try:
+            return Sample(id=row["id"], input=outline(sessions_of(row)), metadata=dict(row))
+        except ValueError as error:
+            message = visible(f"`{row['id']}` has sessions that nobody can play: {error}")
+            raise DiaError(Diagnostic("E714", message, None, "export the bundle again")) from None
     beside = [asset for asset in row["assets"] if asset["deliver"] == "file"]
     if beside and not tools:
         message = f"`{row['id']}` has a file for a model with tools"

@@ -39,7 +39,7 @@ from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Settings, decimal_text, messages_of
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.respondents.turn import Turn, settings_of
-from dia_runtime.session_records import SUBJECT, roles_with_prefill
+from dia_runtime.session_records import SUBJECT, SessionRecord, roles_with_prefill
 from dia_runtime.sessions import Halt, Mind, Play
 from dia_runtime.store_schema import StoredTurn
 from dia_runtime.transcripts import conversation
@@ -248,7 +248,7 @@ def _heading(name: str, item: int | None, role: str, model: str) -> str:
     return f"{name}{number} ({role if role == SUBJECT else f'{role}, {model}'})"
 
 
-def outline(sessions: Sequence[Mapping[str, Any]]) -> str:
+def outline(sessions: Sequence[SessionRecord]) -> str:
     """What Inspect shows as the input of a sample, since each session begins its own conversation."""
-    told = [f"{held['name']}: {len(held['turns'])} of {held.get('role', SUBJECT)}" for held in sessions]
+    told = [f"{session.name}: {len(session.turns)} of {session.role}" for session in sessions]
     return "\n".join(["The turns of each session, played by dia-spec:", *told])
