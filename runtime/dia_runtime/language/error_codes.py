@@ -327,7 +327,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E714": (
         "a question that the target cannot hold",
-        "It is a session, or has files, turns or a system prompt that the other harness cannot ask. Use `dia run`.",
+        "It is a session, or has files, turns or a system prompt that the other harness cannot ask. `dia run` asks it, and"
+        " so does `inspect`.",
     ),
     "E715": ("an unknown target", "No exporter has this name. The message lists those that there are."),
     "E716": ("an exporter that leaves its folder", "A plug-in names a file outside the folder that it may write to."),
