@@ -71,13 +71,11 @@ def seal(source: Path, passphrase: str, target: Path, is_weak: bool = False, for
     key = secrets.token_bytes(KEY)
     header = sealed_file.new_header(passphrase, key, bundle.questions_root)
     with new_folder(target, force, source) as folder:
-        files: dict[str, Any] = {}
-        for name in sorted(bundle.manifest["files"]):
-            if PUBLIC_FILES.fullmatch(name):
-                files[name] = _put(folder, name, bundle.sound_pieces(name))
+        public = _public_files(bundle)
+        files: dict[str, Any] = {name: _put(folder, name, bundle.sound_pieces(name)) for name in sorted(public)}
         files[FILE] = _put(folder, FILE, (line(committed(key, answer)) + b"\n" for answer in bundle.answers()))
         files["templates.jsonl"] = _put(folder, "templates.jsonl", map(_public_template, bundle.templates()))
-        pieces = sealed_file.written(header, key, _members(bundle))
+        pieces = sealed_file.written(header, key, _members(bundle, public))
         files[sealed_file.NAME] = _put(folder, sealed_file.NAME, pieces)
         encoded = manifest_bytes(_public_manifest(bundle.manifest, files))
         (folder / manifests.NAME).write_bytes(encoded)
@@ -121,12 +119,22 @@ def seed_bits(seed: str) -> int:
     return int(sum(min(WORD_BITS, len(word) * each) for word in words) + rest * each)
 
 
-def _members(bundle: Bundle) -> list[tuple[str, int, Iterable[bytes]]]:
+def _public_files(bundle: Bundle) -> set[str]:
+    """The files that whoever asks needs: the questions, and those assets that a question names."""
+    found = {name for name in bundle.manifest["files"] if PUBLIC_FILES.fullmatch(name)}
+    questions = set(bundle.names("questions"))
+    if found == questions:
+        return questions
+    named = {str(asset["path"]) for question in bundle.questions() for asset in question.get("assets", ())}
+    return questions | (found & named)
+
+
+def _members(bundle: Bundle, public: set[str]) -> list[tuple[str, int, Iterable[bytes]]]:
     """What goes into the seal, the answers first, so that one of them is soon found."""
     encoded = manifest_file(bundle.path)
     if bundle_id(encoded) != bundle.id:
         raise integrity("E702", visible(f"`{manifests.NAME}` of `{bundle.path}` changed while it was sealed"))
-    listed = sorted(name for name in bundle.manifest["files"] if not PUBLIC_FILES.fullmatch(name))
+    listed = sorted(name for name in bundle.manifest["files"] if name not in public)
     answers = bundle.names("answers")
     names = [*answers, *(name for name in listed if name not in answers)]
     members: list[tuple[str, int, Iterable[bytes]]] = [(manifests.NAME, len(encoded), (encoded,))]

@@ -447,6 +447,27 @@ def test_public_templates_that_were_forged_are_found(sealed: Path) -> None:
     assert "`level` of a template was changed" in refused(sealed)
 
 
+def test_an_asset_that_no_question_names_is_sealed(
+    tiny: Make, manifest_writer: Callable[..., Path], bundle_writer: Callable[..., Path], tmp_path: Path
+) -> None:
+    opened = open_bundle(tiny())
+    questions, names = list(opened.questions()), {}
+    for what in (b"shown", b"the solution"):
+        names[what] = f"assets/{hashlib.sha256(what).hexdigest()}.txt"
+    digest = hashlib.sha256(b"shown").hexdigest()
+    questions[0]["assets"] = [{"name": "a", "path": names[b"shown"], "sha256": digest, "deliver": "attach", "media_type": "text/plain"}]  # fmt: skip
+    path = bundle_writer(tmp_path / "drawn", questions, list(opened.answers()), 3)
+    (path / "assets").mkdir()
+    for what, name in names.items():
+        (path / name).write_bytes(what)
+    manifest_writer(path, {name: held for name, held in json.loads((path / "manifest.json").read_bytes()).items() if name != "files"})  # fmt: skip
+    assert verify(path) == []
+    made = seal(path, SECRET, tmp_path / "made", is_weak=True).path
+    assert [file.read_bytes() for file in (made / "assets").iterdir()] == [b"shown"]
+    assert verify(made) == []
+    assert tree(unseal(made, SECRET, tmp_path / "back").path) == tree(path)
+
+
 def test_facts_that_this_version_does_not_know_are_sealed(tiny: Make, tmp_path: Path) -> None:
     path = tiny(seed=SEED)
     lines = [json.loads(text) | {"solution": "hidden 4711"} for text in (path / "templates.jsonl").read_bytes().splitlines()]  # fmt: skip
