@@ -112,8 +112,8 @@ def _print_instance(shown: Shown, is_whole: bool) -> None:
     name = f"instance {shown.number}" + (f" of {shown.item}" if shown.item else "")
     name += f", variant {shown.variant}" if shown.variant else f" ({shown.seconds * 1000:.1f} ms)"
     click.echo("\n" + click.style(name, bold=True))
-    facts = {**shown.parameters, **{f"mistake {k}": v for k, v in shown.mistakes.items()}}
-    facts |= {"answer": shown.answer} if not shown.sessions else {}
+    truth = {} if shown.sessions else {"answer": shown.answer}
+    facts = {**shown.parameters, **truth, **{f"mistake {k}": v for k, v in shown.mistakes.items()}}
     width = max(map(len, facts), default=0)
     for key, value in facts.items():
         click.echo(f"  {key.ljust(width)}  {visible(_cut(value))}")
