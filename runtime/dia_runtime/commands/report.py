@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,7 +19,7 @@ from dia_runtime.commands.options import (
     over_option,
     points_option,
 )
-from dia_runtime.language.diagnostics import visible
+from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 COMPARED = ("rs", "trad_score", "idk_score")  # figures by which all pairs of models are compared
 
@@ -34,6 +35,17 @@ COMPARED = ("rs", "trad_score", "idk_score")  # figures by which all pairs of mo
 @over_option
 @labels_option
 @click.option("--by", multiple=True, metavar="LABEL", help="Show the verdicts by this label too. Repeatable.")
+@click.option(
+    "--preset",
+    type=click.Choice(["paper"]),
+    help="Read as the published evaluators did, and show what a published study prints.",
+)
+@click.option(
+    "--bank",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Show models and items on the scale of this bank, with what the models did.",
+)
 @click.option(
     "--replies",
     type=click.IntRange(min=0),
@@ -53,6 +65,8 @@ def command(
     over: str,
     labels: Path | None,
     by: tuple[str, ...],
+    preset: str | None,
+    bank: Path | None,
     replies: int | None,
     as_json: bool,
     quiet: bool,
@@ -60,7 +74,8 @@ def command(
     """Write one page with the figures, the pictures and every question of runs.
 
     The page loads nothing and sends nothing: it can be mailed, printed and kept. With --bundle it also shows what was
-    asked. Texts of models are shown as text, long ones cut in their middle.
+    asked, with --bank how models and items stand on one scale. Texts of models are shown as text, long ones cut in
+    their middle.
 
     \b
     Example:
@@ -69,17 +84,21 @@ def command(
     from dia_runtime.commands.score import notes, parse_points
     from dia_runtime.judge import Rules, worth
     from dia_runtime.report.page.write import write_report
-    from dia_runtime.score import opened, score
+    from dia_runtime.score import PRESETS, opened, score
     from dia_runtime.together import MOST_MODELS
 
+    chain, errors = PRESETS.get(preset or "", (chain, errors))
     worths = parse_points(points)
-    rules = Rules(chain, {name: worth(name, value) for name, value in worths.items()}, errors, over)
+    scale = None if bank is None else scale_of(bank, runs, chain, bundle)
+    rules = Rules(chain, {name: worth(name, value) for name, value in worths.items()}, errors, over, preset)
     with _progress(not is_quiet(quiet)) as told, opened(list(runs), bundle) as (stores, source):
         models = sum(len(store.respondents()) for store in stores)
         compare = COMPARED if 1 < models <= MOST_MODELS else ()
-        result = score(list(runs), chain, worths, errors, bundle, over, by, compare=compare, labels=labels)
+        result = score(
+            list(runs), chain, worths, errors, bundle, over, by, compare=compare, labels=labels, preset=preset
+        )
         known = notes(result) + ([] if models <= MOST_MODELS else [f"{models} models are too many to be compared"])
-        written = write_report(out, result, stores, rules, source, title, replies, known, by, told)
+        written = write_report(out, result, stores, rules, source, title, replies, known, by, told, scale)
     facts = {
         "path": str(out),
         "bytes": out.stat().st_size,
@@ -90,9 +109,29 @@ def command(
         "reply_characters": written.length,
         "cut_replies": written.cut,
         "has_prompts": written.has_prompts,
+        "bank": scale and scale["bank"]["checksum"],
     }
     click.echo(json.dumps(facts, indent=2) if as_json else visible(str(out)))
     return 0
+
+
+def scale_of(bank: Path, runs: Sequence[Path], chain: str, bundle: Path | None) -> dict[str, Any]:
+    """A bank, and of its items what the models of the runs did, as pictures of banks want them.
+
+    Raises DiaError (exit 2) for a bank of other questions than those of the runs.
+    """
+    from dia_runtime.panel import UNITS, observed, read_panel
+    from dia_runtime.rasch.bank import as_record, read_bank
+
+    held = read_bank(bank)
+    panel = read_panel(runs, held.unit if held.unit in UNITS else "instances", chain, bundle)
+    is_of_others = held.unit in ("instances", "items") and held.questions_root not in (None, panel.questions_root)
+    if is_of_others or not {entry.item for entry in held.items} & set(panel.items):
+        message = visible(f"the bank `{bank}` is of other questions than the runs")
+        help = "calibrate these runs: `dia calibrate RUN... -o bank.json`"
+        raise DiaError(Diagnostic("E895", message, None, help))
+    abilities = {entry.model: entry.ability for entry in held.models}
+    return {"bank": as_record(held), "observed": observed(panel, abilities)}
 
 
 @contextmanager

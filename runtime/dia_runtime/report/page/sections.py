@@ -10,6 +10,7 @@ from dia_runtime.report.page.abstaining import abstention
 from dia_runtime.report.page.cells import Cell, Grid, count, figure, grid, word
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
 from dia_runtime.report.page.failing import failures, mistakes
+from dia_runtime.report.page.scaling import on_one_scale
 from dia_runtime.report.page.shown import MOST_CELLS, Model, Score, Section, Shown, a, heading, of, picture, words
 from dia_runtime.report.page.talking import sessions
 from dia_runtime.report.pictures.figures import names, ranked
@@ -22,14 +23,17 @@ from dia_runtime.report.pictures.verdicts import bars, groups
 MOST_PANELS = 60
 
 
-def sections(score: Score, notes: Sequence[str], by: Sequence[str]) -> list[Section]:
-    """The sections for which the score has something to show, in their order."""
+def sections(
+    score: Score, notes: Sequence[str], by: Sequence[str], scale: Mapping[str, Any] | None = None
+) -> list[Section]:
+    """The sections for which the score, or the bank with what was observed, has something to show, in their order."""
     models = ranked(score)
     made = [
         _leaderboard(score, models, notes),
         _reliability(score, models),
         *(_groups(score, models, label) for label in dict.fromkeys(("domain", "category", *by))),
         sessions(score, models),
+        on_one_scale(scale) if scale else None,
         abstention(score, models),
         comparisons(score, models),
         wordings(score, models),

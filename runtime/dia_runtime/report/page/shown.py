@@ -14,7 +14,8 @@ from dia_runtime.report.pictures.svg import svg
 Score = Mapping[str, Any]
 Model = Mapping[str, Any]
 # Pictures that are drawn a second time for small screens, and how wide.
-FOR_PHONES = frozenset(["verdicts", "reliability", "drop", "risk-coverage", "comparisons"])
+OF_BANKS = ("wright-map", "abilities", "item-fit", "item-curves")
+FOR_PHONES = frozenset(["verdicts", "reliability", "drop", "risk-coverage", "comparisons", *OF_BANKS])
 PHONE = 356
 MOST_CELLS = 6000  # of a table that stands behind a picture
 
@@ -46,10 +47,15 @@ class Section:
 
 def picture(kind: str, score: Score, title: str, caption: str, table: Grid | None = None) -> Shown:
     """A picture of the score for the page."""
+    return drawn(kind, {"score": score}, title, caption, table)
+
+
+def drawn(kind: str, data: Mapping[str, Any], title: str, caption: str, table: Grid | None = None) -> Shown:
+    """A picture of these data for the page."""
     draw = PICTURES[kind].draw
-    art = [svg(draw({"score": score}), kind, alone=False)]
+    art = [svg(draw(data), kind, alone=False)]
     if kind in FOR_PHONES:
-        art.append(svg(draw({"score": score, "width": PHONE}), f"{kind}-narrow", alone=False))
+        art.append(svg(draw({**data, "width": PHONE}), f"{kind}-narrow", alone=False))
     return Shown(kind, title, caption, tuple(art), table)
 
 

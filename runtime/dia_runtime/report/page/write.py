@@ -40,11 +40,15 @@ def write_report(
     notes: Sequence[str] = (),
     by: Sequence[str] = (),
     told: Told = lambda done: None,
+    scale: Mapping[str, Any] | None = None,
 ) -> Written:
-    """What was written of the questions to the page of a score; the file is there whole or not at all."""
+    """What was written of the questions to the page of a score; the file is there whole or not at all.
+
+    `scale` has a "bank" and what was "observed" of its items, as pictures of banks want them.
+    """
     attempt = 1 if rules.over == "instances" else None
     length = fitting(stores, source, attempt) if length is None else length
-    above, below = page(score, title, length, source is not None, notes, by).split(PARTS)
+    above, below = page(score, title, length, source is not None, notes, by, scale).split(PARTS)
     models = model_names(score)
     with replaced(path) as out:
         out.write(above.encode())
@@ -60,6 +64,7 @@ def page(
     has_prompts: bool,
     notes: Sequence[str] = (),
     by: Sequence[str] = (),
+    scale: Mapping[str, Any] | None = None,
 ) -> str:
     """The page, in which a comment stands for the packed questions."""
     models = model_names(score)
@@ -72,7 +77,7 @@ def page(
         style=style,
         script=script,
         facts=facts(score),
-        sections=sections(score, notes, by),
+        sections=sections(score, notes, by, scale),
         models=models,
         names=_data("models", list(map(visible, models))),
         verdicts=VERDICTS,

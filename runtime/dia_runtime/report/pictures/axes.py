@@ -45,14 +45,15 @@ def ticks(low: float, high: float, about: int = 6) -> list[float]:
 
 
 def rounded(low: float, high: float, about: int = 6) -> tuple[float, float]:
-    """The ends of a scale with round values that holds both.
+    """The ends of a scale with round values that holds both, apart also where the two are one.
 
-    >>> rounded(-287, 12)
-    (-300.0, 100.0)
+    >>> rounded(-287, 12), rounded(2, 2)
+    ((-300.0, 100.0), (0, 4))
     """
     found = ticks(low, high, about)
     step = found[1] - found[0] if len(found) > 1 else max(abs(low), abs(high), 1.0)
-    return floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
+    ends = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
+    return ends if ends[0] < ends[1] else (ends[0] - step, ends[1] + step)
 
 
 def plain(value: float) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, left_axis, line_legend, percent, plain, rounded
 from dia_runtime.report.pictures.drawing import DASHES, Circle, Drawing, Line, Mark, Polyline, clipped
-from dia_runtime.report.pictures.figures import require
+from dia_runtime.report.pictures.figures import NARROW, require
 from dia_runtime.report.pictures.palette import series
 
 WIDTH, LEFT, TOP, BOTTOM = 760, 80, 16, 380
+SMALL_LEFT = 62
 SHOWN = 5  # items whose curves are drawn
 POINTS = 80
 ENOUGH = 5  # trials of a model at an item that make a rate
@@ -27,26 +28,31 @@ def item_curves(data: Mapping[str, Any]) -> Drawing:
     of each item the ability, successes and trials of the models.
     """
     observed: Observed = data["observed"]
-    items = [entry for entry in data["bank"]["items"] if observed.get(entry["item"])]
-    require(items, "the runs and the bank have no items in common")
-    groups = _groups(items, observed)
+    groups = groups_of(data["bank"]["items"], observed)
+    require(groups, "the runs and the bank have no items in common")
     seen = [ability for group in groups for entry in group for ability, _, _ in observed[entry["item"]]]
     places = [*seen, *(entry["difficulty"] for group in groups for entry in group)]
-    across = Scale(*rounded(min(places) - 0.5, max(places) + 0.5), LEFT, WIDTH - 16)
+    wide = float(data.get("width", WIDTH))
+    left, right = (LEFT if wide > NARROW else SMALL_LEFT), wide - 16
+    across = Scale(*rounded(min(places) - 0.5, max(places) + 0.5), left, right)
     up = Scale(0.0, 1.0, BOTTOM, TOP)
-    marks: list[Mark] = [*left_axis(up, LEFT, WIDTH - 16, "right replies", percent)]
-    marks += bottom_axis(across, TOP, BOTTOM, "ability, logits")
+    marks: list[Mark] = [*left_axis(up, left, right, "right replies", percent)]
+    marks += bottom_axis(across, TOP, BOTTOM, "ability, logits", about=6 if wide > NARROW else 4)
     for number, group in enumerate(groups):
         marks += _curve(number, group, observed, across, up)
-    names = [(series(at), clipped(_name(group), 300)) for at, group in enumerate(groups)]
-    key, height = line_legend(names, LEFT, BOTTOM + 46, WIDTH - LEFT)
+    names = [(series(at), clipped(name_of(group), min(300, right - left - 60))) for at, group in enumerate(groups)]
+    key, height = line_legend(names, left, BOTTOM + 46, wide - left)
     words = f"{len(groups)} curves of {sum(map(len, groups))} items, and {len(set(seen))} models at their abilities."
-    return Drawing("Characteristic curves of items", words, WIDTH, BOTTOM + 50 + height, (*marks, *key))
+    return Drawing("Characteristic curves of items", words, wide, BOTTOM + 50 + height, (*marks, *key))
 
 
-def _groups(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
-    """A few items, evenly from the easiest to the hardest; or all, those that are about as hard together."""
-    ranked = sorted(items, key=lambda entry: (entry["difficulty"], entry["item"]))
+def groups_of(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
+    """A few items, evenly from the easiest to the hardest; or all, those that are about as hard together.
+
+    Items of which nothing was seen are left out.
+    """
+    seen = [entry for entry in items if observed.get(entry["item"])]
+    ranked = sorted(seen, key=lambda entry: (entry["difficulty"], entry["item"]))
     if len(ranked) <= SHOWN:
         return [[entry] for entry in ranked]
     cells = [trials for entry in ranked for _, _, trials in observed[entry["item"]]]
@@ -56,17 +62,18 @@ def _groups(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
     return [ranked[low:high] for low, high in pairwise(edges)]
 
 
-def _name(group: Sequence[Entry]) -> str:
+def name_of(group: Sequence[Entry]) -> str:
+    """The item of a curve, or how many there are, with their difficulty."""
     mean = plain(round(sum(entry["difficulty"] for entry in group) / len(group), 2))
     return f"{group[0]['item']} ({mean})" if len(group) == 1 else f"{len(group)} items about {mean}"
 
 
 def _curve(number: int, group: Sequence[Entry], observed: Observed, across: Scale, up: Scale) -> list[Mark]:
     steps = [across.low + at * (across.high - across.low) / POINTS for at in range(POINTS + 1)]
-    points = tuple((across(place), up(_chance(group, place))) for place in steps)
-    colour, name = series(number), _name(group)
+    points = tuple((across(place), up(chance(group, place))) for place in steps)
+    colour, name = series(number), name_of(group)
     marks: list[Mark] = [Polyline(points, colour, 2, DASHES[number % len(DASHES)], name)]
-    for ability, (successes, trials) in sorted(_summed(group, observed).items()):
+    for ability, (successes, trials) in sorted(summed(group, observed).items()):
         share, x = successes / trials, across(ability)
         spread = (share * (1 - share) / trials) ** 0.5
         if spread:
@@ -77,11 +84,12 @@ def _curve(number: int, group: Sequence[Entry], observed: Observed, across: Scal
     return marks
 
 
-def _chance(group: Sequence[Entry], place: float) -> float:
+def chance(group: Sequence[Entry], place: float) -> float:
+    """The chance of a right reply at an ability, the mean of the items."""
     return sum(1 / (1 + exp(entry["difficulty"] - place)) for entry in group) / len(group)
 
 
-def _summed(group: Sequence[Entry], observed: Observed) -> dict[float, tuple[float, float]]:
+def summed(group: Sequence[Entry], observed: Observed) -> dict[float, tuple[float, float]]:
     """Ability -> successes and trials over the items of a group."""
     found: dict[float, tuple[float, float]] = {}
     for entry in group:

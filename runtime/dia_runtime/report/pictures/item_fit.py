@@ -7,12 +7,18 @@ from typing import Any
 
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, left_axis, plain, rounded
 from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Mark, Rect
-from dia_runtime.report.pictures.figures import require
+from dia_runtime.report.pictures.figures import NARROW, require
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 760, 400, 70, 16, 346
+SMALL_LEFT = 50
 BAND = (0.7, 1.3)
 HIGHEST = 3.0
 MOST_TIPS = 2000
+
+
+def is_fitting(infit: float) -> bool:
+    """Whether an item keeps to the model."""
+    return BAND[0] <= infit <= BAND[1]
 
 
 def item_fit(data: Mapping[str, Any]) -> Drawing:
@@ -20,20 +26,22 @@ def item_fit(data: Mapping[str, Any]) -> Drawing:
     items = [entry for entry in data["bank"]["items"] if entry["infit"] is not None]
     require(items, "no item of the bank has an infit")
     places = [entry["difficulty"] for entry in items]
-    across = Scale(*rounded(min(places), max(places)), LEFT, WIDTH - 16)
+    wide = float(data.get("width", WIDTH))
+    left, right = (LEFT if wide > NARROW else SMALL_LEFT), wide - 16
+    across = Scale(*rounded(min(places), max(places)), left, right)
     highest = min(HIGHEST, max(1.5, max(entry["infit"] for entry in items)))
     up = Scale(0.0, highest, BOTTOM, TOP)
-    marks: list[Mark] = [Rect(LEFT, up(BAND[1]), WIDTH - 16 - LEFT, up(BAND[0]) - up(BAND[1]), "shade")]
+    marks: list[Mark] = [Rect(left, up(BAND[1]), right - left, up(BAND[0]) - up(BAND[1]), "shade")]
     marks += [
-        *left_axis(up, LEFT, WIDTH - 16, "infit mean square"),
-        *bottom_axis(across, TOP, BOTTOM, "difficulty, logits"),
+        *left_axis(up, left, right, "infit mean square"),
+        *bottom_axis(across, TOP, BOTTOM, "difficulty, logits", about=6 if wide > NARROW else 4),
     ]
-    marks.append(Line(LEFT, up(1), WIDTH - 16, up(1), "muted"))
+    marks.append(Line(left, up(1), right, up(1), "muted"))
     for entry in items:
-        is_good = BAND[0] <= entry["infit"] <= BAND[1]
+        is_good = is_fitting(entry["infit"])
         tip = f"{entry['item']}: infit {plain(round(entry['infit'], 2))}" if len(items) <= MOST_TIPS else ""
         y = up(min(entry["infit"], highest))
         marks.append(Circle(across(entry["difficulty"]), y, 3, "series-1" if is_good else "series-2", tip=tip))
-    outside = sum(not BAND[0] <= entry["infit"] <= BAND[1] for entry in items)
+    outside = sum(not is_fitting(entry["infit"]) for entry in items)
     words = f"{len(items)} items by difficulty and infit; {outside} lie outside {plain(BAND[0])} to {plain(BAND[1])}."
-    return Drawing("Fit of items", words, WIDTH, HEIGHT, tuple(marks))
+    return Drawing("Fit of items", words, wide, HEIGHT, tuple(marks))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dia_runtime.report.pictures.axes import SMALL, USUAL, Scale, bottom_axis, left_axis, plain, rounded, ticks
+from dia_runtime.report.pictures.axes import SMALL, USUAL, Scale, bottom_axis, left_axis, plain, rounded
 from dia_runtime.report.pictures.drawing import Drawing, Line, Mark, Rect, Text, clipped
-from dia_runtime.report.pictures.figures import LABELS, ROW, Z, name_at, require, whisker
+from dia_runtime.report.pictures.figures import NARROW, ROW, Z, name_at, require, room, whisker
 
 WIDTH, HEIGHT, TOP, BOTTOM = 760, 520, 40, 30
-MIDDLE, NAMES = 360.0, 190.0
+LEFT, MIDDLE, NAMES = 60.0, 360.0, 190.0  # the axis, where models and items meet, and room for a name
+SMALL_LEFT, SMALL_MIDDLE, SMALL_NAMES = 34.0, 190.0, 120.0
 BINS = 40
 STEP = 14.0  # pixels between two names
 MOST_NAMES = 34
@@ -23,19 +24,21 @@ def wright_map(data: Mapping[str, Any]) -> Drawing:
     require(models and items, "the bank holds no models or no items")
     places = [entry["ability"] for entry in models] + [entry["difficulty"] for entry in items]
     scale = Scale(*rounded(min(places), max(places), 9), HEIGHT - BOTTOM, TOP)
-    marks: list[Mark] = left_axis(scale, 60, WIDTH - 20, "logits", about=9)
+    wide = float(data.get("width", WIDTH))
+    left, middle, names = (LEFT, MIDDLE, NAMES) if wide > NARROW else (SMALL_LEFT, SMALL_MIDDLE, SMALL_NAMES)
+    marks: list[Mark] = left_axis(scale, left, wide - 20, "logits" if wide > NARROW else "", about=9)
     marks += [
-        Text(MIDDLE - 16, TOP - 20, f"{len(models)} models", USUAL, "end", "muted"),
-        Text(MIDDLE + 16, TOP - 20, f"{len(items)} items", USUAL, "start", "muted"),
-        *_bars(scale, items),
-        *_names(scale, models),
-        Line(MIDDLE, TOP - 8, MIDDLE, HEIGHT - BOTTOM, "ink"),
+        Text(middle - 16, TOP - 20, f"{len(models)} models", USUAL, "end", "muted"),
+        Text(middle + 16, TOP - 20, f"{len(items)} items", USUAL, "start", "muted"),
+        *_bars(scale, items, middle, wide - 40),
+        *_names(scale, models, middle, names),
+        Line(middle, TOP - 8, middle, HEIGHT - BOTTOM, "ink"),
     ]
-    return Drawing("Abilities and difficulties on one scale", _words(models, items), WIDTH, HEIGHT, tuple(marks))
+    return Drawing("Abilities and difficulties on one scale", _words(models, items), wide, HEIGHT, tuple(marks))
 
 
-def _bars(scale: Scale, items: Sequence[Mapping[str, Any]]) -> list[Mark]:
-    """How many items lie in each strip of the scale."""
+def _bars(scale: Scale, items: Sequence[Mapping[str, Any]], start: float, end: float) -> list[Mark]:
+    """How many items lie in each strip of the scale, as bars between two places."""
     width = (scale.high - scale.low) / BINS
     counts = [0] * BINS
     for entry in items:
@@ -44,28 +47,28 @@ def _bars(scale: Scale, items: Sequence[Mapping[str, Any]]) -> list[Mark]:
     for number, count in enumerate(counts):
         if count:
             low, high = scale(scale.low + number * width), scale(scale.low + (number + 1) * width)
-            size = (WIDTH - 40 - MIDDLE) * count / most
+            size = (end - start) * count / most
             tip = f"{count} items between {plain(round(scale.low + number * width, 2))} and "
             tip += plain(round(scale.low + (number + 1) * width, 2))
-            marks.append(Rect(MIDDLE + 1, high + 0.5, size, low - high - 1, "series-2", tip=tip))
+            marks.append(Rect(start + 1, high + 0.5, size, low - high - 1, "series-2", tip=tip))
     return [*marks]
 
 
-def _names(scale: Scale, models: Sequence[Mapping[str, Any]]) -> list[Mark]:
+def _names(scale: Scale, models: Sequence[Mapping[str, Any]], middle: float, room: float) -> list[Mark]:
     """A dash for each model at its ability, with its name beside it where there is room."""
     ranked = sorted(models, key=lambda entry: -entry["ability"])
     marks: list[Mark] = []
     for entry in ranked:
         tip = f"{entry['model']}: {plain(round(entry['ability'], 3))}"
         marks.append(
-            Line(MIDDLE - 12, scale(entry["ability"]), MIDDLE, scale(entry["ability"]), "series-1", 2, tip=tip)
+            Line(middle - 12, scale(entry["ability"]), middle, scale(entry["ability"]), "series-1", 2, tip=tip)
         )
     if len(ranked) > MOST_NAMES:
         return marks
     for entry, y in zip(ranked, _apart([scale(entry["ability"]) for entry in ranked]), strict=True):
-        marks.append(Line(MIDDLE - 22, y, MIDDLE - 12, scale(entry["ability"]), "faint"))
-        name = clipped(entry["model"], NAMES, SMALL)
-        marks.append(Text(MIDDLE - 26, y + 4, name, SMALL, "end", "ink", tip=entry["model"]))
+        marks.append(Line(middle - 22, y, middle - 12, scale(entry["ability"]), "faint"))
+        name = clipped(entry["model"], room, SMALL)
+        marks.append(Text(middle - 26, y + 4, name, SMALL, "end", "ink", tip=entry["model"]))
     return marks
 
 
@@ -98,19 +101,24 @@ def abilities(data: Mapping[str, Any]) -> Drawing:
     require(models, "the bank holds no models")
     ends = [entry["ability"] + side * Z * (entry["se"] or 0) for entry in models for side in (-1, 1)]
     bottom = 8 + ROW * len(models)
-    scale = Scale(*rounded(min(ends), max(ends)), LABELS, WIDTH - 190)
-    assert len(ticks(scale.low, scale.high)) > 1
-    marks: list[Mark] = bottom_axis(scale, 4, bottom, "ability, logits")
+    wide, left = room(data, WIDTH)
+    is_wide = wide > NARROW
+    scale = Scale(*rounded(min(ends), max(ends)), left, wide - (190 if is_wide else 56))
+    marks: list[Mark] = bottom_axis(scale, 4, bottom, "ability, logits", about=6 if is_wide else 4)
     for number, entry in enumerate(models):
         y = 8 + ROW * (number + 0.5)
         figure = {"value": entry["ability"], "se": entry["se"], "ci": None}
-        told = plain(round(entry["ability"], 2))
-        told += f" \N{PLUS-MINUS SIGN} {plain(round(entry['se'], 2))}" if entry["se"] is not None else ""
-        marks += [name_at(entry["model"], y), *whisker(scale, y, figure, tip=f"{entry['model']}: {told}")]
-        marks.append(Text(WIDTH - 180, y + 4, told, USUAL))
+        short = plain(round(entry["ability"], 2))
+        told = f"{short} \N{PLUS-MINUS SIGN} {plain(round(entry['se'], 2))}" if entry["se"] is not None else short
+        marks += [name_at(entry["model"], y, left), *whisker(scale, y, figure, tip=f"{entry['model']}: {told}")]
+        if not is_wide:
+            marks.append(Text(wide - 4, y + 4, short, USUAL, "end"))
+            continue
+        marks.append(Text(wide - 180, y + 4, told, USUAL))
         if entry["trials"]:
             share = f"{plain(round(100 * entry['successes'] / entry['trials'], 1))} %"
-            marks.append(Text(WIDTH - 8, y + 4, share, USUAL, "end", "muted"))
-    words = f"{len(models)} models by ability, whiskers of 1.96 standard errors, and the share of right replies. "
+            marks.append(Text(wide - 8, y + 4, share, USUAL, "end", "muted"))
+    words = f"{len(models)} models by ability, whiskers of 1.96 standard errors"
+    words += ", and the share of right replies. " if is_wide else ". "
     first = f"{models[0]['model']} has {plain(round(models[0]['ability'], 2))} logits."
-    return Drawing("Abilities", words + first, WIDTH, bottom + 46, tuple(marks))
+    return Drawing("Abilities", words + first, wide, bottom + 46, tuple(marks))

@@ -1,0 +1,155 @@
+"""The section on the scale of a bank: models and items side by side, how well they fit, and curves of items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil, floor
+from typing import Any
+
+from dia_runtime.report.page.cells import DASH, Cell, Grid, count, figure, grid, number, share, word
+from dia_runtime.report.page.shown import Section, Shown, drawn
+from dia_runtime.report.pictures.item_curves import chance, groups_of, name_of, summed
+from dia_runtime.report.pictures.item_fit import is_fitting
+
+MOST_ITEMS = 200  # in a table
+MOST_STRIPS = 24
+MOST_NAMES = 12  # of models in a strip
+ORIGINS = {
+    "mean_difficulty": "the mean difficulty",
+    "mean_ability": "the mean ability",
+    "anchors": "given difficulties",
+}
+Entry = Mapping[str, Any]
+
+
+def on_one_scale(data: Mapping[str, Any]) -> Section:
+    """Where models and items of a bank stand, as the Rasch model has them, and what the models of the runs did."""
+    bank = data["bank"]
+    models = sorted(bank["models"], key=lambda entry: (-entry["ability"], entry["model"]))
+    items = sorted(bank["items"], key=lambda entry: (entry["difficulty"], entry["item"]))
+    shown = []
+    if models and items:
+        caption = "Models at the left, the able ones above; items at the right, the hard ones above. A model solves an "
+        caption += "item at its own height half of the time."
+        title = "Abilities and difficulties on one scale"
+        shown.append(drawn("wright-map", data, title, caption, _strips(models, items)))
+    if models:
+        caption = "Abilities in logits with intervals of 95 %, the most able model first."
+        shown.append(drawn("abilities", data, "Abilities", caption, _models(models)))
+    if any(entry["infit"] is not None for entry in items):
+        caption = (
+            "Items in the shaded band keep to the model; above it replies are more erratic, below it more regular."
+        )
+        shown.append(drawn("item-fit", data, "How well items fit", caption, _items(items)))
+    return Section("scale", "Scale", _lead(bank), (*shown, *_curves(data)))
+
+
+def _lead(bank: Entry) -> str:
+    unit = "items" if bank["unit"] == "columns" else bank["unit"]
+    origin = ORIGINS.get(bank["gauge"])
+    zero = f" 0 is set by {origin}." if origin else ""
+    return (
+        f"{len(bank['items']):,} {unit} and {len(bank['models']):,} models on the scale of a bank (Rasch's model, "
+        f"calibrated by {bank['method'].replace('_', '-')}).{zero} One logit more multiplies the odds of a right reply "
+        "by 2.7."
+    )
+
+
+def _strips(models: Sequence[Entry], items: Sequence[Entry]) -> Grid:
+    """The map as a table: strips of the scale from the top down, with the models and the number of items in each."""
+    places = [*(entry["ability"] for entry in models), *(entry["difficulty"] for entry in items)]
+    width = next(step for step in (0.5, 1, 2, 5, 10, 100) if (max(places) - min(places)) / step < MOST_STRIPS - 1)
+    low, high = floor(min(places) / width), ceil(max(places) / width)
+    held: dict[int, tuple[list[str], int]] = {at: ([], 0) for at in range(max(high - 1, low), low - 1, -1)}
+    for entry in models:
+        held[min(floor(entry["ability"] / width), max(held))][0].append(entry["model"])
+    for entry in items:
+        at = min(floor(entry["difficulty"] / width), max(held))
+        held[at] = (held[at][0], held[at][1] + 1)
+    heads: list[Any] = [
+        ("logits", lambda at: Cell(f"{number(at * width)} to {number((at + 1) * width)}", key=at)),
+        ("models", lambda at: Cell(_listed(held[at][0]))),
+        ("items", lambda at: count(held[at][1])),
+    ]
+    return grid("Models and items from the top of the scale down", heads, list(held))
+
+
+def _listed(names: Sequence[str]) -> str:
+    left = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {left} more" if left > 0 else "") if names else DASH
+
+
+def _models(models: Sequence[Entry]) -> Grid:
+    heads: list[Any] = [
+        ("model", lambda entry: word(entry["model"])),
+        ("ability, logits", lambda entry: _place(entry, "ability")),
+        *_counts_and_fit(),
+    ]
+    return grid("Abilities, with the ends of their intervals below them", heads, models, is_sortable=True)
+
+
+def _items(items: Sequence[Entry]) -> Grid:
+    """All items; of many those that fit worst."""
+    known = [entry for entry in items if entry["infit"] is not None]
+    few = ""
+    if len(known) > MOST_ITEMS:
+        few = f"; the {MOST_ITEMS} of {len(known):,} that fit worst"
+        known = sorted(known, key=lambda entry: (-abs(entry["infit"] - 1), entry["item"]))[:MOST_ITEMS]
+    heads: list[Any] = [
+        ("item", lambda entry: word(entry["item"])),
+        ("difficulty, logits", lambda entry: _place(entry, "difficulty")),
+        *_counts_and_fit(),
+        ("fits", lambda entry: word("yes" if is_fitting(entry["infit"]) else "no")),
+    ]
+    return grid(f"Difficulty and fit of items{few}", heads, known, is_sortable=True)
+
+
+def _place(entry: Entry, key: str) -> Cell:
+    return figure({"value": entry[key], "se": entry["se"], "ci": None}, 1, 2)
+
+
+def _counts_and_fit() -> list[Any]:
+    return [
+        ("right", lambda entry: _plain(entry["successes"], 1)),
+        ("of", lambda entry: _plain(entry["trials"], 0)),
+        ("infit", lambda entry: _plain(entry["infit"], 2)),
+        ("outfit", lambda entry: _plain(entry["outfit"], 2)),
+        ("status", lambda entry: word(entry["status"].replace("_", " "))),
+    ]
+
+
+def _plain(value: float | None, places: int) -> Cell:
+    if value is None:
+        return Cell(DASH)
+    return Cell(number(value, 1, 0 if value == round(value) and places == 1 else places), key=value)
+
+
+def _curves(data: Mapping[str, Any]) -> list[Shown]:
+    """What the model says of a few items, beside what the models of the runs did; nothing where none was tried."""
+    bank, observed = data["bank"], data["observed"]
+    groups = groups_of(bank["items"], observed)
+    if not groups:
+        return []
+    names: dict[float, list[str]] = {}
+    for entry in bank["models"]:
+        names.setdefault(entry["ability"], []).append(entry["model"])
+    rows = [
+        (group, ability, names[ability], right, tried)
+        for group in groups
+        for ability, (right, tried) in sorted(summed(group, observed).items())
+    ]
+    heads: list[Any] = [
+        ("items", lambda row: word(name_of(row[0]))),
+        ("model", lambda row: word(_listed(row[2]))),
+        ("ability", lambda row: _plain(row[1], 2)),
+        ("right", lambda row: _plain(row[3], 1)),
+        ("of", lambda row: _plain(row[4], 0)),
+        ("right %", lambda row: share(row[3] / row[4])),
+        ("the curve's %", lambda row: share(chance(row[0], row[1]))),
+    ]
+    caption = (
+        "The chance of a right reply by ability, as the scale has it, and what the models of these runs did, with "
+    )
+    caption += "one standard error to both sides. Items that were tried a few times each share a curve."
+    table = grid("What models did, beside the curves", heads, rows, 2, True)
+    return [drawn("item-curves", data, "Characteristic curves of items", caption, table)]
