@@ -117,6 +117,27 @@ def test_everybody_can_use_it(browser: Browser, small: Path, width: int, ground:
     assert found["wide"] <= width, "the page itself is never scrolled sideways"
 
 
+@pytest.mark.parametrize(("width", "ground"), [(1280, "dark"), (390, "light")])
+def test_a_scale_is_for_everybody_and_prints(
+    browser: Browser,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tiny: Callable[..., Path],
+    width: int,
+    ground: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    models = [word for theta in (-1, 0, 1) for word in ("--model", f"simulated:theta={theta},seed=5")]
+    assert run(["run", str(tiny(templates=4)), *models, "-o", "a.run", "-q"]) == 0
+    assert run(["calibrate", "a.run", "--items", "items", "-o", "bank.json", "-q"]) == 0
+    assert run(["report", "a.run", "--bank", "bank.json", "-o", "r.html", "-q"]) == 0
+    shown = "tell('seen', await page.locator('#scale svg:visible').count());"
+    prints = "tell('pdf', (await page.pdf({ format: 'A4' })).length)"
+    found = browser(tmp_path / "r.html", OPEN_ALL + shown + prints, width, ground)
+    assert serious(found["axe"]) == [] and found["troubles"] == [] and found["wide"] <= width
+    assert found["seen"] == 4 and found["pdf"] > 20_000, "of each picture the one for this screen"
+
+
 def test_a_picture_alone_can_be_read_out(browser: Browser, small: Path) -> None:
     assert run(["plot", "leaderboard", "a.run", "-o", "board.svg"]) == 0
     found = browser(small.with_name("board.svg"), "tell('name', await page.evaluate(() => document.title))")
@@ -257,3 +278,16 @@ def test_the_driver_sees_what_a_page_must_not_do(browser: Browser, tmp_path: Pat
     found = browser(bad, "tell('axe', await axe())")
     assert any("example.org" in trouble for trouble in found["troubles"]) and "dialog 1" in found["troubles"]
     assert {one[0] for one in serious(found["axe"])} >= {"document-title", "html-has-lang", "image-alt"}
+
+
+def test_many_models_with_long_names_scroll_within_the_page(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"model-{at}" for at in range(11)] + ["x" * 300]
+    rows = [{"id": f"q{at}", "gold": "A", "reply": "Answer: A", "model": name} for name in names for at in range(3)]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    command = ["import", "t.jsonl", "--from", "jsonl", "--letters", "A-E", "--field=model=model", "-o", "a.run", "-q"]
+    assert run(command) == 0 and run(["report", "a.run", "-o", "r.html", "-q"]) == 0
+    wide = "tell('wide', await page.evaluate(() => document.documentElement.scrollWidth));"
+    assert browser(tmp_path / "r.html", wide, 390)["wide"] == 390
