@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sqlite3
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -316,3 +317,19 @@ def test_named_mistakes_add_up_to_the_wrong_replies_that_count(tiny: Make, tmp_p
     held = entry["mistake_shares"]
     assert held["wrong"] == entry["counts"]["wrong"] == held["one"] + held["several"] + held["none"] == 6
     assert sum(template["wrong"] for template in held["templates"].values()) == 6
+
+
+def test_one_model_in_two_runs_has_two_names_in_tables_and_notes(
+    tiny: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [str(tmp_path / name) for name in ("may.run", "june.run")]
+    bundle = tiny()
+    for path in paths:
+        dia_runtime.run(bundle, ["oracle"], path, limit=2)
+    capsys.readouterr()
+    for form in ("text", "csv", "markdown", "latex"):
+        assert run(["score", *paths, "--format", form, "--show", "selective", "--compare", "rs"]) == 0
+        told = capsys.readouterr()
+        assert "oracle (may.run)" in told.out and "oracle (june.run)" in told.out
+        assert not re.search(r"oracle(?! \()", told.out)
+    assert "note: oracle (may.run): 4 questions were not asked" in told.err

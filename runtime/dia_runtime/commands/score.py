@@ -195,6 +195,7 @@ def shown(result: Mapping[str, Any], by: Sequence[str], show: Sequence[str], for
     from dia_runtime.report.comparison_tables import SHOWS, comparison_tables, models_by, variant_tables
     from dia_runtime.report.session_tables import session_tables
 
+    result = tables.named(result)
     own = [label for label in by if label not in result["by_respondent"]]
     figures = tables.score_tables(result, own)[: 1 if by and not own else None]
     effects = [] if own and "variant" not in own else variant_tables(result)
@@ -220,6 +221,8 @@ def parse_points(texts: Iterable[str]) -> dict[str, str]:
 
 def notes(result: Mapping[str, Any]) -> list[str]:
     """What a reader of the tables must know."""
+    from dia_runtime.report.tables import named
+
     found = []
     if result["points_differ"]:
         told = "; ".join(
@@ -230,7 +233,7 @@ def notes(result: Mapping[str, Any]) -> list[str]:
     if result["k_varies"]:
         items, many = ("questions", "attempts") if result["over"] == "attempts" else ("items", "instances")
         found.append(f"{items} differ in their number of {many}: RS sums the mean points of the {items}")
-    for model in result["models"]:
+    for model in named(result)["models"]:
         missing, errors = model["missing"], model["counts"]["error"]
         if model.get("ability", model) is None:
             found.append(

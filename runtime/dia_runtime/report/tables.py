@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from dia_runtime.language.diagnostics import visible
+from dia_runtime.report.pictures.figures import names
 
 VERDICTS = ("correct", "skipped", "wrong", "unparsed", "error")
 # Key of a figure -> heading, factor and decimals: shares are printed in percent.
@@ -52,6 +53,12 @@ class Table:
     labels: int
     breaks: tuple[int, ...] = ()
     figures: frozenset[int] = frozenset()
+
+
+def named(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The result with a name of its own for each model: one of several runs has that of the run behind it."""
+    own = zip(result["models"], names(result), strict=True)
+    return {**result, "models": [{**model, "model": name} for model, name in own]}
 
 
 def score_tables(result: Mapping[str, Any], by: Sequence[str] = ()) -> list[Table]:
