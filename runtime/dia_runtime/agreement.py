@@ -97,7 +97,7 @@ def agreement(
                     pairs: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
                     for entry in judge.judged(respondent.id):
                         label = sample.of(entry.question.id, respondent.name, entry.reply.attempt)
-                        if label is not None:
+                        if label is not None and entry.mark.verdict != "error":  # there is no reply to agree about
                             pairs[entry.question.id][label, entry.mark.verdict] += 1
                     models.append({"model": respondent.name, **_figures(pairs, intervals)})
     if not any(model["labelled"] for model in models):

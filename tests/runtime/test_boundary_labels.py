@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 import sys
 import textwrap
 from collections import Counter
@@ -135,3 +137,17 @@ def test_a_judge_is_put_beside_the_same_labels(asked: Path, capsys: pytest.Captu
     assert run([*judged, "-o", str(path), "-q"]) == 0
     model = audited(path, capsys)
     assert model["agreement"]["value"] == sum(not row["declines"] for row in ROWS) / 80
+
+
+@pytest.mark.slow
+def test_a_reply_that_never_came_is_not_disagreed_about(asked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A judge that cannot be reached is neither right nor wrong."""
+    whole = audited(asked, capsys)
+    path = asked.parent / "broken.run"
+    shutil.copy(asked, path)
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("UPDATE reply SET text = NULL, error = 'timeout: no answer' WHERE attempt = 2")
+        store.commit()
+    model = audited(path, capsys)
+    assert (whole["labelled"], model["labelled"]) == (80, 40)
+    assert not any("error" in row for row in model["table"].values())
