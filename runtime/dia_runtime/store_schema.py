@@ -45,7 +45,7 @@ SECOND = (
     " PRIMARY KEY (respondent, question, attempt)) STRICT, WITHOUT ROWID",
     "CREATE INDEX claim_worker ON claim (worker)",
 )
-# Brings a run of version 2 up. A turn lies under the question that asked it; its `scope` is that question's position, or
+# Brings a run of version 2 up. A turn lies under the question that asked it; its `scope` is that one's position, or
 # for what questions share the names of template and session and the key. What is not repeated has item or step -1.
 THIRD = (
     "CREATE TABLE turn (id INTEGER PRIMARY KEY, respondent INTEGER NOT NULL REFERENCES respondent (id),"

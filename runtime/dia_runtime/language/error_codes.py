@@ -161,13 +161,13 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E317": (
         "a reply that may not be there",
-        "A `when` may leave the reply out, and it is used without a question. Ask first: `x if answered(x) else ...`; or "
-        "use it behind the same `when`.",
+        "A `when` may leave the reply out, and it is used without a question. Ask first: `x if answered(x) else ...`; "
+        "or use it behind the same `when`.",
     ),
     "E318": (
         "a reply that is needed too early",
-        "Parameters, conditions, assets, slots, variants, formats and keys of `share` are made before anything is asked, "
-        "and cannot depend on a reply.",
+        "Parameters, conditions, assets, slots, variants, formats and keys of `share` are made before anything is "
+        "asked, and cannot depend on a reply.",
     ),
     # Types of parameters and answers
     "E401": (
@@ -271,8 +271,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E612": (
         "parts that do not belong together",
-        "All parts of a bundle, or runs to be joined, come from the same specs or questions, seed, k and versions. Make "
-        "those again that differ.",
+        "All parts of a bundle, or runs to be joined, come from the same specs or questions, seed, k and versions. "
+        "Make those again that differ.",
     ),
     "E613": ("parts that are missing or double", "A bundle needs each part from 1 to N exactly once."),
     "E614": (
@@ -327,15 +327,15 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E714": (
         "a question that the target cannot hold",
-        "It is a session, or has files, turns or a system prompt that the other harness cannot ask. `dia run` asks it, and"
-        " so does `inspect`.",
+        "It is a session, or has files, turns or a system prompt that the other harness cannot ask. `dia run` asks it, "
+        "and so does `inspect`.",
     ),
     "E715": ("an unknown target", "No exporter has this name. The message lists those that there are."),
     "E716": ("an exporter that leaves its folder", "A plug-in names a file outside the folder that it may write to."),
     "E717": (
         "a key that cannot be used",
-        "The file is missing, or holds no Ed25519 key in PEM: `dia keygen` makes a pair, of which the private one signs "
-        "and the one that ends in `.pub` verifies.",
+        "The file is missing, or holds no Ed25519 key in PEM: `dia keygen` makes a pair, of which the private one "
+        "signs and the one that ends in `.pub` verifies.",
     ),
     "E718": (
         "no passphrase, or a wrong one",
@@ -438,8 +438,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E847": (
         "a respondent that cannot talk",
-        "`oracle`, `abstain`, `wrong`, `guess` and `simulated` make their replies out of answers, which sessions do not "
-        "have. Ask a model, a program (`command:`), a person (`manual:`), or `says:TEXT`.",
+        "`oracle`, `abstain`, `wrong`, `guess` and `simulated` make their replies out of answers, which sessions do "
+        "not have. Ask a model, a program (`command:`), a person (`manual:`), or `says:TEXT`.",
     ),
     "E848": ("a respondent that says nothing", "`says:TEXT` always replies the text behind the colon."),
     "E861": (
@@ -500,8 +500,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E897": (
         "a search that cannot begin",
-        "A template has nothing to move or is asked in sessions, nothing is known of the model's ability, or the folder "
-        "holds another search. The message says which.",
+        "A template has nothing to move or is asked in sessions, nothing is known of the model's ability, or the "
+        "folder holds another search. The message says which.",
     ),
     # Bugs of dia
     "E900": ("a bug of dia", "Something failed that never should. The traceback is in the file that is named."),

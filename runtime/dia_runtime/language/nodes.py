@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
+
 from dia_runtime.language.diagnostics import BIDIRECTIONAL, DiaError, Diagnostic, Position
 from dia_runtime.language.values import Record, Value, decimal
 
