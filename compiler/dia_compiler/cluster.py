@@ -67,7 +67,7 @@ class ClusterCrew(Crew):
                 self.cluster = distributed.LocalCluster(
                     n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
                 )
-            return distributed.Client(self.cluster, set_as_default=False)
+            return distributed.Client(self.cluster, set_as_default=False, direct_to_workers=True)
         if "://" not in self.address:
             raise ValueError("an address is tcp://HOST:PORT, tls://HOST:PORT or `local`")
         return distributed.Client(self.address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
