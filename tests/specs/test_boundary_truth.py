@@ -172,9 +172,20 @@ def test_the_share_of_marks_is_the_share_of_constraints_that_hold(
     asked: list[tuple[dict[str, Any], dict[str, Any]]],
 ) -> None:
     for question, answer in asked[:60]:
-        reply = "A short text without much in it."
+        reply = (
+            "A text without much in it, which is long enough to be one, and which nobody would ever want to read twice."
+        )
         found = grade(answer, reply, question["format"])
         held = [MEANINGS[pattern](groups, reply) for pattern, groups in told(question)]
         assert found.share is not None and float(found.share) == pytest.approx(sum(held) / len(held)), json.dumps(
             answer["parameters"]
         )
+
+
+def test_a_refusal_or_a_word_is_no_text(asked: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    """Else whoever declines would satisfy what forbids something."""
+    for question, answer in asked[:60]:
+        assert len(words(answer["text"])) >= 20
+        for reply in ("I can't help with that.", "no", "so " * 19):
+            found = grade(answer, reply, question["format"])
+            assert (found.verdict, found.share) == ("wrong", 0)
