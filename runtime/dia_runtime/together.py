@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 COMPARED = ("trad_score", "rs")  # unless other figures are named
 MOST_MODELS = 50
+ROLES = re.compile(r"\+[a-z_][a-z0-9_]*=.*", re.DOTALL)  # who plays what, behind the name of a respondent
 Abilities = list[dict[str, float | None] | None]  # of each respondent, None where nobody knows it
 
 
@@ -59,12 +61,14 @@ def labels_of(wanted: Wanted, model: str) -> dict[str, str]:
 def abilities_of(wanted: Wanted, known: Sequence[str], models: Sequence[Mapping[str, Any]]) -> Abilities | None:
     """Each respondent's ability with its error, None where the bank has none; None where there is no bank.
 
+    Who is named with others that play a role, as in `a+judge=b`, has the ability of `a` unless the bank knows better.
     Raises DiaError (exit 2) where the bank has none of them.
     """
     if wanted.bank is None:
         return None
     held = {entry.model: {"value": entry.ability, "se": entry.se} for entry in wanted.bank.models}
-    found = [held.get(name, held.get(str(model["model"]))) for name, model in zip(known, models, strict=True)]
+    names = [(name, str(model["model"])) for name, model in zip(known, models, strict=True)]
+    found = [held.get(name, held.get(model, held.get(ROLES.sub("", model)))) for name, model in names]
     if not any(found):
         few = ", ".join(f"`{name[:60]}`" for name in list(held)[:3])
         help = f"names must be the same; the bank has {few}" if few else "the bank has no models"

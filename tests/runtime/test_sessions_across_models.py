@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from dia_compiler.cli import run
 from dia_runtime.data import data_folder
+from dia_runtime.rasch.bank import Bank, BankModel
 from dia_runtime.statistics.across import across_models
 from dia_runtime.statistics.correlate import correlation, rank_correlation
+from dia_runtime.together import Wanted, abilities_of
 from dia_runtime.truth.composite import composite
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,6 +153,14 @@ def test_a_bank_of_other_questions_tells_how_able_the_models_are(call: Call, tmp
     assert "self-execution-1 (*: in the paper)" in out and "\naccuracy * " in out
     code, out, _ = call("score", "a.run", "--interval", "none")
     assert code == 0 and "paper" not in out and "Correlations" not in out
+
+
+def test_who_plays_other_roles_does_not_change_whose_ability_it_is() -> None:
+    entries = (BankModel("a", 1.0, 0.5), BankModel("b+judge=c", 2.0))
+    bank = Bank((), entries, "jml", "mean_difficulty")
+    names = ["a+judge=b+predictor=none", "b+judge=c", "a", "a+b", "a (x.run)"]
+    found = abilities_of(Wanted(bank=bank), names, [{"model": name} for name in [*names[:4], "a"]])
+    assert found is not None and [entry and entry["value"] for entry in found] == [1.0, 2.0, 1.0, None, 1.0]
 
 
 def test_a_bank_of_other_models_is_told(call: Call, tmp_path: Path) -> None:
