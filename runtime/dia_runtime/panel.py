@@ -33,7 +33,12 @@ class About:
     template: str | None = None
     category: str | None = None
     skills: tuple[str, ...] = ()
-    parameters: tuple[dict[str, Any], ...] = ()
+    drawn: tuple[str, ...] = ()  # JSON, a tenth of what it becomes
+
+    @property
+    def parameters(self) -> tuple[dict[str, Any], ...]:
+        """The values that were drawn for each of its questions, as they are stored."""
+        return tuple(map(json.loads, self.drawn))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,7 +172,7 @@ def _add(tables: _Tables, model: int, unit: str, benchmark: str, entry: Judged) 
         )
     about = tables.about[item]
     if question.id not in about["questions"]:
-        about["questions"][question.id] = _parameters(question.grading) if unit != "benchmarks" else {}
+        about["questions"][question.id] = _parameters(question.grading) if unit != "benchmarks" else "{}"
         about["skills"] |= dict.fromkeys(_skills(question.skills))
     tables.count(model, item, entry.mark.verdict == "correct")
 
@@ -180,13 +185,13 @@ def _skills(encoded: str) -> list[str]:
     return [str(skill) for skill in held[:100]] if isinstance(held, list) else []
 
 
-def _parameters(grading: str | None) -> dict[str, Any]:
-    """The values that were drawn for a question, as they are stored."""
+def _parameters(grading: str | None) -> str:
+    """The values that were drawn for a question, as they are stored: JSON."""
     try:
         held = json.loads(grading or "{}").get("parameters")
+        return json.dumps(held) if isinstance(held, dict) else "{}"
     except (ValueError, RecursionError, AttributeError):
-        return {}
-    return held if isinstance(held, dict) else {}
+        return "{}"
 
 
 def _panel(tables: _Tables, unit: str, benchmark: str, root: str | None) -> Panel:
