@@ -27,6 +27,7 @@ Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 CHECKS = ("andersen", "components", "held-out", "stability", "monotone")
 MOST_COMPONENTS = 2000  # members of the smaller side whose residual correlations are taken
 NAMED = 5  # in a message
+DIGITS = 9  # behind the point in a bank: the digits that do not hang on the machine's linear algebra
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,20 +295,26 @@ def _bank(panel: Panel, found: Calibration, fits: tuple[Fits, Fits], options: Op
             if entry["value"] is None:
                 left.append(LeftOut(kind, entry["name"], entry["status"]))
                 continue
-            shared: dict[str, Any] = {
-                name: entry[name] for name in ("se", "status", "successes", "trials", "infit", "outfit")
-            }
+            shared: dict[str, Any] = {name: entry[name] for name in ("status", "successes", "trials")}
+            shared |= {name: _steady(entry[name]) for name in ("se", "infit", "outfit")}
+            place = entry["value"] if entry["status"] == "anchor" else round(entry["value"], DIGITS)
             if kind == "model":
-                models.append(BankModel(entry["name"], entry["value"], **shared))
+                models.append(BankModel(entry["name"], place, **shared))
             else:
                 known = about[entry["name"]]
                 shared |= {"template": known.template, "skills": known.skills}
-                items.append(BankItem(entry["name"], entry["value"], **shared))
-    mean, deviation = found.prior or (None, None)
+                items.append(BankItem(entry["name"], place, **shared))
+    mean, deviation = (_steady(value) for value in found.prior or (None, None))
+    likelihood = _steady(number(found.log_likelihood), 6)
     return Bank(
-        tuple(items), tuple(models), found.method, found.gauge, number(found.log_likelihood), found.iterations,
+        tuple(items), tuple(models), found.method, found.gauge, likelihood, found.iterations,
         panel.unit, panel.benchmark, panel.questions_root, options.item_scores, mean, deviation, rule, tuple(left),
     )  # fmt: skip
+
+
+def _steady(value: float | None, digits: int = DIGITS) -> float | None:
+    """The number as a bank has it, so that nearly always the same data give the same bytes anywhere."""
+    return None if value is None else round(value, digits)
 
 
 def _paper(panel: Panel) -> Scale:
