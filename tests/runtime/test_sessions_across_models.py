@@ -15,6 +15,7 @@ import pytest
 from dia_compiler.cli import run
 from dia_runtime.data import data_folder
 from dia_runtime.rasch.bank import Bank, BankModel
+from dia_runtime.report.page.talking import sessions
 from dia_runtime.statistics.across import across_models
 from dia_runtime.statistics.correlate import correlation, rank_correlation
 from dia_runtime.together import Wanted, abilities_of
@@ -153,6 +154,41 @@ def test_a_bank_of_other_questions_tells_how_able_the_models_are(call: Call, tmp
     assert "self-execution-1 (*: in the paper)" in out and "\naccuracy * " in out
     code, out, _ = call("score", "a.run", "--interval", "none")
     assert code == 0 and "paper" not in out and "Correlations" not in out
+
+
+def test_the_page_shows_what_the_paper_prints(call: Call, tmp_path: Path) -> None:
+    recordings(tmp_path / "logs")
+    assert call("import", "logs", "--from", "self-execution", "-o", "a.run", "-q")[0] == 0
+    assert call("report", "a.run", "--preset", "paper", "-o", "paper.html", "-q")[0] == 0
+    assert call("report", "a.run", "-o", "plain.html", "-q")[0] == 0
+    told, plain = (Path(name).read_text(encoding="utf-8") for name in ("paper.html", "plain.html"))
+    assert "the paper&#39;s %" in told and "of keys written" in told and "read by the chain</dt><dd>compat" in told
+    assert "the paper&#39;s" not in plain and 'id="sessions"' in plain
+
+
+def test_a_page_has_composites_and_correlations() -> None:
+    parts = {"a": 0.4, "b": 0.6}
+    found = {"value": 0.5, "se": 0.1, "ci": [0.3, 0.7]}
+    effort = {"tokens": {"n": 9, "r": -0.25, "ci": [-0.8, 0.51]}, "steps": {"n": 3, "r": None, "ci": None}}
+    held = {
+        "truth": "grade", "questions": 9, "ledger": dict.fromkeys(("valid", "unread", "absent", "broken", "error"), 0),
+        "accuracy": dict.fromkeys(("all", "answered", "valid"), found), "recorded": 0, "rank_correlations": effort,
+    }  # fmt: skip
+    model = {"model": "Ada", "sessions": {"a": held}, "composite": {**found, "over": "all", "of": parts},
+             "published": {"composite": {"accuracy": 0.45}}}  # fmt: skip
+    score = {
+        "correlations": [{"a": "a", "b": "b", "n": 9, "r": 0.5, "ci": [-0.3, 0.9]}, {"a": "a", "b": "c", "r": None}]
+    }
+    section = sessions(score, [model])
+    assert section is not None
+    shown = {table.caption: [[cell.text for cell in row] for row in table.rows] for table in section.tables}
+    assert shown["Composite score: the mean of accuracies of all questions"] == [
+        ["Ada", "50.0", "40.0", "60.0", "45.0"]
+    ]
+    assert shown["Correlations over models"] == [["a", "b", "9", "0.50"]]
+    assert shown["Rank correlation of a question's agreement with what it took, within each model"] == [
+        ["a", "Ada", "\N{MINUS SIGN}0.25", "\N{EN DASH}"]
+    ]
 
 
 def test_who_plays_other_roles_does_not_change_whose_ability_it_is() -> None:
