@@ -289,7 +289,7 @@ def _split(table: Table, row: Sequence[str], parts: Callable[[str], tuple[str, .
 
 def _harmless(cell: str) -> str:
     """The name in signs that can be seen, quoted where a spreadsheet would take it for a formula."""
-    return _one_line(f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell)
+    return visible(f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell)
 
 
 FORMATS = {"text": as_text, "csv": as_csv, "markdown": as_markdown, "latex": as_latex}

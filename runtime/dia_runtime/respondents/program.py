@@ -19,6 +19,11 @@ class Broken(Exception):
     """The program gave no reply, and is of no further use."""
 
 
+def told() -> dict[str, str]:
+    """The environment of a program, in which the passphrase of our own keys has no business."""
+    return {name: value for name, value in os.environ.items() if name != "DIA_PASSPHRASE"}
+
+
 class Program:
     """One copy of a program at work."""
 
@@ -34,7 +39,7 @@ class Program:
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
-                *words, stdin=pipe, stdout=pipe, stderr=pipe, limit=LONGEST_LINE, start_new_session=True
+                *words, stdin=pipe, stdout=pipe, stderr=pipe, limit=LONGEST_LINE, start_new_session=True, env=told()
             )
         except OSError as error:
             raise Broken(f"it cannot be started: {error.strerror}") from None

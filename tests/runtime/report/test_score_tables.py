@@ -155,5 +155,5 @@ def test_no_name_breaks_a_row_or_becomes_a_link() -> None:
         as_text([table]).splitlines()[3].split() == ["a", "best", "999", "1"]
         and len(as_text([table]).splitlines()) == 5
     )
-    assert list(csv.reader(io.StringIO(as_rows(table))))[1] == ["a best  999", "1"]
+    assert list(csv.reader(io.StringIO(as_rows(table))))[1] == ["a\nbest  999", "1"], "quoted, as replies are"
     assert "](" not in as_markdown([table]) and "[x]\\(https" in as_markdown([table])
