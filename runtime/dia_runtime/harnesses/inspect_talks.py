@@ -143,7 +143,7 @@ class Desk:
 
     def key(self, scope: str) -> Any:
         """What is shared, by these models and at this epoch."""
-        return scope, self.epoch, tuple((role, id(model)) for role, model in sorted(self.cast.items()))
+        return scope, self.epoch, tuple((role, self.cast[role]) for role in sorted(self.cast))
 
     def model(self, role: str) -> str | None:
         """Who plays a role; None for nobody."""
