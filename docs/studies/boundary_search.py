@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -78,6 +78,9 @@ class Found:
     ending: str = ""
 
 
+Cells = Generator[Cell, bool, None]  # cells to try; told whether the last one was passed
+
+
 def rate(theta: float, difficulty: float) -> float:
     """How often a model passes."""
     return 1 / (1 + math.exp(difficulty - theta))
@@ -112,7 +115,7 @@ def staged(world: World, theta: float, b: float, left: int, accept: float) -> tu
     return s, n, beta_within(s, n, LOW, HIGH) >= accept
 
 
-def simple(world: World, theta: float, plan: Plan, cells: Callable[[], Iterator[Cell]], accept: float) -> Found:
+def simple(world: World, theta: float, plan: Plan, cells: Callable[[], Cells], accept: float) -> Found:
     """A search that takes cells as they come, and is told nothing; bisection sends its answer back."""
     found = Found([], 0)
     while len(found.accepted) < plan.items and plan.budget - found.queries >= STAGES[0]:
@@ -130,20 +133,20 @@ def simple(world: World, theta: float, plan: Plan, cells: Callable[[], Iterator[
     return found
 
 
-def at_random(world: World) -> Callable[[], Iterator[Cell]]:
+def at_random(world: World) -> Callable[[], Cells]:
     """A cell of the space, each as likely as another."""
 
-    def cells() -> Iterator[Cell]:
+    def cells() -> Cells:
         while True:
             yield world.space.draw(world.generator)
 
     return cells
 
 
-def by_halves(world: World) -> Callable[[], Iterator[Cell]]:
+def by_halves(world: World) -> Callable[[], Cells]:
     """Bisection between the easiest and the hardest cell, by way of a random one; the item that fails is halved on."""
 
-    def cells() -> Iterator[Cell]:
+    def cells() -> Cells:
         space = world.space
         weights = world.generator.random(SKILLS).tolist()
         low, high = space.end(False, weights), space.end(True, weights)
@@ -153,7 +156,7 @@ def by_halves(world: World) -> Callable[[], Iterator[Cell]]:
             low, high = (cell, high) if is_passed else (low, cell)
             cell = space.between(low, high)
 
-    return cells  # type: ignore[return-value]
+    return cells
 
 
 def searches(repeats: int, seed: int) -> None:
