@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,13 @@ def _require_same_templates(plan: BundlePlan, parts: Sequence[Held]) -> None:
 
 
 def _merged(plan: BundlePlan, parts: Sequence[Held], checked: Checked, private: Path) -> Merged:
+    try:
+        return _frozen(plan, parts, checked, private)
+    except ValueError:  # rows that no worker writes, though every digest agrees
+        raise damaged(parts[0].folder, "its rows, or those of another part, cannot be read") from None
+
+
+def _frozen(plan: BundlePlan, parts: Sequence[Held], checked: Checked, private: Path) -> Merged:
     found = [part.pieces() for part in parts]
     joined = [
         _Joined(plan, template, [(part, held[template.name]) for part, held in zip(parts, found, strict=True)
@@ -183,6 +191,7 @@ class _Joined:
                     self.broken = (number, position + 1)
                     break
                 self.spools.append(piece.spool)
+                self.require_artefacts(part, piece.spool)
                 number, position = last.instance + 1, last.position
         if self.broken is None and self.wanted is not None and number != self.wanted:
             raise damaged(pieces[-1][0].folder, f"it lacks instances of `{template.name}`")
@@ -203,6 +212,14 @@ class _Joined:
             return replace(summary_of(piece.summary), wanted=wanted)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise damaged(part.folder, f"what it says of `{self.template.name}` has another shape") from None
+
+    @staticmethod
+    def require_artefacts(part: Held, spool: Spool) -> None:
+        """Nothing, where each artefact of a part has the name that a compile gives it; else DiaError (exit 3)."""
+        for name, content in spool.assets():
+            digest, _, extension = name.partition(".")
+            if sha256(content).hexdigest() != digest or not (extension.isascii() and extension.isalnum()):
+                raise damaged(part.folder, "an artefact of it has a name that is not its own")
 
     @staticmethod
     def ends(part: Held, spool: Spool) -> tuple[Entry, Entry]:

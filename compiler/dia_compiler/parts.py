@@ -182,6 +182,8 @@ def _is_whole(facts: Any, encoded: bytes) -> bool:
     order, files = facts["order"], facts["files"]
     if any(type(order.get(name)) not in kinds for name, kinds in ORDERED.items()):
         return False
+    if not (_is_possible(facts) and all(f"{SPECS}/{name}" in files for name in order["chosen"])):
+        return False
     if not all(_is_entry(name, entry) for name, entry in files.items()):
         return False
     wanted = {f"{SPECS}/{name}": digest for name, digest in facts["specs"].items()}
@@ -190,6 +192,18 @@ def _is_whole(facts: Any, encoded: bytes) -> bool:
     if not all(_is_told(told, number, files) for number, told in enumerate(facts["templates"])):
         return False
     return facts.get("checksum") == checksum(facts) and manifest_bytes(facts) == encoded
+
+
+def _is_possible(facts: Mapping[str, Any]) -> bool:
+    """Whether numbers are in their ranges, and lists hold what they should."""
+    order = facts["order"]
+    told = [facts["versions"].values(), facts["specs"].values(), order["chosen"]]
+    return (
+        1 <= facts["part"] <= facts["of"] <= MOST
+        and min(order["k"], order["shard_size"], 1 if order["limit"] is None else order["limit"]) >= 1
+        and all(isinstance(text, str) for texts in told for text in texts)
+        and all(isinstance(item, dict) and type(item.get("template")) is str for item in facts["left_out"])
+    )
 
 
 def _is_entry(name: str, entry: Any) -> bool:

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dia_compiler import compile
 from dia_compiler.merge import merge
 from dia_compiler.parts import NAME, Share, range_of, read_part, share
 from dia_compiler.spec import Template
+from dia_compiler.spool import framed
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
 from dia_runtime.language.diagnostics import DiaError
@@ -145,12 +147,50 @@ def test_parts_of_something_else_are_refused(parts: list[Path], tmp_path: Path, 
     assert (code, exit_code) == ("E612", 2) and word in message
 
 
-def test_parts_of_other_specs_are_refused(parts: list[Path], tmp_path: Path) -> None:
-    import hashlib
+def outside(facts: dict[str, Any]) -> None:
+    facts["order"]["chosen"] = ["../../specs/cubes.yaml"]
 
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        outside,
+        set_order("k", 0),
+        set_order("shard_size", 0),
+        set_order("seed", 1),
+        set_order("chosen", [1]),
+        lambda facts: facts.update(part=3),
+        lambda facts: facts.update(left_out=["x"]),
+        lambda facts: facts.update(templates=[]),
+        lambda facts: facts["templates"][0].update(rows=1),
+        lambda facts: facts["templates"][0].update(first=7),
+        lambda facts: facts["templates"][0].update(summary={}),
+        lambda facts: facts["templates"][0]["summary"].update(wanted="many"),
+        lambda facts: facts["files"].update({"../x": {"size": 1, "sha256": "0"}}),
+    ],
+)
+def test_a_forged_description_is_refused(parts: list[Path], tmp_path: Path, how: Change) -> None:
+    change(parts[1], how)
+    assert refused(parts, tmp_path)[::2] == ("E611", 3)
+
+
+def test_a_forged_artefact_writes_nowhere(parts: list[Path], tmp_path: Path) -> None:
+    content = b"a stranger's bytes"
+    frame = framed(sha256(content).hexdigest(), "/../../../x", content)
+    (parts[1] / "rows" / "0.assets").write_bytes(frame)
+
+    def how(facts: dict[str, Any]) -> None:
+        facts["files"]["rows/0.assets"] = {"size": len(frame), "sha256": sha256(frame).hexdigest()}
+
+    change(parts[1], how)
+    code, message, exit_code = refused(parts, tmp_path)
+    assert (code, exit_code) == ("E611", 3) and "artefact" in message
+
+
+def test_parts_of_other_specs_are_refused(parts: list[Path], tmp_path: Path) -> None:
     text = SPECS["cubes.yaml"].replace("What is", "How much is").encode()
     (parts[1] / "specs" / "cubes.yaml").write_bytes(text)
-    digest = hashlib.sha256(text).hexdigest()
+    digest = sha256(text).hexdigest()
 
     def how(facts: dict[str, Any]) -> None:
         facts["specs"]["cubes.yaml"] = digest
