@@ -23,9 +23,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, sleep
 
-from memory import chosen_specs, family, resident
+from jobs import chosen_specs
+from memory import family, resident
 
 COMMAND = [sys.executable, "-m", "dia_compiler.cli"]
+# Quick ones that can make 100,000 instances and more
+FAMILIES = (
+    "d002_small_sum", "d003_absolute_difference", "d004_small_product", "d006_triangular_number", "d007_remainder",
+    "d011_digit_sum", "d016_big_gcd", "d017_arithmetic_series", "d022_median", "d123_failed_logins",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ def main() -> None:
     ways, found = options.ways.split(","), list[Measured]()
     with tempfile.TemporaryDirectory(prefix="dia-cluster-") as name:
         folder = Path(name)
-        specs = chosen_specs(folder)
+        specs = chosen_specs(folder / "specs", FAMILIES)
         for way in ways:
             if way == "one":
                 told(whole("one process", specs, folder, options.k, "--jobs", "1"), found, options.k)
