@@ -179,3 +179,16 @@ def test_sessions_survive_parts_and_merging(tmp_path: Path) -> None:
     for number in (1, 2):
         compile([folder], k=3, out=tmp_path / "parts", jobs=1, part=f"{number}/2")
     assert content(merge([tmp_path / "parts"], tmp_path / "merged").frozen.path) == content(whole.path)
+
+
+def test_ctrl_c_ends_a_local_cluster_and_leaves_nothing(tmp_path: Path) -> None:
+    folder = specs(tmp_path / "specs", CUBES, HOLES.replace("6000", "600").replace("params", "instances: 20\nparams"))
+    words = ["compile", str(folder), "--k", "300000", "-o", str(tmp_path / "out"), "--cluster", "local", "--jobs", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dia_compiler.cli", *words], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == "holes: 20 instances\n"  # the cluster is at work
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
+    assert process.communicate(timeout=SECONDS)[1] == "interrupted\n"
+    assert process.returncode == 130 and not (tmp_path / "out").exists()
