@@ -44,7 +44,7 @@ ROUNDS, SPECS, FOUND = "rounds", "specs", "found"
 UNASKED = "questions without a reply"
 UNITS = ("instances", "items", "templates", "columns")
 TEMPLATE = re.compile(rb"^template\s*:", re.MULTILINE)
-WIDE = 3.0  # logits: how unsure the difficulty of a new item is before its trials, where nothing foretells it
+WIDE = 3.0  # logits: how unsure the difficulty of a new item is before its trials
 Z = 1.959963984540054
 
 
@@ -121,8 +121,8 @@ def explore(
     bank = read_bank(bank_file)
     place, error = _ability(bank, model, wishes.ability)
     item, moves = _template(spec, wishes)
-    guide = _guide(bank, moves, place, wishes)
-    _begin(out, _identity(item, moves, bank, model, place, wishes))
+    guide, told = _guide(bank, moves, place, wishes)
+    _begin(out, {**_identity(item, moves, bank, model, place, wishes), "foretold": told})
     expedition = _Expedition(item, moves, model, out, wishes, terms, Search(moves.space, wishes.plan, guide), tell)
     try:
         expedition.go()
@@ -134,7 +134,7 @@ def explore(
         expedition.requests, expedition.left,
     )  # fmt: skip
     if expedition.trouble is None and search.accepted:
-        found.links = list(_linked(found, guide))
+        found.links = list(_linked(found))
         found.bundle = expedition.frozen(search.accepted)
         found.bank = out / BANK
         write_bank(_with(bank, found, expedition), found.bank)
@@ -169,10 +169,10 @@ def _template(spec: Path, wishes: Wishes) -> tuple[CheckedBenchmark, Moves]:
     return item, moves_of(item, template, wishes.moved)
 
 
-def _guide(bank: Bank, moves: Moves, place: float, wishes: Wishes) -> Guide | None:
-    """What foretells how often the model succeeds at a cell, by the explained difficulties of the bank's items."""
+def _guide(bank: Bank, moves: Moves, place: float, wishes: Wishes) -> tuple[Guide | None, str | None]:
+    """What foretells how often the model succeeds at a cell, by the explained difficulties, and a digest of these."""
     if not wishes.runs:
-        return None
+        return None, None
     from dia_runtime.explain import explain
     from dia_runtime.panel import read_panel
 
@@ -186,7 +186,7 @@ def _guide(bank: Bank, moves: Moves, place: float, wishes: Wishes) -> Guide | No
             known[cell] = (place - difficulty, error)
         return known[cell]
 
-    return guide
+    return guide, digest_of([json.dumps(told.result, sort_keys=True)])
 
 
 def _typical(moves: Moves, cell: Cell) -> dict[str, Any]:
@@ -219,7 +219,6 @@ def _identity(
         "model": model,
         "ability": place,
         "moved": list(wishes.moved),
-        "guided": bool(wishes.runs),
         "seed": plan.seed,
         "stages": list(plan.stages),
         "at_once": plan.at_once,
@@ -313,10 +312,22 @@ class _Expedition:
                     self.search.refuse(item)
                 left = [item for item in left if item not in bad]
                 continue
+            self._forget_others(folder / "replies.run", frozen.questions_root)
             held = _Round(frozen.path, folder / "replies.run", _positions(frozen.path, left, self.name))
             self.rounds.append(held)
             self.place |= {item.number: held for item in left}
             return
+
+    def _forget_others(self, path: Path, root: str) -> None:
+        """Nothing; replies to other questions are gone, which a search for more items or queries may have left."""
+        if not path.is_file() or not path.stat().st_size:
+            return
+        with read_store(path) as store:
+            is_ours = store.facts.get("questions_root", root) == root
+        if not is_ours:
+            self.tell(f"{path.parent.name} is another round than before, and is asked anew")
+            for end in ("", "-wal", "-shm", "-journal"):
+                Path(f"{path}{end}").unlink(missing_ok=True)
 
     def _write(self, folder: Path, items: Sequence[Item]) -> None:
         """Writes a benchmark of the moved templates alone."""
@@ -411,18 +422,18 @@ def _verdicts(path: Path, positions: set[int], chain: str) -> dict[int, bool]:
 # linking
 
 
-def _linked(found: Explored, guide: Guide | None) -> Iterator[tuple[Item, float, float]]:
+def _linked(found: Explored) -> Iterator[tuple[Item, float, float]]:
     """Difficulty and error of each accepted item, the model's ability held fixed.
 
     To an item a model of known ability is what an item is to a model: it holds out with 1 / (1 + exp(theta - b)).
+    What was foretold has no part in it: it led to the item, and may be wrong.
     """
     import numpy as np
 
     for item in found.search.accepted:
-        logit, error = (0.0, WIDE) if guide is None else guide(item.cell)
         held = (np.array([value]) for value in (found.ability, item.trials - item.successes, item.trials))
         b, n_failed, n = (np.asarray(column, dtype=float) for column in held)
-        place = ability(b, n_failed, n, Prior(found.ability - logit, error))
+        place = ability(b, n_failed, n, Prior(found.ability, WIDE))
         yield item, place.value, (place.se**2 + (found.ability_se or 0.0) ** 2) ** 0.5
 
 

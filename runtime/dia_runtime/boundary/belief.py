@@ -8,7 +8,7 @@ Williams 2006, algorithms 3.1 and 3.2). Difficulties that were foretold take the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ SKILL = 0.7  # logits that a skill adds
 OWN = 0.4  # standard deviation of what is an item's own
 BEND, REACH = 1.0, 0.7  # how far the line may be missed, and over which distance
 STEPS, TOLERANCE = 50, 1e-8
+INSENSITIVE = 1e-6  # logits: what foretells says the same whatever the level
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Belief:
 
     def __init__(self, space: Space, tried: Sequence[Trials], guide: Guide | None = None) -> None:
         self.space, self.guide = space, guide
+        self.scales = self._scales()
         self.cells = [entry.cell for entry in tried]
         self.features = space.features(self.cells)
         self.prior = self.mean(self.cells, self.features)
@@ -125,11 +127,28 @@ class Belief:
         dimensions, skills = len(self.space.dimensions), len(self.space.skills)
         return np.concatenate([np.full(dimensions, LINE), np.full(skills, SKILL)])
 
+    def _scales(self) -> Array:
+        """How unsure each slope is: less where it is foretold, but not where what foretells knows nothing of it."""
+        unknown, guide = self._slopes(), self.guide
+        if guide is None:
+            return unknown
+        begin, wide = self.space.begin(), len(self.space.dimensions)
+        moved = [
+            replace(begin, levels=(*begin.levels[:at], end, *begin.levels[at + 1 :]))
+            for at, held in enumerate(self.space.dimensions)
+            for end in (0, held.size - 1)
+        ]
+        told = [guide(cell)[0] for cell in moved]
+        differ = [abs(low - high) for low, high in zip(told[::2], told[1::2], strict=True)]
+        alone, number = guide(Cell(begin.levels))[0], len(self.space.skills)
+        differ += [abs(guide(Cell(begin.levels, (at,)))[0] - alone) for at in range(number)]
+        known = np.concatenate([np.full(wide, 1.0), np.full(number, 0.3)])
+        return np.where(np.array(differ) > INSENSITIVE, known, unknown)
+
     def covariance(self, one: Array, other: Array, cells: Sequence[Cell], others: Sequence[Cell]) -> Array:
         """The covariance of the logits of two sets of cells, without what is an item's own."""
-        scale, skill = (1.0, 0.3) if self.guide is not None else (LINE, SKILL)
         wide = len(self.space.dimensions)
-        line = scale**2 * one[:, :wide] @ other[:, :wide].T + skill**2 * one[:, wide:] @ other[:, wide:].T
+        line = (one * self.scales**2) @ other.T
         apart = ((one[:, None, :wide] - other[None, :, :wide]) ** 2).sum(axis=2)
         differ = np.abs(one[:, None, wide:] - other[None, :, wide:]).sum(axis=2) / 4
         bend = BEND**2 * np.exp(-(apart + differ) / (2 * REACH**2))

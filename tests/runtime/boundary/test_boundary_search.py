@@ -202,3 +202,15 @@ def test_the_study_prints_what_each_search_finds(capsys: pytest.CaptureFixture[s
         shares[name] for name in ("dia, difficulties foretold", "bisection alone, mass 0.5", "random items, mass 0.5")
     )
     assert foretold[0] > 0.7 and foretold[1] < halved[1] < drawn[1]
+
+
+def test_what_foretells_nothing_of_a_parameter_does_not_mislead() -> None:
+    logit = logit_of(PLAIN, 0.5, 1.0)
+
+    def blind(cell: Cell) -> tuple[float, float]:
+        return 4.0 - cell.levels[0] + 6.0, 0.4  # knows of the length alone, and is far too sure
+
+    generator = np.random.Generator(np.random.PCG64(8))
+    plan = Plan(3, 400, seed=2)
+    found = search(PLAIN, lambda cell, trials: int(generator.binomial(trials, rate(logit(cell)))), plan, blind)
+    assert found.ending == ENOUGH and sum(abs(logit(item.cell)) < 1.1 for item in found.accepted) >= 2
