@@ -197,7 +197,8 @@ def test_the_study_prints_what_each_search_finds(capsys: pytest.CaptureFixture[s
     study = runpy.run_path(str(path))
     study["searches"](1, 3)
     lines = capsys.readouterr().out.splitlines()
-    shares = {line[:28].strip(): (float(line[38:45]), float(line[52:66])) for line in lines[1:]}
+    rows = {line[:28].strip(): line[28:].split() for line in lines[1:]}
+    shares = {name: (float(row[1]), float(row[3])) for name, row in rows.items()}
     foretold, halved, drawn = (
         shares[name] for name in ("dia, difficulties foretold", "bisection alone, mass 0.5", "random items, mass 0.5")
     )
