@@ -113,10 +113,10 @@ def _mode(difficulties: Vector, successes: Vector, trials: Vector, prior: Prior)
     """The mode of the posterior and its negative curvature there, by Newton steps inside a bracket.
 
     The slope falls with theta. It is not negative sd^2 (n - s) below the prior's mean and not positive sd^2 s above it,
-    since no chance lies outside 0 and 1. A plain Newton step can leap to and fro for ever; one that leaves the bracket
-    is replaced by halving it.
+    since no chance lies outside 0 and 1. Plain Newton steps can leap to and fro for ever; one that leaves the bracket,
+    or is not half as long as the one before, is replaced by halving the bracket.
     """
-    theta, weight = prior.mean, prior.sd**-2
+    theta, weight, before = prior.mean, prior.sd**-2, float("inf")
     total, number = float(successes.sum()), float(trials.sum())
     low, high = prior.mean - (number - total) / weight, prior.mean + total / weight
     for _ in range(STEPS):
@@ -125,9 +125,10 @@ def _mode(difficulties: Vector, successes: Vector, trials: Vector, prior: Prior)
         curvature = float(trials @ (p * (1.0 - p))) + weight
         low, high = (theta, high) if slope > 0 else (low, theta)
         wanted = theta + slope / curvature
-        following = wanted if low < wanted < high else 0.5 * (low + high)
-        step, theta = abs(following - theta), following
-        if step < TOLERANCE:
+        is_nearer = low < wanted < high and abs(wanted - theta) < 0.5 * before
+        following = wanted if is_nearer else 0.5 * (low + high)
+        before, theta = abs(following - theta), following
+        if before < TOLERANCE:
             break
     p = chances(theta, difficulties)
     return theta, float(trials @ (p * (1.0 - p))) + weight

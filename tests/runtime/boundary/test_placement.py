@@ -7,7 +7,7 @@ import pytest
 from dia_runtime.boundary.ability import Ability, Prior, ability, chances, information
 from dia_runtime.boundary.placement import Goal, Method, Placement
 from dia_runtime.boundary.selection import Rule, Selection
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -78,6 +78,7 @@ def test_fixed_nodes_are_what_was_published_and_miss_the_posterior() -> None:
 
 
 @settings(max_examples=30)
+@example([(3.375, 1, 1), (3.375, 1, 1)])
 @given(REPLIES)
 def test_the_mode_and_the_weighted_estimate_are_zeros_of_their_slopes(replies: list[tuple[float, int, int]]) -> None:
     b, s, n = columns(replies)
