@@ -46,6 +46,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
     return digest(small_specs(folder), folder / "out")
 
 
+@pytest.mark.slow
 def test_hash_seed_locale_zone_and_folder_change_nothing(tmp_path: Path, expected: str) -> None:
     specs = small_specs(tmp_path / "elsewhere")
     for number, extra in enumerate(
@@ -62,6 +63,7 @@ def test_workers_change_nothing(tmp_path: Path, expected: str) -> None:
     assert digest(small_specs(tmp_path), tmp_path / "out", jobs=3) == expected
 
 
+@pytest.mark.slow
 def test_names_and_order_of_files_change_no_question(tmp_path: Path) -> None:
     specs = small_specs(tmp_path)
     before = compile([specs], k=3, out=tmp_path / "a", jobs=1).bundles[0]
@@ -72,6 +74,7 @@ def test_names_and_order_of_files_change_no_question(tmp_path: Path) -> None:
     assert (after.path / "questions.jsonl").read_bytes() == (before.path / "questions.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 def test_title_notes_version_and_comments_change_no_question(tmp_path: Path) -> None:
     specs = small_specs(tmp_path)
     before = compile([specs], k=3, out=tmp_path / "a", jobs=1).bundles[0].questions_root
@@ -92,6 +95,7 @@ def test_fewer_instances_are_a_prefix(tmp_path: Path) -> None:
         assert short == [line for number, line in enumerate(long) if number % 100 < 5]
 
 
+@pytest.mark.slow
 def test_another_seed_gives_other_questions(tmp_path: Path, expected: str) -> None:
     specs = small_specs(tmp_path)
     found = {digest(specs, tmp_path / seed, seed=seed) for seed in ("1", "2", "secret words")}
