@@ -145,6 +145,7 @@ TEXTS = (
 )
 
 
+@pytest.mark.slow
 def test_a_bundle_with_files_beside_prompts_is_whole_and_made_again_the_same(tmp_path: Path) -> None:
     specs = written(tmp_path / "specs", TEXTS)
     bundle = compile([specs], 4, out=tmp_path / "out", jobs=1).bundles[0].path

@@ -59,6 +59,7 @@ def test_hash_seed_locale_zone_and_folder_change_nothing(tmp_path: Path, expecte
         assert expected in done.stdout
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(tmp_path: Path, expected: str) -> None:
     assert digest(small_specs(tmp_path), tmp_path / "out", jobs=3) == expected
 
@@ -102,6 +103,7 @@ def test_another_seed_gives_other_questions(tmp_path: Path, expected: str) -> No
     assert len(found | {expected}) == 4
 
 
+@pytest.mark.slow
 def test_a_template_alone_has_the_instances_that_it_has_in_company(tmp_path: Path) -> None:
     specs = small_specs(tmp_path)
     whole = compile([specs], k=3, out=tmp_path / "a", jobs=1).bundles[0].path
@@ -114,6 +116,7 @@ def test_a_template_alone_has_the_instances_that_it_has_in_company(tmp_path: Pat
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in SPECS.glob("*/benchmark.yaml")))
 @pytest.mark.parametrize("ground", ["python", pytest.param("gmpy", marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("locked_builders")
+@pytest.mark.slow
 def test_the_digests_of_the_shipped_benchmarks_are_pinned(
     ground: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

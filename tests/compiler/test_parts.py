@@ -22,6 +22,8 @@ from dia_runtime.language.diagnostics import DiaError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.slow
+
 SPECS = {
     "benchmark.yaml": "language: 1\nbenchmark: demo\nversion: 1.0.0\n",
     "cubes.yaml": """\

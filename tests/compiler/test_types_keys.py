@@ -151,6 +151,7 @@ def test_draws_are_pinned() -> None:
     assert {name: digest(of, 4) for name, (of, _) in USES.items()} == PINS  # they must never change
 
 
+@pytest.mark.slow
 def test_draws_are_the_same_without_gmpy2() -> None:
     folder = Path(__file__).parent
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(folder)!r})\n{WITHOUT}", __file__]

@@ -18,6 +18,8 @@ from dia_compiler.cli import run
 from dia_runtime.judge import Judge, Rules
 from dia_runtime.score import opened
 
+pytestmark = pytest.mark.slow
+
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "boundary"
 LABELLED = SPECS / "data" / "labelled.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]

@@ -16,6 +16,8 @@ from dia_compiler.cli import run
 from dia_runtime.store import read_store
 from dia_runtime.transcripts import read_transcript
 
+pytestmark = pytest.mark.slow
+
 TOUR = Path(__file__).resolve().parents[2] / "docs" / "examples" / "sessions"
 K = 24
 GOOD, BAD, SKIP, DECLINES = (

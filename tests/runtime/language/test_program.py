@@ -349,6 +349,7 @@ def test_a_hungry_program_is_stopped_and_gone(name: str, wall: walls.Wall) -> No
     assert_gone()
 
 
+@pytest.mark.slow
 def test_processes_that_multiply_are_stopped_and_gone(wall: walls.Wall) -> None:
     if wall.name != "bubblewrap":  # on a busy machine thousands would be there before anybody looks
         pytest.skip("only where the wall ends them all at once")

@@ -78,6 +78,7 @@ def test_items_come_in_order_and_tasks_share_the_workers() -> None:
     assert os.getpid() not in {held[-2].item for held in found.values()}
 
 
+@pytest.mark.slow
 def test_a_task_that_hangs_is_killed_at_its_place_and_the_others_end_well() -> None:
     start = time.monotonic()
     found = outcomes(Task("slow", hang, (60.0,), seconds=1.0), *(Task(key, count, (2,)) for key in range(4)))
@@ -121,6 +122,7 @@ def test_closing_the_stream_ends_the_workers() -> None:
             os.kill(pid, 0)
 
 
+@pytest.mark.slow
 def test_a_servant_outlives_failures() -> None:
     with closing(Servant(seconds=1.0)) as servant:
         assert servant.ask(count, 0) != os.getpid()
