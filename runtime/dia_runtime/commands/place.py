@@ -84,7 +84,7 @@ def command(
 
     \b
     Example:
-      dia place --bank bank.json --replay build/runs/dia_bench-oracle.run
+      dia place --bank build/bank.json --replay idk.run
     """
     from dia_runtime.rasch.bank import read_bank
 

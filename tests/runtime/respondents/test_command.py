@@ -200,11 +200,13 @@ def test_a_key_that_it_complains_of_is_not_kept(
     tiny: Make, tmp_path: Path, written: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-very-secret")
-    entry = asked(tiny(), written("sys.exit('refused: ' + os.environ['SOME_API_KEY'])"), tmp_path / "a.run")
+    bundle = tiny()
+    entry = asked(bundle, written("sys.exit('refused: ' + os.environ['SOME_API_KEY'])"), tmp_path / "a.run")
     assert "refused: ***" in str(entry.ended) and b"sk-very-secret" not in (tmp_path / "a.run").read_bytes()
     monkeypatch.setenv("DIA_PASSPHRASE", "seven quiet herons")
-    entry = asked(tiny(), written("sys.exit('refused: ' + os.environ['DIA_PASSPHRASE'])"), tmp_path / "b.run")
-    assert "refused: ***" in str(entry.ended) and b"herons" not in (tmp_path / "b.run").read_bytes()
+    told = written("sys.exit('refused: ' + os.environ.get('DIA_PASSPHRASE', 'nothing'))")
+    entry = asked(bundle, told, tmp_path / "b.run")
+    assert "refused: nothing" in str(entry.ended) and b"herons" not in (tmp_path / "b.run").read_bytes()
 
 
 def test_a_program_is_no_shell_line(tiny: Make, tmp_path: Path, written: Write) -> None:
