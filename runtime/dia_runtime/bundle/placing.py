@@ -29,19 +29,19 @@ def new_folder(target: Path, force: bool = False, source: Path | None = None) ->
     """
     _refuse(target, force)
     require_replaceable(target, source)
-    with told_of(target), _beside(target) as private:
+    with told_of(target), beside(target) as private:
         made = private / "made"
         made.mkdir()
         yield made
         _refuse(target, force)  # another process may have been quicker
-        _move(made, target, private / "old")
+        move(made, target, private / "old")
 
 
 @contextlib.contextmanager
 def new_file(target: Path, force: bool = False, mode: int | None = None) -> Iterator[IO[bytes]]:
     """A file to be written, moved to the target at the end; gone where anything goes wrong. Raises DiaError alike."""
     _refuse(target, force, is_file=True)
-    with told_of(target), _beside(target) as private:
+    with told_of(target), beside(target) as private:
         made = private / "made"
         with made.open("xb") as file:
             if mode is not None:
@@ -97,7 +97,7 @@ def _exists(target: Path) -> DiaError:
     return DiaError(Diagnostic("E601", visible(f"`{target}` exists already"), None, mend))
 
 
-def _move(made: Path, target: Path, old: Path) -> None:
+def move(made: Path, target: Path, old: Path) -> None:
     """Moves what was made to its place; what lies there steps aside, and comes back where that fails."""
     if os.path.lexists(target):
         target.rename(old)
@@ -110,7 +110,7 @@ def _move(made: Path, target: Path, old: Path) -> None:
 
 
 @contextlib.contextmanager
-def _beside(target: Path) -> Iterator[Path]:
+def beside(target: Path) -> Iterator[Path]:
     """A private folder beside the target, gone afterwards, as are parents that were made and stay empty."""
     missing = [folder for folder in target.absolute().parents if not folder.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)

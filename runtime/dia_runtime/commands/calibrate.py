@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.options import bundle_option, chain_option, is_quiet
 from dia_runtime.language.diagnostics import visible
 
 if TYPE_CHECKING:
@@ -87,14 +87,8 @@ CHECKS = ("andersen", "components", "held-out", "stability", "monotone", "all", 
 @click.option("--seed", type=int, default=0, show_default=True, help="Of folds and draws.")
 @click.option("--labels", type=click.Path(path_type=Path), help="Labels of models, as for dia score.")
 @click.option("--family", default="family", show_default=True, help="The label that makes families.")
-@click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
-@click.option(
-    "--chain",
-    type=click.Choice(["strict", "lenient", "compat"]),
-    default="strict",
-    show_default=True,
-    help="How answers are read out of replies.",
-)
+@bundle_option
+@chain_option
 @click.option("--all", "every", is_flag=True, help="Print all models and items.")
 @click.option(
     "--format",

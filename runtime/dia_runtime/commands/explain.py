@@ -7,20 +7,14 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.options import printed
+from dia_runtime.commands.options import bundle_option, chain_option, printed
 
 
 @click.command("explain")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
 @click.option("--bank", required=True, type=click.Path(path_type=Path), help="The bank that was calibrated from them.")
-@click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
-@click.option(
-    "--chain",
-    type=click.Choice(["strict", "lenient", "compat"]),
-    default="strict",
-    show_default=True,
-    help="How answers are read out of replies.",
-)
+@bundle_option
+@chain_option
 @click.option("--folds", type=click.IntRange(2, 100), default=5, show_default=True, help="Parts that are held out.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the parts.")
 @click.option(

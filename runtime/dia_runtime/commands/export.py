@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from filecmp import cmpfiles
 from itertools import chain
@@ -16,7 +14,7 @@ import click
 
 from dia_runtime.bundle.files import refused_path, walk
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.bundle.placing import require_replaceable
+from dia_runtime.bundle.placing import beside, move, require_replaceable
 from dia_runtime.bundle.verify import file_problems
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.exports import EXPORTERS, Exporter
@@ -129,11 +127,12 @@ def _comment(name: str, canary: str) -> bytes:
 
 def write(files: Files, folder: Path, force: bool = False) -> list[str]:
     """The names of the files, which are written to the folder in the same way."""
-    with _written(folder), _beside(folder) as private:
+    with _written(folder), beside(folder) as private:
         made = private / "made"
+        made.mkdir()
         names = [_write(made, name, pieces) for name, pieces in files]
         if _is_empty(folder) or force:
-            _replace(folder, made, private / "old")
+            move(made, folder, private / "old")
         elif not _is_same(folder, made):
             message = f"`{folder}` holds something else"
             raise DiaError(Diagnostic("E601", message, None, "--force replaces it; -o chooses another folder"))
@@ -162,31 +161,6 @@ def _is_same(folder: Path, made: Path) -> bool:
         return False
     names = [sorted(walk(place)) for place in (folder, made)]
     return names[0] == names[1] and not cmpfiles(folder, made, [name for name, _ in names[0]], shallow=False)[1]
-
-
-def _replace(folder: Path, made: Path, old: Path) -> None:
-    """Moves what was made to its place; what lies there steps aside, and comes back where that fails."""
-    made.chmod(0o755)
-    if os.path.lexists(folder):
-        folder.rename(old)
-    try:
-        made.rename(folder)
-    except BaseException:
-        if os.path.lexists(old):
-            old.rename(folder)
-        raise
-
-
-@contextlib.contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
-    """A private folder on the same disk, gone afterwards whatever happens."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    private = Path(tempfile.mkdtemp(prefix=f".dia-{os.getpid()}-", dir=folder.parent))
-    try:
-        (private / "made").mkdir()
-        yield private
-    finally:
-        shutil.rmtree(private, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dia_runtime.commands.asking import asking_options, terms_of
-from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.options import chain_option, is_quiet
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 if TYPE_CHECKING:
@@ -58,10 +58,7 @@ ENDINGS = {
 )
 @click.option("--draw", type=int, default=0, show_default=True, metavar="SEED", help="Seed of randomesque and random.")
 @click.option("--balance", is_flag=True, help="Ask categories alike.")
-@click.option(
-    "--chain", type=click.Choice(["strict", "lenient", "compat"]), default="strict", show_default=True,
-    help="How answers are read out of replies.",
-)  # fmt: skip
+@chain_option
 @asking_options
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
