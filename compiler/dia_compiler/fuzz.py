@@ -20,7 +20,7 @@ ATTEMPTS = 1000
 DIFFERENT_ATTEMPTS = 100_000
 DRY_POSITIONS = 200_000
 DRY_DRAWS = 100_000
-ROUNDS = 6
+ROUNDS = tuple((bytes((number,)), bytes((number + 1,))) for number in range(0, 6, 2))  # in pairs: even and odd
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -28,8 +28,11 @@ V = TypeVar("V")
 
 def derived(key: bytes, *parts: str | int) -> bytes:
     """H(key, parts): SHA-256 of the key and of every part as text, each after its length in bytes and a colon."""
-    texts = [str(part).encode() for part in parts]
-    return sha256(key + b"".join([b"%d:%b" % (len(text), text) for text in texts])).digest()
+    told = key
+    for part in parts:
+        text = b"%d" % part if type(part) is int else str(part).encode()
+        told += b"%d:%b" % (len(text), text)
+    return sha256(told).digest()
 
 
 def template_key(language: int, benchmark: str, template: str, seed: str) -> bytes:
@@ -112,18 +115,26 @@ def feistel(key: bytes, size: int, value: int) -> int:
     A generalised Feistel network over a x b >= size with cycle walking (Black and Rogaway, 2002); 64 spare bits keep
     the bias of a round below 2**-64.
     """
-    a = isqrt(size - 1) + 1
-    b = -(-size // a)
-    length = (max(a, b).bit_length() + 7) // 8 + 8
+    a, b, length = _halves(size)
+    read = int.from_bytes
     while True:
-        left, right = value % a, value // a
-        for number in range(ROUNDS):
-            raw = sha256(key + bytes((number,)) + right.to_bytes(17, "big")).digest()
-            step = int.from_bytes(raw[:length], "big")
-            left, right = right, (left + step) % (a if number % 2 == 0 else b)
+        right, left = divmod(value, a)
+        for even, odd in ROUNDS:
+            raw = sha256(key + even + right.to_bytes(17, "big")).digest()
+            left = (left + read(raw[:length], "big")) % a
+            raw = sha256(key + odd + left.to_bytes(17, "big")).digest()
+            right = (right + read(raw[:length], "big")) % b
         value = left + right * a
         if value < size:
             return value
+
+
+@lru_cache(maxsize=4096)
+def _halves(size: int) -> tuple[int, int, int]:
+    """The two sides of a network over as many values, and how many bytes of a hash a round takes."""
+    a = isqrt(size - 1) + 1
+    b = -(-size // a)
+    return a, b, (max(a, b).bit_length() + 7) // 8 + 8
 
 
 @lru_cache(maxsize=4096)
