@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
@@ -16,26 +16,30 @@ from dia_runtime.language.values import Record
 NAME = re.compile(r"[A-Za-z][^\s/>]*")
 ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?""")
 TAG_END = re.compile(r"[\s/]*>")
+# A tag as most are written: its only blanks are one above each attribute, whose values stand in double quotes
+PLAIN_TAG = re.compile(r"""<(/?)([A-Za-z][^\s/>]*)((?: [^\s"'<>/=]+="[^"]*")*)>""")
+PLAIN_ATTRIBUTE = re.compile(r""" ([^\s"'<>/=]+)="([^"]*)\"""")
 HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
 # HTML, section 13.1.2: elements without an end, with text alone, and with text whose entities stand for signs
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
 RAW = frozenset(["script", "style"])
 TEXT_ALONE = RAW | {"textarea", "title"}
+RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in TEXT_ALONE}
+NO_ATTRIBUTES = Record()
+SHORT = 10_000  # characters of a page whose pieces are kept
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A tag, a comment or a run of text of a page, and where it ends."""
 
     kind: str
     held: str
     begin: int
     end: int
-    attributes: Record = field(default_factory=Record)
+    attributes: Record = NO_ATTRIBUTES
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """An element of a page: the piece that begins it, the places of its first inner piece and of that behind them."""
 
     tag: Piece
@@ -58,13 +62,13 @@ def html_elements(page: str, name: str) -> list[Record]:
     'Your name'
     """
     charge(len(page) // 8)
-    pieces = list(_pieces(page))
-    found = [element for element in _elements(pieces) if element.tag.held == name.lower()]
+    pieces = _pieces(page)
+    found = _elements(pieces, name.lower())
     spans = [(element.tag.end, pieces[element.behind - 1].end) for element in found]
     if sum(end - begin for begin, end in spans) > TEXT_LENGTH:
         raise LanguageError(f"`html_elements` would give more than {TEXT_LENGTH} characters", code="E502")
     return [
-        Record(attributes=element.tag.attributes, inner=page[begin:end], text=_text_of(element, pieces))
+        Record(attributes=Record(element.tag.attributes), inner=page[begin:end], text=_text_of(element, pieces))
         for element, (begin, end) in zip(found, spans, strict=True)
     ]
 
@@ -112,20 +116,22 @@ def header_of(message: str, name: str) -> str | None:
     return ", ".join(values) if values else None
 
 
-def _elements(pieces: list[Piece]) -> list[Element]:
-    """The elements in the order of their tags."""
+def _elements(pieces: list[Piece], name: str) -> list[Element]:
+    """The elements of that name in the order of their tags."""
+    begun = [place for place, piece in enumerate(pieces) if piece.held == name and piece.kind == "begin"]
+    if not begun or name in VOID:
+        return [Element(pieces[place], place + 1, place + 1) for place in begun]
     ends: dict[int, int] = {}
     is_open: list[int] = []
     names: Counter[str] = Counter()
-    for place, piece in enumerate(pieces):
-        if piece.kind == "begin" and piece.held not in VOID:
+    for place, (kind, held, *_) in enumerate(pieces):
+        if kind == "begin" and held not in VOID:
             is_open.append(place)
-            names[piece.held] += 1
-        elif piece.kind == "end" and names[piece.held]:
+            names[held] += 1
+        elif kind == "end" and names[held]:
             _close(pieces, place, is_open, names, ends)
     ends.update(dict.fromkeys(is_open, len(pieces)))
-    begun = (place for place, piece in enumerate(pieces) if piece.kind == "begin")
-    return [Element(pieces[place], place + 1, ends.get(place, place + 1)) for place in begun]
+    return [Element(pieces[place], place + 1, ends[place]) for place in begun]
 
 
 def _close(pieces: list[Piece], place: int, is_open: list[int], names: Counter[str], ends: dict[int, int]) -> None:
@@ -140,27 +146,42 @@ def _close(pieces: list[Piece], place: int, is_open: list[int], names: Counter[s
 
 def _text_of(element: Element, pieces: list[Piece]) -> str:
     kinds = ("text", "raw") if element.tag.held in RAW else ("text",)
-    return "".join(piece.held for piece in pieces[element.first : element.behind] if piece.kind in kinds)
+    return "".join([piece.held for piece in pieces[element.first : element.behind] if piece.kind in kinds])
 
 
-def _pieces(page: str) -> Iterator[Piece]:
+def _pieces(page: str) -> list[Piece]:
     """The page from its beginning to its end, entities of texts and attributes decoded."""
+    return _kept(page) if len(page) <= SHORT else _read(page)
+
+
+def _read(page: str) -> list[Piece]:
+    pieces: list[Piece] = []
     at = 0
     while (sign := page.find("<", at)) >= 0:
         if sign > at:
-            yield _text(page, at, sign)
+            pieces.append(_text(page, at, sign))
         piece = _markup(page, sign)
-        yield piece
+        pieces.append(piece)
         at = piece.end
         if piece.kind == "begin" and piece.held in TEXT_ALONE:
             piece = _until_end_of(piece, page)
-            yield piece
+            pieces.append(piece)
             at = piece.end
-    yield _text(page, at, len(page))
+    pieces.append(_text(page, at, len(page)))
+    return pieces
+
+
+# What is asked of a page is asked of it several times in a row
+_kept = lru_cache(maxsize=4)(_read)
 
 
 def _markup(page: str, at: int) -> Piece:
     """The tag or comment at the sign; the sign itself, as text, where there is none."""
+    plain = PLAIN_TAG.match(page, at)
+    if plain is not None:
+        slash, tag, told = plain.groups()
+        kind = "end" if slash else "begin"
+        return Piece(kind, tag.lower(), at, plain.end(), _plain_attributes(told) if told else NO_ATTRIBUTES)
     if page.startswith("<!--", at):
         end = _found(page, "-->", at + 4)
         return Piece("comment", page[at + 4 : end], at, end + 3)
@@ -172,6 +193,13 @@ def _markup(page: str, at: int) -> Piece:
         return Piece("text", "<", at, at + 1)
     attributes, end = _attributes(page, name.end())
     return Piece("end" if is_end else "begin", name[0].lower(), at, end, attributes)
+
+
+def _plain_attributes(told: str) -> Record:
+    held = Record()
+    for name, value in PLAIN_ATTRIBUTE.findall(told):
+        held.setdefault(name.lower(), html.unescape(value))
+    return held
 
 
 def _attributes(page: str, at: int) -> tuple[Record, int]:
@@ -189,7 +217,7 @@ def _attributes(page: str, at: int) -> tuple[Record, int]:
 
 def _until_end_of(tag: Piece, page: str) -> Piece:
     """The text of a script, a style and the like, which reaches to the tag that ends it."""
-    end = re.compile(rf"</{tag.held}(?=[\s/>])", re.IGNORECASE).search(page, tag.end)
+    end = RAW_ENDS[tag.held].search(page, tag.end)
     if end is None:
         raise LanguageError(f"an element `{tag.held}` of the page has no end")
     if tag.held in RAW:
