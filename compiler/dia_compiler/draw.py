@@ -50,7 +50,10 @@ class Drawing:
         scope: Scope = dict(self.lists)
         try:
             for step in self.prepared.plan:
-                self.do(step, scope, choose, fixed, pick)
+                if step.kind == "draw" and step.name not in fixed:
+                    scope[step.name] = self.value(step, scope, choose, pick)
+                else:
+                    self.do(step, scope, choose, fixed, pick)
         except DiaError as error:
             raise self.with_values(error, scope) from None
         return scope
@@ -73,13 +76,14 @@ class Drawing:
 
     def value(self, step: Step, scope: Scope, choose: Any, pick: Pick | None = None) -> Value:
         """A drawn value of the step's parameter. Raises Rejected, and DiaError at the parameter's type."""
-        assert step.maker is not None
-        domain = step.maker.make(scope)
+        maker = step.maker
+        assert maker is not None
+        domain = maker.held or maker.make(scope)
         rest()
         try:
             return domain.draw(choose) if pick is None else pick(step, domain, choose)
         except LanguageError as error:
-            raise DiaError(Diagnostic(error.code, error.message, step.maker.use.position, error.help)) from None
+            raise DiaError(Diagnostic(error.code, error.message, maker.use.position, error.help)) from None
 
     def order(self, scope: Scope, choose: Any) -> list[int]:
         """The order of the options of a multiple choice: places in the list of the right one and the distractors."""

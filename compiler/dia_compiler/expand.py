@@ -40,9 +40,12 @@ MOST_WAYS = 50  # of comparing that are kept, where instances differ in them
 PLAIN = (str, int, Fraction, type(None))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Instance:
-    """One instance in one wording: its item, number and position, and all that was made of it."""
+    """One instance in one wording: its item, number and position, and all that was made of it.
+
+    Not frozen, since one is made for every question and a frozen one takes four times as long to make.
+    """
 
     item: Item
     number: int
@@ -226,7 +229,7 @@ class Expansion:
             way=way,
             answer=answer,
             text=text,
-            accept=tuple(self.settled(datum.evaluate(scope), way) for datum in prepared.accept),
+            accept=self.accepted(scope, way) if prepared.accept else (),
             accept_if=condition_record(prepared, scope) if prepared.accept_if else None,
             mistakes=self.mistakes(scope, way, text) if prepared.mistakes else {},
             challenge=challenge,
@@ -352,6 +355,10 @@ class Expansion:
             return way.kind.settle(value)
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
+
+    def accepted(self, scope: Scope, way: Way) -> tuple[Value, ...]:
+        """The further forms of the answer that are right too. Raises DiaError at the answer's `value`."""
+        return tuple(self.settled(datum.evaluate(scope), way) for datum in self.prepared.accept)
 
     def written(self, value: Value, way: Way) -> str:
         """The canonical text of an answer. Raises DiaError at the answer's `value`."""

@@ -7,7 +7,7 @@ positions differ in a permuted choice or in the stream of a vast one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -301,11 +301,11 @@ class Choose:
         raise Rejected(False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Completion(Generic[T]):
     """A node of the tree of choices: the trail of its first acceptable draw, and the value, None if all failed."""
 
-    trail: tuple[Point, ...]
+    trail: Sequence[Point]
     value: T | None
 
 
@@ -372,13 +372,13 @@ class Walker(Generic[T]):
             try:
                 value = self.draw(choose)
                 self.dry = 0
-                return Completion(tuple(choose.trail), value)
+                return Completion(choose.trail, value)
             except Rejected as rejection:
                 self.rejected += 1
                 self.dry += 1 + choose.redraws
                 if self.dry > DRY_DRAWS:
                     raise Exhausted(f"no draw of {DRY_DRAWS} in a row meets every `where`") from None
-                first = first or Completion(tuple(choose.trail), None)
+                first = first or Completion(choose.trail, None)
                 if rejection.is_forced:
                     break
         assert first is not None

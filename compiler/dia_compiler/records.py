@@ -12,7 +12,6 @@ from typing import Any
 from dia_runtime.bundle.canonical import ENCODER, SAFE_INTEGER, check, line
 from dia_runtime.bundle.merkle import leaf_hash
 from dia_runtime.bundle.records import leaf, question_id
-from dia_runtime.formats import FORMATS
 from dia_runtime.grade import CORRECT, SKIPPED, WRONG, Condition
 from dia_runtime.language.conditions import condition
 from dia_runtime.language.conditions import share as stored_share
@@ -41,6 +40,7 @@ class Writer:
         self.points = _json(expansion.settings.stored_points)
         self.way: Way | None = None
         self.skills: tuple[tuple[str, ...], str] = ((), "[]")
+        self.keys: dict[str | None, list[tuple[str, str]]] = {}
         self.trip = RoundTrip(expansion)
 
     def row(self, instance: Instance) -> tuple[bytes, bytes, bytes]:
@@ -88,14 +88,23 @@ class Writer:
         comparison = self.comparison
         if instance.accept_if is not None or instance.share is not None:
             comparison = _json(_comparison(instance))
-        parameters = ",".join(f"{_quoted(key)}:{_value(value)}" for key, value in sorted(instance.parameters.items()))
-        mistakes = ",".join(f"{_quoted(key)}:{_quoted(text)}" for key, text in sorted(instance.mistakes.items()))
+        held, said = instance.parameters, instance.mistakes
+        parameters = ",".join([key + _value(held[name]) for name, key in self.keys_of(instance)])
+        mistakes = ",".join([f"{_quoted(key)}:{_quoted(said[key])}" for key in sorted(said)]) if said else ""
+        accept = _value(list(instance.accept)) if instance.accept else "[]"
         return (
-            f'{{"accept":{_value(list(instance.accept))},"answer":{_value(instance.answer)},{self.named}'
+            f'{{"accept":{accept},"answer":{_value(instance.answer)},{self.named}'
             f'"comparison":{comparison},"explanation":{_json(instance.explanation)},"id":{name},'
             f'"mistakes":{{{mistakes}}},"parameters":{{{parameters}}},'
             f'"template":{self.name},"text":{_quoted(instance.text)}}}\n'
         )
+
+    def keys_of(self, instance: Instance) -> list[tuple[str, str]]:
+        """The names of the parameters, which are the same in all questions of one wording, in order and as JSON."""
+        keys = self.keys.get(instance.variant)
+        if keys is None:
+            keys = self.keys[instance.variant] = [(name, f"{_quoted(name)}:") for name in sorted(instance.parameters)]
+        return keys
 
     def entry(self, instance: Instance, leaf: bytes) -> bytes:
         """The row's entry of the index."""
@@ -123,6 +132,8 @@ class Writer:
 
 def _asked(instance: Instance) -> bytes:
     """What tells the question from others: its prompt or sessions, and what lies beside it."""
+    if instance.talk is None and not instance.beside:
+        return sha256(instance.content.encode()).digest()
     said = instance.content if instance.talk is None else _json(instance.talk.sessions)
     return sha256("\0".join([said, *(held.digest for held in instance.beside)]).encode()).digest()
 
@@ -268,10 +279,10 @@ class RoundTrip:
 
     def expect(self, instance: Instance, text: str, verdict: str, what: str, holds: Condition | None) -> None:
         """Raises DiaError unless the text, in the answer format, gets the verdict."""
-        way = instance.way
-        reply = FORMATS[way.format["kind"]].wrap(text, way.format)
+        grader = instance.way.grader
+        reply = grader.form.wrap(text, grader.format)
         share = stored_share(instance.share) if instance.share is not None else None
-        grade = way.grader.grade(instance.answer, instance.accept, instance.text, reply, holds, share)
+        grade = grader.grade(instance.answer, instance.accept, instance.text, reply, holds, share)
         if grade.verdict != verdict:
             raise self.failure(instance, text, verdict, what, grade.verdict)
         if what == "the answer" and grade.share is not None and grade.share != 1:

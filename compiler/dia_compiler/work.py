@@ -106,25 +106,28 @@ class _Batches:
         self.assets: list[bytes] = []
         self.size, self.sample = 0, ""
 
-    def add(self, instance: Instance) -> Iterator[Batch]:
-        """Takes the instance's row; gives a batch when it is full."""
+    def add(self, instance: Instance) -> tuple[Batch, ...]:
+        """Takes the instance's row; gives the batch when it is full."""
         question, answer, entry = self.writer.row(instance)
         self.sample = self.sample if self.questions else instance.text[:40]
         self.questions.append(question)
         self.answers.append(answer)
         self.index.append(entry)
-        self.assets += [framed(held.digest, held.extension, held.content) for held in instance.beside]
-        self.size += len(question) + len(answer) + sum(len(held.content) for held in instance.beside)
-        if len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES:
-            yield from self.rest()
+        self.size += len(question) + len(answer)
+        if instance.beside:
+            self.assets += [framed(held.digest, held.extension, held.content) for held in instance.beside]
+            self.size += sum(len(held.content) for held in instance.beside)
+        return self.rest() if len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES else ()
 
-    def rest(self) -> Iterator[Batch]:
+    def rest(self) -> tuple[Batch, ...]:
         """What is left, as the last batch."""
-        if self.index:
-            parts = (self.questions, self.answers, self.index, self.assets)
-            questions, answers, index, assets = map(b"".join, parts)
-            yield Batch(len(self.index), questions, answers, index, self.sample, assets)
-            self.empty()
+        if not self.index:
+            return ()
+        parts = (self.questions, self.answers, self.index, self.assets)
+        questions, answers, index, assets = map(b"".join, parts)
+        batch = Batch(len(self.index), questions, answers, index, self.sample, assets)
+        self.empty()
+        return (batch,)
 
 
 def expand_template(work: Work) -> Iterator[Any]:
