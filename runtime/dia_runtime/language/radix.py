@@ -7,14 +7,37 @@ integers of the language have up to 300,000. Here both split the number in halve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from itertools import chain, product
 
 LEAF_BITS = 1_500
+TABLED = 1_024  # numbers at most whose digits are kept, so that a division gives several digits at once
 SAFE_BITS = 14_000
 SAFE_DIGITS = 4_000
 
 
 def digits_of(number: int, base: int) -> list[int]:
     """The digits of a number from 0 on, most significant first; 0 is [0]."""
+    if base * base > TABLED:
+        return _single_digits(number, base)
+    table = _table(base)
+    found = list(chain.from_iterable(map(table.__getitem__, _single_digits(number, len(table)))))
+    start = 0
+    while not found[start] and start < len(found) - 1:
+        start += 1
+    return found[start:]
+
+
+@cache
+def _table(base: int) -> list[tuple[int, ...]]:
+    """The digits of each number below a power of the base, with leading zeros."""
+    width = 2
+    while base ** (width + 1) <= TABLED:
+        width += 1
+    return list(product(range(base), repeat=width))
+
+
+def _single_digits(number: int, base: int) -> list[int]:
     if number.bit_length() <= LEAF_BITS:
         return _leaf(number, base)
     powers = [base]

@@ -13,10 +13,11 @@ from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Number, Rational, Value
 from dia_runtime.language.functions.ordering import compare, is_plain, order
 from dia_runtime.language.limits import INTEGER_BITS
-from dia_runtime.language.radix import digits_of, number_of
+from dia_runtime.language.radix import SAFE_DIGITS, digits_of, number_of
 from dia_runtime.language.values import ExactDecimal, decimal, is_symbolic, normal
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+WRITTEN = DIGITS.encode().ljust(256)  # the digit of each value as a byte
 
 
 def abs_(x: Number) -> Number:
@@ -258,7 +259,7 @@ def to_base(n: int, base: int, case: str = "lower") -> str:
     if not 2 <= base <= 36 or case not in ("lower", "upper"):
         raise LanguageError("`to_base` needs a base from 2 to 36, and lower or upper as `case`")
     charge(n.bit_length() // 8)
-    text = "".join(DIGITS[digit] for digit in digits_of(abs(n), base))
+    text = bytes(digits_of(abs(n), base)).translate(WRITTEN).decode()
     return ("-" if n < 0 else "") + (text.upper() if case == "upper" else text)
 
 
@@ -273,12 +274,12 @@ def from_base(text: str, base: int) -> int:
     if not 2 <= base <= 36:
         raise LanguageError("`from_base` needs a base from 2 to 36")
     body = text.removeprefix("-").lower() if text.isascii() else ""
-    found = [DIGITS.find(letter) for letter in body]
-    if not found or min(found) < 0 or max(found) >= base:
+    if not body or body.strip(DIGITS[:base]):
         raise LanguageError(f"the text is not an integer in base {base}")
-    _bounded("from_base", len(found) * (base.bit_length() - 1))
-    charge(len(found))
-    number = number_of(found, base)
+    _bounded("from_base", len(body) * (base.bit_length() - 1))
+    charge(len(body))
+    is_short = len(body) <= SAFE_DIGITS
+    number = int(body, base) if is_short else number_of([DIGITS.index(letter) for letter in body], base)
     return -number if text.startswith("-") else number
 
 

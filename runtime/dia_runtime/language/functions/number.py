@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import compress
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
@@ -87,7 +88,7 @@ def _sieved(low: int, high: int) -> list[int]:
     for prime in _sieved(2, root) if root >= 2 else []:
         first = max(prime * prime, -(-low // prime) * prime) - low
         left[first::prime] = bytes(len(range(first, len(left), prime)))
-    return [low + place for place, is_left in enumerate(left) if is_left]
+    return list(compress(range(low, high + 1), left))
 
 
 def prime_count(n: int) -> int:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import accumulate, product
+from itertools import accumulate, chain, pairwise, product
+from operator import add, le
 
 from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
+from dia_runtime.language.functions.arithmetic import INTEGERS
 from dia_runtime.language.functions.kinds import Number, Sized, Value
-from dia_runtime.language.functions.ordering import compare, distinct, is_exact, order, same
+from dia_runtime.language.functions.ordering import compare, distinct, is_exact, is_plain, order, same
 from dia_runtime.language.limits import LIST_LENGTH
 from dia_runtime.language.values import Record
 
@@ -49,6 +51,9 @@ def sort(items: list[Value]) -> list[Value]:
     >>> sort([3, 1, 2]), sort(["b", "B", "a"])
     ([1, 2, 3], ['B', 'a', 'b'])
     """
+    if is_plain(items):
+        charge(len(items))
+        return sorted(items)
     return [items[place] for place in order(items)]
 
 
@@ -58,7 +63,10 @@ def is_sorted(items: list[Value]) -> bool:
     >>> is_sorted([1, 2, 2]), is_sorted([2, 1])
     (True, False)
     """
-    return all(compare(items[at], items[at + 1]) <= 0 for at in range(len(items) - 1))
+    if is_plain(items):
+        charge(len(items) // 4)
+        return all(map(le, items, items[1:]))
+    return all(compare(*pair) <= 0 for pair in pairwise(items))
 
 
 def all_(values: Iterable[Value]) -> bool:
@@ -154,7 +162,7 @@ def flatten(items: list[Value]) -> list[Value]:
     """
     parts = [item if isinstance(item, list) else [item] for item in items]
     charge(_bounded("flatten", sum(map(len, parts))))
-    return [item for part in parts for item in part]
+    return list(chain.from_iterable(parts))
 
 
 def cartesian(first: list[Value], *others: list[Value]) -> list[Value]:
@@ -313,9 +321,7 @@ def riffle(a: list[Value], b: list[Value]) -> list[Value]:
     [1, '+', 2, '*', 3]
     """
     if len(a) - len(b) not in (0, 1):
-        raise LanguageError(
-            f"`riffle` has {len(a)} and {len(b)} items", "`b` has as many as `a`, or one less"
-        )
+        raise LanguageError(f"`riffle` has {len(a)} and {len(b)} items", "`b` has as many as `a`, or one less")
     charge(len(a))
     mixed = [item for pair in zip(a, b, strict=False) for item in pair]
     return mixed + a[len(b) :]
@@ -346,7 +352,7 @@ def prefix_sums(values: list[Number]) -> list[Number]:
     [1, 3, 6]
     """
     charge(len(values))
-    return list(accumulate(values, guards.add))
+    return list(accumulate(values, add if INTEGERS.issuperset(map(type, values)) else guards.add))
 
 
 def _bounded(name: str, size: int) -> int:
