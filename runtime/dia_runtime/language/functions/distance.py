@@ -7,6 +7,8 @@ check the other.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 
@@ -50,41 +52,38 @@ def longest_common_subsequence(a: str, b: str) -> str:
 
     Of several the one that this walk from the two beginnings finds: equal characters are taken; else the
     character of `b` is left out where that loses nothing, else that of `a`.
-    Source: Hirschberg, Communications of the ACM 18 (1975), the quadratic table.
+    Source of the lengths: Hunt and Szymanski, Communications of the ACM 20 (1977).
 
     >>> longest_common_subsequence("abcd", "acbd")
     'abd'
     """
-    table = _lengths_of_rests(a, b)
+    steps = _last_beginnings(a, b)
     found, i, j = [], 0, 0
     while i < len(a) and j < len(b):
         if a[i] == b[j]:
             found.append(a[i])
             i, j = i + 1, j + 1
-        elif table[i][j + 1] >= table[i + 1][j]:
-            j += 1
-        else:
+        elif len(b) - 1 - j in steps[i]:  # b[j:] has a longer one in common with a[i:] than b[j + 1:]
             i += 1
+        else:
+            j += 1
     return "".join(found)
 
 
-def _lengths_of_rests(a: str, b: str) -> list[list[int]]:
-    """table[i][j]: the length of the longest common subsequence of a[i:] and b[j:]."""
+def _last_beginnings(a: str, b: str) -> list[list[int]]:
+    """For each rest a[i:], and each length 1, 2, ... of a common subsequence, how near b's end one can begin."""
     charge((len(a) + 1) * (len(b) + 1))
-    below = [0] * (len(b) + 1)
-    table, backwards = [below], b[::-1]
-    for x in reversed(a):
-        best, corner, row = 0, 0, [0]
-        for y, down in zip(backwards, below[1:], strict=True):
-            if x == y:
-                best = corner + 1
-            elif down > best:
-                best = down
-            corner = down
-            row.append(best)
-        below = row
-        table.append(row)
-    return [row[::-1] for row in reversed(table)]
+    places: dict[str, list[int]] = {}
+    for place in range(len(b)):  # from the last one on, when counted from the end
+        places.setdefault(b[place], []).append(len(b) - 1 - place)
+    ends: list[int] = []
+    found = []
+    for character in reversed(a):
+        for place in places.get(character, ()):
+            at = bisect_left(ends, place)
+            ends[at : at + 1] = [place]
+        found.append(ends.copy())
+    return found[::-1]
 
 
 def longest_common_substring(a: str, b: str) -> str:

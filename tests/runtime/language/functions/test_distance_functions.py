@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,25 @@ def test_common_texts_are_the_longest(a: str, b: str) -> None:
     assert all(call("is_subsequence", part, b) == (part in kept(b)) for part in kept(a))
     shared = [run for run in runs(a) if run in b]
     assert call("longest_common_substring", a, b) == max(shared, key=len, default="")
+
+
+@given(TEXTS, TEXTS)
+def test_the_common_subsequence_is_that_of_the_walk_through_the_table_of_lengths(a: str, b: str) -> None:
+    @cache
+    def longest(i: int, j: int) -> int:
+        if i == len(a) or j == len(b):
+            return 0
+        return longest(i + 1, j + 1) + 1 if a[i] == b[j] else max(longest(i + 1, j), longest(i, j + 1))
+
+    walked, i, j = "", 0, 0
+    while i < len(a) and j < len(b):
+        if a[i] == b[j]:
+            walked, i, j = walked + a[i], i + 1, j + 1
+        elif longest(i, j + 1) >= longest(i + 1, j):
+            j += 1
+        else:
+            i += 1
+    assert call("longest_common_subsequence", a, b) == walked
 
 
 def test_published_distances() -> None:
