@@ -17,7 +17,7 @@ from dia_runtime.language.conditions import condition
 from dia_runtime.language.conditions import share as stored_share
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
 from dia_runtime.language.radix import integer_text
-from dia_runtime.language.values import Record, Value, encode
+from dia_runtime.language.values import ExactDecimal, Record, Value, decimal_text, encode
 
 from dia_compiler.expand import Expansion, Instance, Way, encoded_parameters
 from dia_compiler.spool import BASE, ENTRY, FIRST, LONG, SHOWN
@@ -172,11 +172,21 @@ def _value(value: Value) -> str:
         fields = ",".join(f"{_quoted(name)}:{_value(held)}" for name, held in sorted(value.items()))
         return f'{{"record":{{{fields}}}}}'
     if kind is list:
-        return f"[{','.join(map(_quoted if set(map(type, value)) == TEXTS else _value, value))}]"
+        return _listed(value)
+    if kind is ExactDecimal:
+        return f'{{"decimal":"{decimal_text(value)}"}}'
     return _json(encode(value))
 
 
-TEXTS = {str}
+TEXTS, WHOLE = {str}, {int}
+
+
+def _listed(values: list[Value]) -> str:
+    """The canonical JSON of a stored list; one of texts or of small integers alone is written at once."""
+    kinds = set(map(type, values))
+    if kinds == WHOLE and min(values) > -SAFE_INTEGER and max(values) < SAFE_INTEGER:
+        return repr(values).replace(" ", "")
+    return f"[{','.join(map(_quoted if kinds == TEXTS else _value, values))}]"
 
 
 def _named(benchmark: str, item: str, instance: Instance) -> str:

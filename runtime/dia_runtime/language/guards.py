@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import log2
-from operator import and_, ge, gt, le, lshift, lt, or_, rshift, xor
+from operator import and_, ge, gt, le, lt, or_, xor
 from typing import Any
 
 from dia_runtime.language.budgets import SIZE, charge, too_large
@@ -140,27 +140,43 @@ def identity(a: Value) -> Value:
     return a
 
 
-def _bitwise(word: str, operate: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
-    is_shift = word in SHIFTS
-
-    def operator(a: Value, b: Value) -> Value:
-        if type(a) is bool and type(b) is bool and not is_shift:
-            return bool(operate(a, b))
-        if type(a) is int and type(b) is int:
-            if is_shift and (b < 0 or (word == "shift left" and a.bit_length() + b > SIZE.bits)):
-                raise too_large()
-            return operate(a, b)
-        raise _unfit(word, a, b)
-
-    return operator
+def bit_and(a: Value, b: Value) -> Value:
+    """The bits that both integers have, or whether both are true."""
+    return a & b if type(a) is int and type(b) is int else _combined(and_, a, b)
 
 
-SHIFTS = ("shift left", "shift right")
-bit_and = _bitwise("combine", and_)
-bit_or = _bitwise("combine", or_)
-bit_xor = _bitwise("combine", xor)
-shift_left = _bitwise("shift left", lshift)
-shift_right = _bitwise("shift right", rshift)
+def bit_or(a: Value, b: Value) -> Value:
+    """The bits that one of the integers has, or whether one is true."""
+    return a | b if type(a) is int and type(b) is int else _combined(or_, a, b)
+
+
+def bit_xor(a: Value, b: Value) -> Value:
+    """The bits that just one of the integers has, or whether just one is true."""
+    return a ^ b if type(a) is int and type(b) is int else _combined(xor, a, b)
+
+
+def _combined(operate: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
+    if type(a) is bool and type(b) is bool:
+        return bool(operate(a, b))
+    raise _unfit("combine", a, b)
+
+
+def shift_left(a: Value, b: Value) -> Value:
+    """The integer with as many bits put behind it."""
+    if type(a) is not int or type(b) is not int:
+        raise _unfit("shift left", a, b)
+    if b < 0 or a.bit_length() + b > SIZE.bits:
+        raise too_large()
+    return a << b
+
+
+def shift_right(a: Value, b: Value) -> Value:
+    """The integer without as many of its last bits."""
+    if type(a) is not int or type(b) is not int:
+        raise _unfit("shift right", a, b)
+    if b < 0:
+        raise too_large()
+    return a >> b
 
 
 def bit_not(a: Value) -> Value:
@@ -178,10 +194,14 @@ def equal(a: Value, b: Value) -> bool:
     kind, other = type(a), type(b)
     if kind is other and kind is not list:
         if kind in SIMPLE:
-            return bool(a == b)
+            return a == b  # type: ignore[no-any-return]
         return bool(a == b) if not is_symbolic(a) else _same_symbolic(a, b)
     if kind is list and other is list:
-        return len(a) == len(b) and all(map(_equal_inside, a, b))
+        if len(a) != len(b):
+            return False
+        if UNNESTED.issuperset(map(type, a)) and UNNESTED.issuperset(map(type, b)):
+            return a == b  # type: ignore[no-any-return] # at once, as it would come out one by one
+        return all(map(_equal_inside, a, b))
     if {kind, other} & {str, bytes} and (is_number(a) or is_number(b) or {kind, other} == {str, bytes}):
         raise LanguageError(f"{kind_of(a)} is compared with {kind_of(b)}, which is never equal", _convert(kind, other))
     if is_symbolic(a) or is_symbolic(b):
@@ -190,6 +210,7 @@ def equal(a: Value, b: Value) -> bool:
 
 
 SIMPLE = frozenset({int, str, bool, bytes})
+UNNESTED = SIMPLE | {Fraction, ExactDecimal, type(None)}
 
 
 def _convert(kind: type, other: type) -> str:
@@ -204,6 +225,8 @@ def _equal_inside(a: Value, b: Value) -> bool:
 
 def unequal(a: Value, b: Value) -> bool:
     """Whether two values differ."""
+    if type(a) is type(b) and type(a) in SIMPLE:
+        return a != b  # type: ignore[no-any-return]
     return not equal(a, b)
 
 
@@ -216,27 +239,46 @@ def _same_symbolic(a: Value, b: Value) -> bool:
     return bool(found)
 
 
-def _ordered(word: str, compare: Callable[[Any, Any], bool]) -> Callable[[Value, Value], bool]:
-    def operator(a: Value, b: Value) -> bool:
-        kind, other = type(a), type(b)
-        if kind is int and other is int:
-            return compare(a, b)
-        if kind is other and kind in ORDERED:
-            return bool(compare(a, b))
-        if is_number(a) and is_number(b):
-            if is_symbolic(a) or is_symbolic(b):
-                return compare(_sign(a, b), 0)
-            return bool(compare(a, b))
-        raise LanguageError(f"{kind_of(a)} and {kind_of(b)} have no order ({word})")
-
-    return operator
+def _ordered(word: str, compare: Callable[[Any, Any], bool], a: Value, b: Value) -> bool:
+    kind, other = type(a), type(b)
+    if kind is other and kind in ORDERED:
+        return bool(compare(a, b))
+    if is_number(a) and is_number(b):
+        if is_symbolic(a) or is_symbolic(b):
+            return compare(_sign(a, b), 0)
+        return bool(compare(a, b))
+    raise LanguageError(f"{kind_of(a)} and {kind_of(b)} have no order ({word})")
 
 
 ORDERED = frozenset({int, str, bytes, bool, list})
-less = _ordered("<", lt)
-less_equal = _ordered("<=", le)
-greater = _ordered(">", gt)
-greater_equal = _ordered(">=", ge)
+
+
+def less(a: Value, b: Value) -> bool:
+    """Whether the first value comes before the second."""
+    if type(a) is int and type(b) is int:
+        return a < b
+    return _ordered("<", lt, a, b)
+
+
+def less_equal(a: Value, b: Value) -> bool:
+    """Whether the first value comes before the second, or is as large."""
+    if type(a) is int and type(b) is int:
+        return a <= b
+    return _ordered("<=", le, a, b)
+
+
+def greater(a: Value, b: Value) -> bool:
+    """Whether the first value comes after the second."""
+    if type(a) is int and type(b) is int:
+        return a > b
+    return _ordered(">", gt, a, b)
+
+
+def greater_equal(a: Value, b: Value) -> bool:
+    """Whether the first value comes after the second, or is as large."""
+    if type(a) is int and type(b) is int:
+        return a >= b
+    return _ordered(">=", ge, a, b)
 
 
 def _sign(a: Value, b: Value) -> int:
@@ -277,13 +319,11 @@ def lacks(item: Value, whole: Value) -> bool:
 
 def item_of(whole: Value, place: Value) -> Value:
     """The element at a place of a list or text, or the field of a record."""
-    if type(whole) is list and type(place) is int and -len(whole) <= place < len(whole):
-        return whole[place]
-    if isinstance(whole, Record):
-        return field(whole, place)
-    if type(place) is not int:
-        raise LanguageError(f"a place in {described(whole)} is an integer; this is {described(place)}")
-    if not isinstance(whole, (list, str, bytes)):
+    if type(place) is not int or type(whole) not in PLACED:
+        if isinstance(whole, Record):
+            return field(whole, place)
+        if type(place) is not int:
+            raise LanguageError(f"a place in {described(whole)} is an integer; this is {described(place)}")
         raise LanguageError(f"{described(whole)} has no places")
     try:
         return whole[place]
@@ -291,6 +331,7 @@ def item_of(whole: Value, place: Value) -> Value:
         raise LanguageError(f"place {place} is outside {described(whole)} of length {len(whole)}") from None
 
 
+PLACED = frozenset({list, str, bytes})
 BOUNDS = frozenset({int, type(None)})
 
 
@@ -334,12 +375,18 @@ def steps(items: Value) -> Any:
 
 def every(values: Iterable[Value]) -> bool:
     """Whether all values are true; each must be a boolean."""
-    return all(map(truth, values))
+    for value in values:  # noqa: SIM110 - `all` would call for each value, in twice the time
+        if value is not True and not truth(value):
+            return False
+    return True
 
 
 def some(values: Iterable[Value]) -> bool:
     """Whether a value is true; each must be a boolean."""
-    return any(map(truth, values))
+    for value in values:  # noqa: SIM110
+        if value is not False and truth(value):
+            return True
+    return False
 
 
 def truth(value: Value) -> bool:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from dia_runtime.language.diagnostics import LanguageError
@@ -107,7 +108,15 @@ def decimal_text(value: Fraction) -> str:
     >>> decimal_text(Fraction(-5, 4))
     '-1.25'
     """
-    top, bottom = value.numerator, value.denominator
+    top, places, factor = value.numerator, *_places(value.denominator)
+    digits = integer_text(abs(top) * factor).rjust(places + 1, "0")
+    sign = "-" if top < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+
+@lru_cache(maxsize=256)
+def _places(bottom: int) -> tuple[int, int]:
+    """How many decimal places a denominator needs, and by what a numerator is multiplied to stand over as many tens."""
     twos = (bottom & -bottom).bit_length() - 1
     odd, fives = bottom >> twos, 0
     while odd % 5 == 0 and fives <= DECIMAL_PLACES:
@@ -115,9 +124,7 @@ def decimal_text(value: Fraction) -> str:
     places = max(twos, fives)
     if odd != 1 or places > DECIMAL_PLACES:
         raise LanguageError("the decimal expansion does not end")
-    digits = integer_text(abs(top) * 10**places // bottom).rjust(places + 1, "0")
-    sign = "-" if top < 0 else ""
-    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+    return places, 10**places // bottom
 
 
 def plain(value: Value) -> str:
@@ -126,7 +133,7 @@ def plain(value: Value) -> str:
     if kind is str:
         return str(value)
     if kind is int:
-        return integer_text(value)
+        return str(value) if -SAFE_INTEGER < value < SAFE_INTEGER else integer_text(value)
     if isinstance(value, bool) or value is None:
         return {True: "True", False: "False", None: "none"}[value]
     if isinstance(value, ExactDecimal):
