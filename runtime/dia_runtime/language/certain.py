@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
+from math import ceil, floor, isqrt
 from typing import Any
 
 from dia_runtime.language.budgets import charge, left
@@ -32,8 +34,9 @@ def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
     """
     proven = interval(value, SPARE_DIGITS)
     if proven is not None:
-        if _has_integral(value) and proven[1] - proven[0] < Fraction(1, 10 ** (max(0, places) + 2)):
-            yield proven  # mostly enough, and further digits of an integral are dear
+        is_narrow = proven[1] - proven[0] < Fraction(1, 10 ** (max(0, places) + 2))
+        if is_narrow and (_is_simple(value) or _has_integral(value)):
+            yield proven  # mostly enough: simple numbers are no ties, and further digits of an integral are dear
         yield from _proven_enclosures(value, proven, places)
         return
     _require_closed(value)
@@ -58,7 +61,7 @@ def _proven_enclosures(value: Any, rough: Enclosure, places: int) -> Iterator[En
 def _has_integral(value: Any) -> bool:
     import sympy
 
-    return bool(value.has(sympy.Integral))
+    return isinstance(value, sympy.Integral) or any(map(_has_integral, value.args))
 
 
 def interval(value: Any, digits: int) -> Enclosure | None:
@@ -75,6 +78,8 @@ def interval(value: Any, digits: int) -> Enclosure | None:
 
     if not isinstance(value, sympy.Expr):
         return None
+    if _is_simple(value):
+        return _simple_interval(value, digits)
     if (value, digits) in _KNOWN:
         steps, found = _KNOWN[value, digits]
         charge(steps)  # what it takes does not depend on what was computed before
@@ -89,6 +94,42 @@ def interval(value: Any, digits: int) -> Enclosure | None:
 
 
 _KNOWN: dict[tuple[Any, int], tuple[int, Enclosure | None]] = {}
+
+
+def _is_simple(value: Any) -> bool:
+    """Whether the number is a + b pi or a + b sqrt(c) with rational a and b and a whole c, as most rounded answers."""
+    import sympy
+
+    kernel = value.as_coeff_Add(rational=True)[1].as_coeff_Mul(rational=True)[1]
+    if kernel.is_Pow and kernel.exp is sympy.S.Half:
+        return bool(kernel.base.is_Integer and kernel.base.p > 0)
+    return kernel is sympy.pi
+
+
+def _simple_interval(value: Any, digits: int) -> Enclosure:
+    """Bounds of a simple number by integers alone, in a tenth of the time that intervals of mpmath's take."""
+    added, rest = value.as_coeff_Add(rational=True)
+    factor, kernel = rest.as_coeff_Mul(rational=True)
+    bits = digits * 10 // 3 + SPARE_BITS
+    low, high = _root(int(kernel.base.p), bits) if kernel.is_Pow else _pi(bits)
+    offset = int(added.p * factor.q) << bits
+    times, unit = int(added.q * factor.p), int(added.q * factor.q) << bits
+    ends = Fraction(offset + times * low, unit), Fraction(offset + times * high, unit)
+    return ends if times > 0 else ends[::-1]
+
+
+def _root(number: int, bits: int) -> tuple[int, int]:
+    """Whole numbers between which the root lies when it has been multiplied by 2**bits."""
+    root = isqrt(number << 2 * bits)
+    return root, root + 1
+
+
+@lru_cache(maxsize=8)
+def _pi(bits: int) -> tuple[int, int]:
+    import sympy
+
+    low, high = _computed_interval(sympy.pi, bits) or (Fraction(0), Fraction(0))
+    return floor(low * 2**bits), ceil(high * 2**bits)
 
 
 def _computed_interval(value: Any, digits: int) -> Enclosure | None:

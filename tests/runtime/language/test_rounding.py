@@ -308,3 +308,29 @@ def test_proven_bounds_hold_the_number(parts: list[tuple[Fraction, int]], digits
     assert mpf(low.numerator) / low.denominator <= number + mpf(10) ** -100
     assert number - mpf(10) ** -100 <= mpf(high.numerator) / high.denominator
     assert high - low < Fraction(10) ** (6 - digits)
+
+
+RATIONALS = st.fractions(-(10**6), 10**6, max_denominator=1000)
+
+
+@settings(deadline=None)
+@given(RATIONALS, RATIONALS, st.integers(0, 10**9), st.integers(1, 60))
+def test_simple_numbers_lie_in_their_bounds_and_in_those_of_intervals(
+    offset: Fraction, factor: Fraction, root: int, digits: int
+) -> None:
+    import sympy
+    from dia_runtime.language.certain import _computed_interval, _is_simple, interval
+
+    kernel = sympy.sqrt(root) if root else sympy.pi
+    value = sympy.Rational(offset.numerator, offset.denominator) + kernel * sympy.Rational(
+        factor.numerator, factor.denominator
+    )
+    found, others = interval(value, digits), _computed_interval(value, digits)
+    assert found is not None and others is not None
+    assert _is_simple(value) != (factor == 0 or kernel.is_Integer)
+    low, high = found
+    assert others[0] <= high and low <= others[1]
+    assert not _is_simple(value) or high - low <= abs(factor) * max(1, root) * Fraction(10) ** -digits
+    if root:  # low <= offset + factor * sqrt(root) <= high, by squares
+        near, far = sorted(((low - offset, high - offset)), key=abs)
+        assert near**2 <= factor**2 * root <= far**2
