@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import struct
 from collections.abc import Callable
 from typing import TypeAlias
 from urllib.parse import quote
@@ -15,6 +16,11 @@ from dia_runtime.language.limits import INTEGER_BITS, TEXT_LENGTH
 from dia_runtime.language.radix import digits_of, number_of
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+# What Python's own `int` takes for the same digits
+RADIX32 = bytes.maketrans(BASE32, b"0123456789abcdefghijklmnopqrstuv")
+BASE85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+VALUES85 = bytes.maketrans(BASE85, bytes(range(85)))
 Encoder: TypeAlias = Callable[[bytes], str]
 Decoder: TypeAlias = Callable[[bytes], bytes]
 PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})?")
@@ -127,7 +133,7 @@ def from_base32(text: str) -> bytes:
     >>> from_base32("NBUQ====")
     b'hi'
     """
-    return _canonical("base32", base64.b32decode, to_base32, text)
+    return _decoded("base32", _from_base32, text)
 
 
 def to_base64(data: bytes) -> str:
@@ -167,7 +173,7 @@ def from_base85(text: str) -> bytes:
     >>> from_base85("Xk~0{Zv")
     b'hello'
     """
-    return _canonical("base85", base64.b85decode, to_base85, text)
+    return _decoded("base85", _from_base85, text)
 
 
 def to_base58(data: bytes) -> str:
@@ -268,6 +274,38 @@ def _percent_byte(match: re.Match[bytes]) -> bytes:
     if match[1] is None:
         raise _malformed("percent-encoded")
     return bytes([int(match[1], 16)])
+
+
+def _from_base32(text: bytes) -> bytes:
+    """The bytes; ValueError for a text that no bytes have."""
+    body = text.rstrip(b"=")
+    if len(text) % 8 or len(text) - len(body) not in (0, 1, 3, 4, 6) or body.translate(None, BASE32):
+        raise ValueError
+    size, unused = divmod(5 * len(body), 8)
+    number = int(body.translate(RADIX32), 32) if body else 0
+    if number & (1 << unused) - 1:
+        raise ValueError
+    return (number >> unused).to_bytes(size)
+
+
+def _from_base85(text: bytes) -> bytes:
+    """The bytes; ValueError for a text that no bytes have."""
+    lacking = -len(text) % 5
+    if text.translate(None, BASE85):
+        raise ValueError
+    held = (text + BASE85[-1:] * lacking).translate(VALUES85)
+    groups = zip(held[::5], held[1::5], held[2::5], held[3::5], held[4::5], strict=True)
+    words = [(((a * 85 + b) * 85 + c) * 85 + d) * 85 + e for a, b, c, d, e in groups]
+    try:
+        data = struct.pack(f">{len(words)}I", *words)
+    except struct.error:
+        raise ValueError from None
+    if not lacking:
+        return data
+    last = data[-4:-lacking]
+    if base64.b85encode(last) != text[lacking - 5 :]:
+        raise ValueError
+    return data[:-lacking]
 
 
 def _canonical(name: str, decoder: Decoder, encoder: Encoder, text: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import shutil
 import subprocess
 from typing import Any
@@ -34,9 +35,7 @@ def code(name: str, *arguments: Any) -> str:
 @pytest.mark.parametrize("name", ["base16", "base32", "base64"])
 def test_encoders_agree_with_coreutils(name: str) -> None:
     for data in DATA:
-        told = subprocess.run(
-            ["basenc", f"--{name}", "-w0"], input=data, capture_output=True, check=True
-        ).stdout
+        told = subprocess.run(["basenc", f"--{name}", "-w0"], input=data, capture_output=True, check=True).stdout
         assert call(f"to_{name}", data) == told.decode()
 
 
@@ -85,6 +84,29 @@ def test_a_decoder_takes_nothing_but_what_its_encoder_writes(name: str, text: st
     except LanguageError:
         return
     assert call("encode", name, data) == text
+
+
+NEARLY = st.tuples(st.binary(max_size=12), st.integers(0, 20), st.text("A2Z=~0!a", max_size=2))
+
+
+@given(
+    st.sampled_from([("base32", base64.b32encode, base64.b32decode), ("base85", base64.b85encode, base64.b85decode)]),
+    NEARLY,
+)
+def test_decoders_take_what_pythons_own_decode_and_encode_again(
+    codec: tuple[str, Any, Any], given: tuple[bytes, int, str]
+) -> None:
+    (name, encoder, decoder), (data, place, put) = codec, given
+    text = encoder(data).decode()
+    text = text[:place] + put + text[place + len(put) :]
+    try:
+        found = decoder(text)
+    except ValueError:
+        found = None
+    if found is not None and encoder(found).decode() == text:
+        assert call(f"from_{name}", text) == found
+    else:
+        assert code(f"from_{name}", text)
 
 
 @pytest.mark.parametrize(
