@@ -84,6 +84,9 @@ NAMES = st.sampled_from(["a", "b", "div", "input", "br"])
 VALUES = st.text("ab<>&;'=/ -!", max_size=6)
 PARTS = st.one_of(
     st.tuples(NAMES, VALUES).map(lambda part: f'<{part[0]} x="{part[1]}">'),
+    st.lists(st.tuples(NAMES, VALUES).map(lambda part: f' {part[0]}="{part[1]}"'), max_size=3).map(
+        lambda held: f"<b{''.join(held)}>"
+    ),
     NAMES.map(lambda name: f"</{name}>"),
     st.text("ab &;>\n", max_size=8),
     st.text("ab <>", max_size=5).map(lambda text: f"<!-- {text} -->"),
