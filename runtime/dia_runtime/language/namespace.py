@@ -116,13 +116,18 @@ def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> 
     `apply(text, step)` is what `reduce(apply, steps, text)` calls, `holds(rule, text)` is what a person writes.
     """
 
+    last: Entry | None = None  # loops ask for one entry after the other, but mostly for the same
+    chosen: Callable[..., Value] | None = None
+
     def call(scope: Mapping[str, Value], *arguments: Value) -> Value:
-        entry, others = arguments[-1], arguments[:-1]
+        nonlocal last, chosen
+        *others, entry = arguments
         if type(entry) is not Entry:
-            entry, others = arguments[0], arguments[1:]
-        if type(entry) is not Entry:
-            raise LanguageError(f"the last argument of `{name}` is an entry of a catalog")
-        chosen = entries.get((entry.catalog, entry.name))
+            entry, *others = arguments
+        if entry is not last:
+            if type(entry) is not Entry:
+                raise LanguageError(f"the last argument of `{name}` is an entry of a catalog")
+            chosen, last = entries.get((entry.catalog, entry.name)), entry
         if chosen is None:
             raise LanguageError(f"the entries of `{entry.catalog}` have no face `{name}`")
         return chosen(scope, entry.values, *others)
