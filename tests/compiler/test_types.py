@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from functools import reduce
 from hashlib import sha256
 from itertools import combinations, combinations_with_replacement, permutations, product
 from math import gcd
+from string import ascii_letters
 from typing import Any
 
 import pytest
 from dia_compiler.fuzz import Choose, Stream, Walker
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain, OptionFault, key_of
+from dia_compiler.types.numbers import is_prime, is_safe_prime, primes_below
 from dia_compiler.types.texts import spelled
 from dia_runtime.language.values import ExactDecimal
 from hypothesis import given
 from hypothesis import strategies as st
+
+WIDE = "".join(map(chr, range(0x4E00, 0x4E00 + 5000)))
 
 
 def domain(kind: str, **options: Any) -> Domain:
@@ -154,19 +159,25 @@ def test_options_that_cannot_be_are_told(kind: str, options: dict[str, Any], opt
     assert caught.value.option == option and word in caught.value.message
 
 
-@given(st.integers(0, 10**60), st.integers(1, 60), st.sampled_from(["ab", "abc", "0123456789"]))
-def test_spelling_is_a_change_of_base(number: int, length: int, alphabet: str) -> None:
-    number %= len(alphabet) ** length
-    assert number == sum(alphabet.index(letter) * len(alphabet) ** place for place, letter in
-                         enumerate(_ordered(spelled(number, alphabet, length), length)))  # fmt: skip
+@given(st.data(), st.integers(0, 700), st.sampled_from(["a", "ab", "abc", "0123456789", ascii_letters, WIDE]))
+def test_spelling_is_a_change_of_base(data: st.DataObject, length: int, alphabet: str) -> None:
+    number = data.draw(st.integers(0, len(alphabet) ** length - 1))
+    letters = spelled(number, alphabet, length)
+    assert len(letters) == length
+    assert number == reduce(lambda held, letter: held * len(alphabet) + alphabet.index(letter), reversed(letters), 0)
 
 
-def _ordered(word: str, length: int) -> str:
-    """The word's letters from the least digit on, whatever its halves were put together as."""
-    if length <= 8:
-        return word
-    half = length // 2
-    return _ordered(word[:half], half) + _ordered(word[half:], length - half)
+@given(st.integers(2, 10_000) | st.integers(2**63, 2**65) | st.integers(2**127, 2**129))
+def test_primes_and_safe_primes_are_those_of_gmpy2(number: int) -> None:
+    gmpy2 = pytest.importorskip("gmpy2")
+    assert is_prime(number) == gmpy2.is_prime(number, 40)
+    assert is_safe_prime(number) == (number % 2 == 1 and gmpy2.is_prime(number, 40) and gmpy2.is_prime(number // 2, 40))
+
+
+def test_small_safe_primes_are_found_without_exception() -> None:
+    primes = set(primes_below(5000))
+    assert [n for n in range(-5, 5000) if is_prime(n)] == sorted(primes)
+    assert [n for n in range(-5, 5000) if is_safe_prime(n)] == [p for p in sorted(primes) if p % 2 and p // 2 in primes]
 
 
 def test_a_common_factor_does_not_hide_small_primes() -> None:

@@ -102,7 +102,7 @@ class SpannedEdges(Edges):
         choose.vast()
         found = dict.fromkeys(tree_of(choose.below(self.size ** (self.size - 2)), self.size))
         while len(found) < length:
-            found[choose.below(self.pairs)] = None
+            found.update(dict.fromkeys(choose.several(self.pairs, length - len(found))))
         return sorted(found)
 
     def is_spanned(self, length: int) -> bool:

@@ -30,7 +30,7 @@ class PrimitiveRoots(Domain):
         self.exponents = [(prime - 1) // factor for factor in factors]
 
     def draw(self, choose: Choose) -> Value:
-        return choose.where(lambda inner: 1 + inner.below(self.prime - 1), self._generates, tries=100_000)
+        return 1 + choose.first(self.prime - 1, lambda index: self._generates(1 + index), 100_000)
 
     def _generates(self, number: int) -> bool:
         return all(power()(number, exponent, self.prime) != 1 for exponent in self.exponents)
@@ -76,7 +76,7 @@ class CurvePoints(Domain):
         return (x * x * x + self.a * x + self.b) % self.prime
 
     def draw(self, choose: Choose) -> Value:
-        x = choose.where(lambda inner: inner.below(self.prime), self._has_point, tries=100_000)
+        x = choose.first(self.prime, self._has_point, 100_000)
         y = square_root(self._square(x), self.prime)
         if y == 0:
             return Record(x=x, y=y)

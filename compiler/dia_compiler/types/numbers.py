@@ -230,16 +230,29 @@ def _strong_test() -> Callable[[int, int], bool] | None:
 
 def is_prime(number: int) -> bool:
     """Whether the integer is prime, by small divisors first: three of four odd numbers go after 0.2 us."""
+    return may_be_prime(number) and _proven()(number)
+
+
+def may_be_prime(number: int) -> bool:
+    """Whether cheap tests leave it open that the integer is prime; hardly any other passes gmpy2's strong test."""
     if number < 50:
-        return _proven()(number)
-    if number % 2 == 0 or gcd(number, ODD_BELOW_50) != 1:
+        return number > 1
+    if not number & 1 or gcd(number, ODD_BELOW_50) != 1:
         return False
     if number.bit_length() > 128 and gcd(number, _small_primes_product()) != 1:
         return False
     test = _strong_test()
-    if test is not None and not test(number, 2):  # a tenth of the time of the whole test, up to 64 bits
+    return test is None or test(number, 2)
+
+
+def is_safe_prime(number: int) -> bool:
+    """Whether the integer p and (p - 1) / 2 are prime."""
+    if number % 12 != 11:  # neither of the two is even, nor a multiple of 3
+        return number in (5, 7)
+    half = number >> 1
+    if half > 50 and gcd(number * half, ODD_BELOW_50) != 1:
         return False
-    return _proven()(number)
+    return may_be_prime(number) and may_be_prime(half) and is_prime(number) and is_prime(half)
 
 
 ODD_BELOW_50 = prod((3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47))
@@ -260,18 +273,14 @@ class Primes(Domain):
         self.numbers = Integers(start, step, max(0, (high - start) // step + 1), [])
 
     def _fits(self, number: int) -> bool:
-        if number % self.modulus != self.residue or (self.is_safe and number % 4 != 3 and number != 5):
+        if number % self.modulus != self.residue:
             return False
-        if not self.is_safe:
-            return is_prime(number)
-        half = number >> 1
-        if half > 50 and gcd(number * half, ODD_BELOW_50) != 1:
-            return False  # nine of ten, after 0.2 us
-        return is_prime(number) and is_prime(half)
+        return is_safe_prime(number) if self.is_safe else is_prime(number)
 
     def draw(self, choose: Choose) -> Value:
-        at = self.numbers.at
-        return at(choose.first(self.numbers.count_, lambda index: self._fits(at(index)), 1_000_000))
+        low, step = self.numbers.low, self.numbers.step
+        fits = self._fits if self.modulus > 1 else is_safe_prime if self.is_safe else is_prime
+        return low + step * choose.first(self.numbers.count_, lambda index: fits(low + step * index), 1_000_000)
 
     def contains(self, value: Value) -> bool:
         return self.numbers.contains(value) and self._fits(value)

@@ -65,5 +65,5 @@ def drawn_places(choose: Choose, size: int, length: int) -> list[int]:
 def _sampled(choose: Choose, size: int, length: int) -> list[int]:
     found: dict[int, None] = {}
     while len(found) < length:
-        found[choose.below(size)] = None
+        found.update(dict.fromkeys(choose.several(size, length - len(found))))
     return list(found)

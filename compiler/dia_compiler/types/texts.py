@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from dia_runtime.language.values import Value
@@ -95,7 +96,7 @@ class Strings(Domain):
 
     def draw(self, choose: Choose) -> Value:
         length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
-        return spelled(choose.below(len(self.alphabet) ** length), self.alphabet, length)
+        return spelled(choose.below(power(len(self.alphabet), length)), self.alphabet, length)
 
     def contains(self, value: Value) -> bool:
         return isinstance(value, str) and self.low <= len(value) <= self.high and set(value) <= set(self.alphabet)
@@ -112,20 +113,41 @@ class Strings(Domain):
         return list(dict.fromkeys(char * length for length in (self.low, self.high) for char in (first, last)))
 
 
-CHUNK = 8
+SYLLABLES = 4096
+LEAF = 32
 
 
 def spelled(number: int, alphabet: str, length: int) -> str:
-    """The number as a word of that length over the alphabet, least digit first; halved, since long division is slow."""
-    if length <= CHUNK:
-        size, letters = len(alphabet), []
-        for _ in range(length):
-            number, digit = divmod(number, size)
-            letters.append(alphabet[digit])
-        return "".join(letters)
-    half = length // 2
-    high, low = divmod(number, len(alphabet) ** half)
-    return spelled(low, alphabet, half) + spelled(high, alphabet, length - half)
+    """The number as a word of that length over the alphabet, least digit first."""
+    syllables, width = _syllables(alphabet)
+    return "".join(_places(number, syllables, -(-length // width)))[:length]
+
+
+@lru_cache(maxsize=32)
+def _syllables(alphabet: str) -> tuple[list[str], int]:
+    """All words of one length in the order of their numbers, and that length: as many digits come of one division."""
+    found, width = list(alphabet), 1
+    while len(alphabet) > 1 and len(found) * len(alphabet) <= SYLLABLES:
+        found, width = [head + letter for letter in alphabet for head in found], width + 1
+    return found, width
+
+
+def _places(number: int, syllables: list[str], count: int) -> list[str]:
+    """So many syllables, the least first; a long number is halved, since long division is slow."""
+    size, found = len(syllables), []
+    if count > LEAF:
+        high, low = divmod(number, power(size, count // 2))
+        return _places(low, syllables, count // 2) + _places(high, syllables, count - count // 2)
+    for _ in range(count):
+        number, place = divmod(number, size)
+        found.append(syllables[place])
+    return found
+
+
+@lru_cache(maxsize=256)
+def power(base: int, exponent: int) -> int:
+    """base**exponent; remembered, since domains ask for the same few powers at every draw."""
+    return int(base**exponent)
 
 
 class StringType(ParameterType):
