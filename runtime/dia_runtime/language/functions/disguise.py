@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
@@ -13,7 +14,7 @@ WRITTEN = 2_000
 REPUNITS = (1111111, 111111, 11111, 1111, 111, 11, 1)
 FEW_SIGNS = re.compile(r"'((?:%c)*+)'%\(((?:1++(?:[+,]1++)*+)?+)\)")
 # A text in quotes, to the end of its line where it lacks the second one, or a word.
-PARTS = re.compile(r"""'(?:[^'\\\n]|\\.)*+'?+|"(?:[^"\\\n]|\\.)*+"?+|\w++""")
+PARTS = re.compile(r"""('(?:[^'\\\n]|\\.)*+'?+|"(?:[^"\\\n]|\\.)*+"?+|\w++)""")
 
 
 def to_pyfuck(text: str) -> str:
@@ -63,15 +64,18 @@ def renamed(source: str, old: list[str], new: list[str]) -> str:
     """
     charge(len(source) // 4 + len(old) + len(new))
     names = _names(old, new)
-    parts = PARTS.findall(source)
+    pieces = PARTS.split(source)  # what stands between the parts, and the parts at the odd places
+    parts = pieces[1::2]
     taken = set(names.values()).intersection(parts).difference(names)
     if taken:
         raise LanguageError(f"the source has the name `{min(taken)}` already")
     if len(source) + sum(len(names[part]) for part in parts if part in names) > TEXT_LENGTH:
         raise LanguageError(f"`renamed` would give more than {TEXT_LENGTH} characters", code="E502")
-    return PARTS.sub(lambda part: names.get(part[0], part[0]), source)
+    pieces[1::2] = [names.get(part, part) for part in parts]
+    return "".join(pieces)
 
 
+@lru_cache(maxsize=256)
 def _sum(number: int) -> str:
     terms = []
     for repunit in REPUNITS:
