@@ -66,6 +66,7 @@ STAGES: tuple[frozenset[str], ...] = (
     frozenset({"recompile", "explore"}),
     frozenset({"commands"}),
     frozenset({"cli"}),
+    frozenset({"entry"}),
     frozenset({"__main__"}),
 )
 

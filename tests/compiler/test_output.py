@@ -285,3 +285,15 @@ def test_a_strict_check_ends_with_1_for_warnings(tmp_path: Path, dia: Dia) -> No
     path = tmp_path / "specs" / "t0.yaml"
     path.write_text(path.read_text().replace("params: {", "params: {unused: {type: boolean}, "))
     assert [dia(tmp_path, "check", "specs", *extra).exit for extra in ((), ("--strict",))] == [0, 1]
+
+
+def test_an_interrupt_while_modules_are_read_is_told_in_one_word() -> None:
+    program = (
+        "import builtins, dia_compiler.entry as entry; real = builtins.__import__\n"
+        "def interrupted(name, *more, **named):\n"
+        "    if name == 'click': raise KeyboardInterrupt\n"
+        "    return real(name, *more, **named)\n"
+        "builtins.__import__ = interrupted; entry.main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
