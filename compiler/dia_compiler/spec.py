@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dia_runtime.language.diagnostics import Position
+from dia_runtime.language.packing import packed
 from dia_runtime.language.values import Value
 
 from dia_compiler.read import Mapping, Node, Scalar, pairs
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from dia_compiler.talk import Talk
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Snippet:
     """A piece of an expression or template with its origin; `shift` characters of the scalar come before it.

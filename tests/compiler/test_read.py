@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
@@ -9,6 +10,7 @@ from time import perf_counter
 import pytest
 import yaml
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, data, parse, read
+from dia_compiler.spec import Snippet
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 from dia_runtime.language.values import ExactDecimal
 from hypothesis import given
@@ -160,3 +162,10 @@ def test_a_mapping_finds_its_keys() -> None:
     assert isinstance(root, Mapping)
     key = root.key("b")
     assert key is not None and key.position.line == 2 and root.get("c") is None and root.key("c") is None
+
+
+def test_what_goes_to_a_worker_comes_out_as_it_was() -> None:
+    root = parse("one: [a, 'b', {two: 1}]\nthree: 0.5\n", "file.yaml")
+    assert isinstance(root, Mapping)
+    snippet = Snippet("a", root.pairs[0][0], 2, root.position)
+    assert pickle.loads(pickle.dumps((root, snippet))) == (root, snippet)

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from dia_runtime.language.packing import packed
 
+
+@packed
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
     """A place in a source file; line and column count from 1, columns in code points."""

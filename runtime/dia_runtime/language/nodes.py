@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from dia_runtime.language.diagnostics import BIDIRECTIONAL, DiaError, Diagnostic, Position
+from dia_runtime.language.packing import packed
 from dia_runtime.language.values import Record, Value, decimal
 
 FILE_BYTES = 1 << 20
@@ -29,6 +30,7 @@ KEY_LENGTH = 1_024
 PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A scalar: its value by the core rules, its text as read, and where each character of it stands.
@@ -59,6 +61,7 @@ class Scalar:
         return Position(start.file, start.line, start.column + offset + (self.style in ("'", '"')))
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """A list of nodes."""
@@ -68,6 +71,7 @@ class Sequence:
     is_flow: bool = False
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Mapping:
     """Pairs of key and node in the order of the file; no key stands twice."""
