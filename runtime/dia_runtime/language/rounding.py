@@ -10,7 +10,7 @@ from typing import Any
 from dia_runtime.language.certain import enclosures, equals
 from dia_runtime.language.diagnostics import LanguageError, did_you_mean
 from dia_runtime.language.radix import integer_text
-from dia_runtime.language.values import ExactDecimal, Value, decimal, described, is_symbolic, normal
+from dia_runtime.language.values import ExactDecimal, Value, described, is_symbolic, normal
 
 MAXIMUM_PLACES = 10_000
 # Enclosures to try before a symbolic value is compared exactly with the tie that it seems to be
@@ -36,11 +36,14 @@ def round_exact(value: Value, places: int, ties: str = "half_even") -> int | Exa
     if is_symbolic(number):
         units = _symbolic_units(number, places, ties)
     elif type(number) is int or isinstance(number, Fraction):
-        units = _units(number * _scale(places), ties)
+        units = _rational_units(number, places, ties)
     else:
         raise LanguageError(f"only a number can be rounded; this is {described(value)}")
-    rounded: int | ExactDecimal = decimal(Fraction(units, 10**places) if places > 0 else units * 10**-places)
-    return rounded
+    unit: int = 10 ** abs(places)
+    if places <= 0:
+        return units * unit
+    rounded = ExactDecimal(units, unit)
+    return rounded.numerator if rounded.denominator == 1 else rounded
 
 
 def _scale(places: int) -> int | Fraction:
@@ -76,11 +79,12 @@ TIES: Mapping[str, Callable[[int, int, int], bool]] = {
 }
 
 
-def _units(scaled: int | Fraction, ties: str) -> int:
-    """The rational rounded to a whole number."""
-    top, unit = scaled.numerator, scaled.denominator
-    whole, rest = divmod(abs(top), unit)
-    units = whole + TIES[ties](whole, 2 * rest, unit)
+def _rational_units(number: int | Fraction, places: int, ties: str) -> int:
+    """The rational rounded, in units of its last place."""
+    top, bottom, unit = number.numerator, number.denominator, 10 ** abs(places)
+    scaled, bottom = (top * unit, bottom) if places >= 0 else (top, bottom * unit)
+    whole, rest = divmod(abs(scaled), bottom)
+    units: int = whole + TIES[ties](whole, 2 * rest, bottom)
     return -units if top < 0 else units
 
 
@@ -90,17 +94,17 @@ def _symbolic_units(value: Any, places: int, ties: str) -> int:
     found = enclosures(value, places)
     low = high = None
     for low, high in islice(found, TRIES):
-        if (units := _agreed(low * scale, high * scale, ties)) is not None:
+        if (units := _agreed(low, high, places, ties)) is not None:
             return units
     if low is None or high is None:
         raise LanguageError("the number needs too many digits to be rounded")
     # Ties and whole numbers are half units apart: this is the one in doubt
-    tie = Fraction(_units((low + high) * scale, "half_even"), 2)
+    tie = Fraction(_rational_units(low + high, places, "half_even"), 2)
     same = equals(value, tie / scale)
     if same:
-        return _units(tie, ties)
+        return _rational_units(tie, 0, ties)
     for low, high in islice(found, None if same is False else TRIES):
-        if (units := _agreed(low * scale, high * scale, ties)) is not None:
+        if (units := _agreed(low, high, places, ties)) is not None:
             return units
     near = write_number(tie / scale)
     raise LanguageError(
@@ -109,10 +113,10 @@ def _symbolic_units(value: Any, places: int, ties: str) -> int:
     )
 
 
-def _agreed(low: Fraction, high: Fraction, ties: str) -> int | None:
+def _agreed(low: Fraction, high: Fraction, places: int, ties: str) -> int | None:
     """What both ends are rounded to, if that is one thing; the value is then rounded to it as well."""
-    units = _units(low, ties)
-    return units if units == _units(high, ties) else None
+    units = _rational_units(low, places, ties)
+    return units if units == _rational_units(high, places, ties) else None
 
 
 def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_ZEROS, thousands: str = "") -> str:
@@ -130,13 +134,13 @@ def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_Z
     _require_writing(zeros, thousands)
     if type(value) is int and not thousands and not (zeros == "keep" and places and places > 0):
         return integer_text(value)
-    whole, decimals = _digits(Fraction(value))
+    whole, decimals = _digits(value)
     if places is not None and len(decimals) > max(places, 0):
         message = f"the number has {len(decimals)} decimal places, which are more than {max(places, 0)}"
         raise LanguageError(message, "round it first")
     if places is not None and zeros == "keep":
         decimals = decimals.ljust(places, "0")
-    sign = "-" if value < 0 else ""
+    sign = "-" if value.numerator < 0 else ""
     return sign + _grouped(whole, thousands) + (f".{decimals}" if decimals else "")
 
 
@@ -147,7 +151,7 @@ def _require_writing(zeros: str, thousands: str) -> None:
         raise LanguageError("`thousands` must be a comma, a blank, an underscore, an apostrophe or nothing")
 
 
-def _digits(value: Fraction) -> tuple[str, str]:
+def _digits(value: int | Fraction) -> tuple[str, str]:
     """The digits before and after the decimal point, without trailing zeros."""
     places = _places(value.denominator)
     digits = integer_text(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")

@@ -331,6 +331,6 @@ def test_simple_numbers_lie_in_their_bounds_and_in_those_of_intervals(
     low, high = found
     assert others[0] <= high and low <= others[1]
     assert not _is_simple(value) or high - low <= abs(factor) * max(1, root) * Fraction(10) ** -digits
-    if root:  # low <= offset + factor * sqrt(root) <= high, by squares
+    if _is_simple(value) and root:  # low <= offset + factor * sqrt(root) <= high, by squares
         near, far = sorted(((low - offset, high - offset)), key=abs)
         assert near**2 <= factor**2 * root <= far**2

@@ -185,6 +185,8 @@ class RealAnswer(RoundedAnswer):
 
     def settle(self, value: Value) -> Value:
         number = self.rounded(value)
+        if self.round:
+            return number  # an integer or a decimal
         if is_symbolic(number):
             return _near(number, self._required_margin(_size(number)) / STORED)
         if type(number) is int or has_finite_decimals(number):

@@ -17,6 +17,9 @@ def gcd(first: int | list[int], *others: int | list[int]) -> int:
     >>> gcd(12, 18), gcd([60, 84, 132])
     (6, 12)
     """
+    if len(others) == 1 and type(first) is int and type(other := others[0]) is int:
+        charge(2 + (first.bit_length() ** 2 + other.bit_length() ** 2) // 1_000_000)
+        return math.gcd(first, other)  # in half the time
     numbers = _spread("gcd", (first, *others))
     _charge_for(numbers)
     return math.gcd(*numbers)
@@ -68,9 +71,7 @@ def mod_inverse(a: int, modulus: int) -> int:
         return pow(a, -1, modulus)
     except ValueError:
         mend = "test first whether gcd(a, modulus) is 1"
-        raise LanguageError(
-            "there is no inverse: `a` and `modulus` have a common divisor", mend, "E504"
-        ) from None
+        raise LanguageError("there is no inverse: `a` and `modulus` have a common divisor", mend, "E504") from None
 
 
 def crt(remainders: list[int], moduli: list[int]) -> int:
@@ -119,9 +120,7 @@ def discrete_log(modulus: int, value: int, base: int) -> int:
     if modulus.bit_length() > PRIME_BITS:
         raise LanguageError(f"`discrete_log` takes a modulus of at most {PRIME_BITS} bits", code="E502")
     if modulus < 2 or math.gcd(base, modulus) != 1:
-        raise LanguageError(
-            "`discrete_log` needs a modulus above 1 that has no divisor in common with the base"
-        )
+        raise LanguageError("`discrete_log` needs a modulus above 1 that has no divisor in common with the base")
     try:
         return int(logarithm(modulus, value % modulus, base % modulus))
     except ValueError:
