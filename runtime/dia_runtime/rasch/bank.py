@@ -92,13 +92,18 @@ class Bank:
     left_out: tuple[LeftOut, ...] = ()
 
 
+def are_others(bank: Bank, questions_root: str | None) -> bool:
+    """Whether the bank's items are known to be other questions than those of that root, whatever their names."""
+    roots = {bank.questions_root, questions_root}
+    return bank.unit in OF_ONE_MAKING and len(roots) == 2 and None not in roots
+
+
 def require_questions(bank: Bank, benchmark: str | None, questions_root: str | None) -> None:
     """Nothing, where the items of the bank are questions of that root. Raises DiaError (exit 2) where only names agree.
 
     A bank or data of several roots have none, and are taken at their word.
     """
-    roots = {bank.questions_root, questions_root}
-    if bank.unit not in OF_ONE_MAKING or len(roots) == 1 or None in roots:
+    if not are_others(bank, questions_root):
         return
     message = visible(f"the bank was calibrated on other {bank.unit} than those of `{str(benchmark)[:80]}` here")
     help = "give the questions that it was calibrated on; a bank of templates serves all: `--items templates`"

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,17 @@ def test_anchors_put_new_models_on_the_old_scale_and_banks_link(call: Call) -> N
     assert code == 0 and faults("link", link) == [] and link["shift"] == pytest.approx(gap, abs=1e-9)
     assert read_bank("moved.json").items[5].difficulty == pytest.approx(first.items[5].difficulty, abs=1e-9)
     assert "is on the scale of" in err
+
+
+def test_banks_of_other_questions_link_by_name_and_say_so(call: Call) -> None:
+    Path("t.csv").write_text(counts(), encoding="utf-8")
+    call("calibrate", "t.csv", "-o", "bank.json")
+    bank = replace(read_bank("bank.json"), unit="items", questions_root="aa")
+    for name, other in (("one", bank), ("same", bank), ("two", replace(bank, questions_root="bb"))):
+        write_bank(other, f"{name}.json")
+    assert "other questions" not in call("link", "one.json", "same.json")[2]
+    code, _, err = call("link", "one.json", "two.json")
+    assert code == 0 and "the banks are of other questions" in err
 
 
 def test_an_item_that_drifted_is_told_and_does_not_link(call: Call) -> None:
