@@ -21,8 +21,14 @@ def matches(pattern: str, text: str) -> list[Value]:
     (['7', '42'], [['a', '1'], ['b', '2']])
     """
     charge(len(text) + len(pattern))
-    found = _pattern(pattern).findall(text)
-    return [list(match) if isinstance(match, tuple) else match for match in found]
+    compiled = _pattern(pattern)
+    if not text.isascii():
+        return [list(match) if isinstance(match, tuple) else match for match in compiled.findall(text)]
+    # The binding counts characters anew at each match of a text; of bytes it does not, and ASCII has one for each
+    groups = range(1, compiled.groups + 1) or range(1)
+    found = [[match.span(group) for group in groups] for match in compiled.finditer(text.encode("ascii"))]
+    parts = [[text[begin:end] for begin, end in spans] for spans in found]  # of an unused group that is -1 to -1
+    return parts if len(groups) > 1 else [part for (part,) in parts]
 
 
 @lru_cache(maxsize=256)
@@ -34,9 +40,7 @@ def _pattern(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        raise LanguageError(
-            f"the pattern is not RE2: {_reason(error)}", "no look-around, no back references"
-        ) from None
+        raise LanguageError(f"the pattern is not RE2: {_reason(error)}", "no look-around, no back references") from None
 
 
 def _reason(error: Exception) -> str:
