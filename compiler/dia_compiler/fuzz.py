@@ -98,13 +98,35 @@ class Stream:
         self.pool, self.left = pool, left
         return found
 
+    def falling(self, options: int) -> list[int]:
+        """A number below `options`, then one below one option less, down to two: those that `below` gives one by one.
+
+        They are what a Fisher-Yates shuffle of so many items draws.
+        """
+        found: list[int] = []
+        pool, left = self.pool, self.left
+        for most in range(options - 1, 0, -1):
+            size = most.bit_length()
+            mask = (1 << size) - 1
+            value = options
+            while value > most:
+                if left < size:
+                    self.pool, self.left = pool, left
+                    self._fill(size)
+                    pool, left = self.pool, self.left
+                value = pool & mask
+                pool >>= size
+                left -= size
+            found.append(value)
+        self.pool, self.left = pool, left
+        return found
+
 
 @lru_cache(maxsize=4096)
 def shuffled(key: bytes, size: int) -> tuple[int, ...]:
     """A Fisher-Yates shuffle of 0..size-1 under the key."""
-    stream, items = Stream(derived(key, "table")), list(range(size))
-    for last in range(size - 1, 0, -1):
-        other = stream.below(last + 1)
+    items = list(range(size))
+    for last, other in zip(range(size - 1, 0, -1), Stream(derived(key, "table")).falling(size), strict=True):
         items[last], items[other] = items[other], items[last]
     return tuple(items)
 
@@ -212,6 +234,12 @@ class Choose:
         drawn = self.stream.several(options, count - len(found))
         self._note(options, drawn)
         return found + drawn
+
+    def falling(self, options: int) -> list[int]:
+        """A choice among so many options, then among one less, down to two."""
+        if not self.is_vast:
+            return [self.below(fewer) for fewer in range(options, 1, -1)]
+        return self.stream.falling(options)
 
     def different(self, options: int, count: int) -> list[int]:
         """So many choices of which no two are the same: those of `where` one by one, in a third of its time."""

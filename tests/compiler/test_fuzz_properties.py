@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from dia_compiler.fuzz import Exhausted, Walker
+from dia_compiler.fuzz import Choose, Exhausted, Stream, Walker
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -114,3 +114,15 @@ def test_a_hopeless_condition_ends() -> None:
 
     with pytest.raises(Exhausted):
         list(Walker(b"hopeless", draw).positions())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 2**60), st.integers(0, 9), st.booleans(), st.lists(st.integers(0, 1), max_size=3))
+def test_choices_in_bulk_are_those_made_one_by_one(options: int, count: int, is_vast: bool, forced: list[int]) -> None:
+    bulk, alone = (Choose(tuple(forced), Stream(sha256(b"bulk").digest())) for _ in range(2))
+    for choose in (bulk, alone):
+        if is_vast:
+            choose.vast()
+    assert bulk.several(options, count) == [alone.below(options) for _ in range(count)]
+    assert bulk.falling(count) == [alone.below(fewer) for fewer in range(count, 1, -1)]
+    assert bulk.trail == alone.trail and bulk.stream.bits(300) == alone.stream.bits(300)

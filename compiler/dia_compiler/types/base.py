@@ -41,6 +41,10 @@ class Choose(Protocol):
         """So many choices that differ, each one of 0..options-1."""
         ...
 
+    def falling(self, options: int) -> list[int]:
+        """A choice among so many options, then among one less, down to two."""
+        ...
+
     def first(self, options: int, holds: Callable[[int], bool], tries: int = 1000) -> int:
         """The first one of 0..options-1 that holds."""
         ...
@@ -67,6 +71,10 @@ class OneByOne(ABC):
         for _ in range(count):
             found.append(self.first(options, lambda choice: choice not in found))
         return found
+
+    def falling(self, options: int) -> list[int]:
+        """A choice among so many options, then among one less, down to two."""
+        return [self.below(fewer) for fewer in range(options, 1, -1)]
 
     def first(self, options: int, holds: Callable[[int], bool], tries: int = 1000) -> int:
         """The first one of 0..options-1 that holds."""

@@ -151,8 +151,7 @@ class Permutations(Domain):
         rest = list(self.items)
         if len(rest) > 34:
             choose.vast()
-            for last in range(len(rest) - 1, 0, -1):
-                other = choose.below(last + 1)
+            for last, other in zip(range(len(rest) - 1, 0, -1), choose.falling(len(rest)), strict=True):
                 rest[last], rest[other] = rest[other], rest[last]
             return rest
         rank, places = choose.below(self.count), []
