@@ -7,6 +7,7 @@ import hmac
 import io
 import zipfile
 import zlib
+from functools import lru_cache
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError, did_you_mean
@@ -104,12 +105,18 @@ def _within(name: str, held: bytes) -> bytes:
 def _directory(archive: bytes) -> zipfile.ZipFile:
     charge(len(archive) // 64)
     try:
-        directory = zipfile.ZipFile(io.BytesIO(archive))
+        directory = _opened(archive)
     except DAMAGED:
         raise LanguageError("the bytes are no ZIP file, or a damaged one") from None
     if len(directory.infolist()) > MOST_MEMBERS:
         raise LanguageError(f"a ZIP file has at most {MOST_MEMBERS} members here", code="E502")
     return directory
+
+
+@lru_cache(maxsize=1)
+def _opened(archive: bytes) -> zipfile.ZipFile:
+    """The archive, kept since what is asked of one is asked several times in a row."""
+    return zipfile.ZipFile(io.BytesIO(archive))
 
 
 def _found(directory: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
