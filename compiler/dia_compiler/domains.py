@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
@@ -144,6 +145,7 @@ class Maker:
         is_pure = all(use.name not in namespace.own for _, use in self.calls) and not self.has_inner_conditions
         self.reads = tuple(dict.fromkeys(use.name for _, use in self.uses)) if is_pure else ()
         self.made: dict[Any, Domain] = {}
+        self.last: tuple[list[Value], Domain] | None = None
 
     @property
     def has_inner_conditions(self) -> bool:
@@ -220,13 +222,16 @@ class Maker:
         return Filtered(domain, self._holds(scope)) if self.where else domain
 
     def _known(self, scope: Scope) -> Domain:
-        """The domain, made once for the same few plain values that it depends on."""
+        """The domain, made once for the same few plain values, or for the very lists, that it depends on."""
         if not self.reads:
             return self._made(scope)
         values = [scope.get(name) for name in self.reads]
+        if self.last is not None and all(map(is_, values, self.last[0])):
+            return self.last[1]
         kinds = tuple(map(type, values))
         if not PLAIN.issuperset(kinds):
-            return self._made(scope)
+            self.last = (values, self._made(scope))
+            return self.last[1]
         key = (kinds, *values)
         if key not in self.made:
             if len(self.made) >= MOST_MADE:

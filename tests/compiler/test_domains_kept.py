@@ -19,15 +19,19 @@ title: T
 params:
   n: {type: integer, min: 1, max: 90}
   side: {type: choice, of: "= [1, 2, 1 == 1, 1 == 2, '1']"}
-  few: {type: list, length: 2, of: {type: integer, min: 1, max: 5}}
+  few: {type: list, length: 2, unique: true, of: {type: integer, min: 1, max: 5}}
   x: {type: integer, min: = n, max: = n + 3}
   shown: {type: choice, of: "= [side, [side]]"}
   y: {type: list, length: 1, of: {type: integer, min: = n, max: = n + 9, where: it != x}}
   z: {type: integer, min: '= max(few)', max: '= max(few)'}
+  word: {type: choice, of: {from: some}}
+  item: {type: choice, of: "= few + [6]"}
   own: {type: integer, min: '= twice(1)', max: '= twice(2)'}
+lists:
+  some: [a, b, c]
 functions:
   twice(a): n * a
-prompt: "{{ n }} {{ side }} {{ x }} {{ shown }} {{ y }} {{ z }} {{ few }} {{ own }}"
+prompt: "{{ n }} {{ side }} {{ x }} {{ shown }} {{ y }} {{ z }} {{ few }} {{ own }} {{ word }} {{ item }}"
 answer: {value: x, type: integer}
 checks: [answer == x]
 """
@@ -52,7 +56,9 @@ def test_few_are_kept_and_only_what_depends_on_plain_values_alone(tmp_path: Path
     makers = made.prepared.makers
     assert 0 < len(makers["x"].made) <= domains.MOST_MADE
     assert {kinds for kinds, *_ in makers["shown"].made} == {(int,), (bool,), (str,)}
-    assert not any(makers[name].made for name in ("n", "y", "z", "own"))
+    assert not any(makers[name].made for name in ("n", "y", "z", "own", "word", "item"))
+    assert makers["word"].last is not None and makers["own"].last is None
+    assert makers["word"].make(dict(made.lists)) is makers["word"].last[1]
 
 
 @given(st.integers(2, 5000), st.lists(st.integers(2, 6000), min_size=1, max_size=5))

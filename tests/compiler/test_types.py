@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
 from hashlib import sha256
@@ -12,7 +13,7 @@ from string import ascii_letters
 from typing import Any
 
 import pytest
-from dia_compiler.fuzz import Choose, Stream, Walker
+from dia_compiler.fuzz import Choose, Rejected, Stream, Walker
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain, OptionFault, key_of
 from dia_compiler.types.numbers import is_prime, is_safe_prime, primes_below
@@ -178,6 +179,38 @@ def test_small_safe_primes_are_found_without_exception() -> None:
     primes = set(primes_below(5000))
     assert [n for n in range(-5, 5000) if is_prime(n)] == sorted(primes)
     assert [n for n in range(-5, 5000) if is_safe_prime(n)] == [p for p in sorted(primes) if p % 2 and p // 2 in primes]
+
+
+def followed(draw: Callable[[Choose], Any], forced: tuple[int, ...], is_vast: bool, key: int) -> Any:
+    """What a draw gives, with all that it leaves behind: trail, redraws, and what the stream says next."""
+    choose = Choose(forced, Stream(sha256(b"%d" % key).digest()))
+    if is_vast:
+        choose.vast()
+    try:
+        found = draw(choose)
+    except Rejected as rejection:
+        found = rejection.is_forced
+    return found, choose.trail, choose.redraws, choose.is_vast, choose.stream.bits(64)
+
+
+BULK = {
+    "integers": domain("integer", min=1, max=9, exclude=[4]),
+    "choices": domain("choice", of=["a", "b", "c", "d", "e", 1, True]),
+    "weighted": domain("choice", of=["a", "b", "c", "d", "e", "f"], weights=[1, 2, 3, 1, 2, 3]),
+    "records": domain("record", fields={"a": domain("integer", min=1, max=3), "b": domain("boolean")}),
+}
+
+
+@given(st.sampled_from(sorted(BULK)), st.lists(st.integers(0, 8), max_size=4), st.integers(0, 6), st.booleans(),
+       st.integers(0, 99))  # fmt: skip
+def test_what_is_drawn_in_bulk_is_what_is_drawn_one_by_one(
+    name: str, forced: list[int], count: int, is_vast: bool, key: int
+) -> None:
+    of = BULK[name]
+    path = tuple(choice % (of.count if name != "records" else 2) for choice in forced)
+    for bulk, plain in ((of.draw_several, Domain.draw_several), (of.draw_different, Domain.draw_different)):
+        one_by_one = followed(lambda choose, plain=plain: plain(of, choose, count), path, is_vast, key)  # type: ignore[misc]
+        assert followed(lambda choose, bulk=bulk: bulk(choose, count), path, is_vast, key) == one_by_one  # type: ignore[misc]
 
 
 def test_a_common_factor_does_not_hide_small_primes() -> None:

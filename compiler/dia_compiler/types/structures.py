@@ -23,6 +23,10 @@ class Records(Domain):
     def draw(self, choose: Choose) -> Value:
         return Record({name: domain.draw(choose) for name, domain in self.fields.items()})
 
+    def draw_several(self, choose: Choose, count: int) -> list[Value]:
+        draws = [(name, domain.draw) for name, domain in self.fields.items()]
+        return [Record({name: draw(choose) for name, draw in draws}) for _ in range(count)]
+
     def contains(self, value: Value) -> bool:
         return (
             isinstance(value, Mapping)
@@ -122,8 +126,8 @@ class Entries(Domain):
     def draw(self, choose: Choose) -> Value:
         place = choose.below(len(self.names)) if self.weights is None else choose.weighted(self.weights)
         name = self.names[place]
-        values = Record((key, domain.draw(choose)) for key, domain in self.catalog.entries[name]().items())
-        return Entry(self.catalog.name, name, values)
+        domains = self.catalog.entries[name]()
+        return Entry(self.catalog.name, name, Record({key: domain.draw(choose) for key, domain in domains.items()}))
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, Entry) or value.catalog != self.catalog.name or value.name not in self.names:

@@ -48,6 +48,11 @@ class Items(Enumerable):
             return super().draw_several(choose, count)
         return [self.items[place] for place in choose.several(len(self.items), count)]
 
+    def draw_different(self, choose: Choose, count: int) -> list[Value]:
+        if self.weights is not None:
+            return super().draw_different(choose, count)
+        return [self.items[place] for place in choose.different(len(self.items), count)]
+
     def contains(self, value: Value) -> bool:
         return key_of(value) in self.keys
 
