@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -50,6 +51,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 ALONE = {"--allow-programs": "--allow-programs=confined"}  # options and what they stand for without a word behind them
 COMPLETION = "_DIA_COMPLETE"  # set by the shell that wants to know how a line may go on
+YOUNG = 10_000  # objects between two looks for garbage: what a command makes mostly stays to its end
 EPILOG = "Example: dia compile specs/ --k 5"
 
 
@@ -185,7 +187,10 @@ def main() -> None:
     2 input or arguments, 3 integrity, 4 provider or network, 70 our bug, 130 interrupted."""
     if COMPLETION in os.environ:
         dia.main(prog_name="dia", complete_var=COMPLETION)
-    sys.exit(run(sys.argv[1:]))
+    gc.set_threshold(YOUNG)
+    code = run(sys.argv[1:])
+    gc.freeze()  # all that is left goes with the process, and need not be looked through once more
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:

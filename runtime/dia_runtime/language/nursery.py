@@ -20,6 +20,7 @@ from typing import Any
 CONTEXT = multiprocessing.get_context("spawn")
 CAN_DIVIDE = sys.platform == "linux"  # elsewhere what libraries have begun may not outlive it
 SECONDS_TO_END = 5.0
+YOUNG = 10_000  # objects between two looks for garbage: most of what an evaluation makes goes without one
 
 Serve = Callable[[Connection, Any], None]
 Place = tuple[Connection, Any]
@@ -104,6 +105,7 @@ def imported(modules: tuple[str, ...]) -> None:
     gc.disable()
     for module in modules:
         importlib.import_module(module)
+    gc.set_threshold(YOUNG)
     gc.enable()
     gc.freeze()
 
