@@ -25,39 +25,29 @@ def chromatic_number(graph: Graph) -> int:
     held = indexed(graph)
     require_size("chromatic_number", held, SEARCHED_NODES)
     around = held.around()
-    least, colours = len(_clique(around)), [-1] * len(around)
-    return _coloured(around, colours, 0, len(around) + 1, least)
+    return _coloured(around, dict.fromkeys(range(len(around)), 0), 0, len(around) + 1, len(_clique(around)))
 
 
-def _coloured(around: list[int], colours: list[int], used: int, best: int, least: int) -> int:
-    """The fewest colours below `best` to complete the colouring with, or `best`; `least` of them need no improving."""
-    forbidden = {at: _colours_around(around[at], colours) for at, colour in enumerate(colours) if colour < 0}
+def _coloured(around: list[int], forbidden: dict[int, int], used: int, best: int, least: int) -> int:
+    """The fewest colours below `best` to complete the colouring with, or `best`; `least` of them need no improving.
+
+    `forbidden` holds the colours around each node that has none yet, as bits.
+    """
     charge(1 + len(around) * len(forbidden) // 12)
     if not forbidden:
         return used
     place = max(forbidden, key=lambda at: (forbidden[at].bit_count(), around[at].bit_count()))
+    taken, others = forbidden[place], around[place]
     for colour in range(used + 1):
         if colour + 1 >= best:
             break
-        if forbidden[place] >> colour & 1:
+        if taken >> colour & 1:
             continue
-        colours[place] = colour
-        best = min(best, _coloured(around, colours, max(used, colour + 1), best, least))
-        colours[place] = -1
+        left = {at: held | (others >> at & 1) << colour for at, held in forbidden.items() if at != place}
+        best = min(best, _coloured(around, left, max(used, colour + 1), best, least))
         if best <= max(least, used):
             break
     return best
-
-
-def _colours_around(others: int, colours: list[int]) -> int:
-    found = 0
-    while others:
-        low = others & -others
-        colour = colours[low.bit_length() - 1]
-        if colour >= 0:
-            found |= 1 << colour
-        others ^= low
-    return found
 
 
 def max_clique(graph: Graph) -> list[Value]:
@@ -114,11 +104,11 @@ def _counted(around: tuple[int, ...], colours: int, known: dict[tuple[int, ...],
         return 1
     if around not in known:
         charge(len(around))
-        place = min(range(len(around)), key=lambda at: around[at].bit_count())
-        apart = _strangers(around, place)
+        degrees = list(map(int.bit_count, around))
+        place = degrees.index(min(degrees))
+        apart = _strangers(around, around[place])
         if apart is None:
-            rest = _counted(_without(around, place), colours, known)
-            known[around] = (colours - around[place].bit_count()) * rest
+            known[around] = (colours - degrees[place]) * _counted(_without(around, place), colours, known)
         else:
             # Two nodes without an edge have different colours, or one colour
             known[around] = _counted(_joined(around, *apart), colours, known) + _counted(
@@ -127,13 +117,16 @@ def _counted(around: tuple[int, ...], colours: int, known: dict[tuple[int, ...],
     return known[around]
 
 
-def _strangers(around: tuple[int, ...], place: int) -> tuple[int, int] | None:
-    """Two neighbours of the place that share no edge; None where each two do."""
-    for a in range(len(around)):
-        if around[place] >> a & 1:
-            missing = around[place] & ~around[a] & ~(1 << a)
-            if missing:
-                return a, missing.bit_length() - 1
+def _strangers(around: tuple[int, ...], places: int) -> tuple[int, int] | None:
+    """Two of the places that share no edge; None where each two do."""
+    rest = places
+    while rest:
+        low = rest & -rest
+        a = low.bit_length() - 1
+        missing = places & ~around[a] ^ low
+        if missing:
+            return a, missing.bit_length() - 1
+        rest ^= low
     return None
 
 
@@ -155,5 +148,6 @@ def _merged(around: tuple[int, ...], a: int, b: int) -> tuple[int, ...]:
 def _without(around: tuple[int, ...], place: int) -> tuple[int, ...]:
     """The graph without the node; those behind it move up."""
     below = (1 << place) - 1
-    kept = (others for at, others in enumerate(around) if at != place)
-    return tuple((others & below) | (others >> 1 & ~below) for others in kept)
+    above = ~below
+    kept = around[:place] + around[place + 1 :]
+    return tuple([others & below | others >> 1 & above for others in kept])

@@ -40,32 +40,40 @@ class IndexedGraph:
 def indexed(graph: Record) -> IndexedGraph:
     """The graph record, judged. Raises LanguageError for what `graph` would not have made."""
     nodes, edges, is_directed = graph["nodes"], graph["edges"], graph["directed"]
-    weights = graph.get("weights", [1] * len(edges))
     charge(len(nodes) + 2 * len(edges))
-    if not nodes or any(type(node) not in (int, str) for node in nodes):
+    if not nodes or not NAMES.issuperset(map(type, nodes)):
         raise LanguageError("a graph has one node or more, which are integers or texts")
     places = {node: place for place, node in enumerate(nodes)}
     if len(places) < len(nodes):
         raise LanguageError("two nodes of a graph are alike")
-    if type(weights) is not list or len(weights) != len(edges) or not all(map(_is_weight, weights)):
-        raise LanguageError("a weighted graph has one rational weight for each edge")
     found = IndexedGraph(nodes, places, [], is_directed, [{} for _ in nodes])
-    for (a, b), weight in zip(edges, weights, strict=True):
-        _add(found, found.place(a), found.place(b), weight)
+    after, place = found.after, found.place
+    for (one, other), weight in zip(edges, _weights(graph), strict=True):
+        a, b = place(one), place(other)
+        if a == b or b in after[a]:
+            raise LanguageError("an edge joins two different nodes, and no two edges join the same nodes")
+        found.edges.append((a, b, weight))
+        after[a][b] = weight
+        if not is_directed:
+            after[b][a] = weight
     return found
+
+
+NAMES = frozenset({int, str})
+
+
+def _weights(graph: Record) -> list[Any]:
+    """The weights of the graph's edges, 1 where it has none."""
+    if "weights" not in graph:
+        return [1] * len(graph["edges"])
+    weights = graph["weights"]
+    if type(weights) is not list or len(weights) != len(graph["edges"]) or not all(map(_is_weight, weights)):
+        raise LanguageError("a weighted graph has one rational weight for each edge")
+    return weights
 
 
 def _is_weight(weight: Value) -> bool:
     return is_number(weight) and not is_symbolic(weight)
-
-
-def _add(graph: IndexedGraph, a: int, b: int, weight: Any) -> None:
-    if a == b or b in graph.after[a]:
-        raise LanguageError("an edge joins two different nodes, and no two edges join the same nodes")
-    graph.edges.append((a, b, weight))
-    graph.after[a][b] = weight
-    if not graph.is_directed:
-        graph.after[b][a] = weight
 
 
 def require_size(name: str, graph: IndexedGraph, most: int) -> None:
