@@ -17,7 +17,7 @@ from dia_runtime.language.conditions import condition
 from dia_runtime.language.conditions import share as stored_share
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
 from dia_runtime.language.radix import integer_text
-from dia_runtime.language.values import ExactDecimal, Record, Value, decimal_text, encode
+from dia_runtime.language.values import TEXTS, WHOLE, ExactDecimal, Record, Value, decimal_text, encode
 
 from dia_compiler.expand import Expansion, Instance, Way, encoded_parameters
 from dia_compiler.spool import BASE, ENTRY, FIRST, LONG, SHOWN
@@ -169,16 +169,13 @@ def _value(value: Value) -> str:
         is_safe = -SAFE_INTEGER < value < SAFE_INTEGER
         return str(value) if is_safe else f'{{"integer":"{integer_text(value)}"}}'
     if kind is Record:
-        fields = ",".join(f"{_quoted(name)}:{_value(held)}" for name, held in sorted(value.items()))
+        fields = ",".join([f"{_quoted(name)}:{_value(value[name])}" for name in sorted(value)])
         return f'{{"record":{{{fields}}}}}'
     if kind is list:
         return _listed(value)
     if kind is ExactDecimal:
         return f'{{"decimal":"{decimal_text(value)}"}}'
     return _json(encode(value))
-
-
-TEXTS, WHOLE = {str}, {int}
 
 
 def _listed(values: list[Value]) -> str:

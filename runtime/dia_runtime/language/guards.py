@@ -346,8 +346,11 @@ def slice_of(whole: Value, start: Value, stop: Value, step: Value) -> Value:
 
 def field(whole: Value, name: Value) -> Value:
     """The named field of a record."""
-    if type(whole) is Record and name in whole:
-        return whole[name]
+    try:
+        if type(whole) is Record:
+            return whole[name]
+    except KeyError:
+        pass
     if not isinstance(whole, Record):
         raise LanguageError(f"{described(whole)} has no fields", "only records have; there are no methods")
     if name not in whole:

@@ -170,6 +170,17 @@ def plain(value: Value) -> str:
     raise LanguageError(f"a {kind_of(value)} does not print")
 
 
+def plain_all(values: list[Value]) -> list[str]:
+    """The texts of many values; those of small integers alone are made at once."""
+    kinds = set(map(type, values))
+    if kinds == WHOLE and min(values) > -SAFE_INTEGER and max(values) < SAFE_INTEGER:
+        return list(map(str, values))
+    return values if kinds == TEXTS else list(map(plain, values))
+
+
+TEXTS, WHOLE = {str}, {int}
+
+
 def _quotient_text(value: Fraction) -> str:
     return f"{integer_text(value.numerator)}/{integer_text(value.denominator)}"
 

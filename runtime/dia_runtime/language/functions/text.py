@@ -6,7 +6,7 @@ from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Value
 from dia_runtime.language.limits import TEXT_LENGTH
-from dia_runtime.language.values import plain
+from dia_runtime.language.values import plain, plain_all
 
 BLANKS = " \t\n\r\f\v"
 
@@ -31,7 +31,7 @@ def join(items: list[Value], separator: str = "") -> str:
     ('1, 2, 3', 'ab')
     """
     charge(len(items))
-    parts = [item if type(item) is str else str_(item) for item in items]
+    parts = plain_all(items)
     _bounded("join", sum(map(len, parts)) + len(separator) * max(0, len(parts) - 1))
     return separator.join(parts)
 
