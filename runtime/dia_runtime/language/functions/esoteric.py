@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.encoding import text_of, utf8
@@ -15,7 +17,8 @@ OOK = {
     ">": "Ook. Ook?", "<": "Ook? Ook.", "+": "Ook. Ook.", "-": "Ook! Ook!",
     ".": "Ook! Ook.", ",": "Ook. Ook!", "[": "Ook! Ook?", "]": "Ook? Ook!",
 }  # fmt: skip
-FROM_OOK = {ook: sign for sign, ook in OOK.items()}
+FROM_OOK = {tuple(ook.split()): sign for sign, ook in OOK.items()}
+COMMENT, FOLDED = re.compile(r"[^-+<>.,\[\]]+"), re.compile(r"[-+]+|[<>]+|[.,\[\]]")
 Code = list[tuple[str, int]]
 
 
@@ -34,7 +37,8 @@ def to_brainfuck(text: str) -> str:
     charge(len(data))
     cells, at, parts = list(LEVELS), 0, [BEGIN]
     for byte in data:
-        near = min(range(len(cells)), key=lambda cell: (abs(cells[cell] - byte) + abs(cell - at), cell))
+        costs = [abs(level - byte) + abs(cell - at) for cell, level in enumerate(cells)]
+        near = costs.index(min(costs))
         parts += [_moved("><", near - at), _moved("+-", byte - cells[near]), "."]
         cells[near], at = byte, near
     return "".join(parts)
@@ -67,7 +71,7 @@ def to_ook(code: str) -> str:
     if len(code) * 10 > TEXT_LENGTH:
         raise LanguageError(f"`to_ook` takes at most {TEXT_LENGTH // 10} characters", code="E502")
     charge(len(code))
-    return " ".join(OOK[sign] for sign in code if sign in OOK)
+    return " ".join(filter(None, map(OOK.get, code)))
 
 
 def from_ook(text: str) -> str:
@@ -80,10 +84,10 @@ def from_ook(text: str) -> str:
     """
     charge(len(text))
     words = text.split()
-    pairs = [" ".join(words[at : at + 2]) for at in range(0, len(words), 2)]
-    if not all(pair in FROM_OOK for pair in pairs):
+    signs = [FROM_OOK.get(pair, "") for pair in zip(words[::2], words[1::2], strict=False)]
+    if len(words) % 2 or "" in signs:
         raise LanguageError("the text is not Ook!", "pairs of the words Ook. Ook? Ook!, without Ook? Ook?")
-    return "".join(FROM_OOK[pair] for pair in pairs)
+    return "".join(signs)
 
 
 def _moved(signs: str, by: int) -> str:
@@ -95,9 +99,12 @@ def _parsed(code: str) -> Code:
     charge(len(code))
     folded: Code = []
     open_places: list[int] = []
-    for sign in code:
-        if sign in "+-<>":
-            _fold(folded, "+" if sign in "+-" else ">", 1 if sign in "+>" else -1)
+    for run in FOLDED.findall(COMMENT.sub("", code)):
+        sign = run[0]
+        if sign in "+-":
+            folded.append(("+", 2 * run.count("+") - len(run)))
+        elif sign in "<>":
+            folded.append((">", 2 * run.count(">") - len(run)))
         elif sign == "[":
             open_places.append(len(folded))
             folded.append((sign, 0))
@@ -107,18 +114,11 @@ def _parsed(code: str) -> Code:
             begin = open_places.pop()
             folded[begin] = ("[", len(folded))
             folded.append((sign, begin))
-        elif sign in ".,":
+        else:
             folded.append((sign, 0))
     if open_places:
         raise LanguageError("the program has a `[` without its `]`")
     return folded
-
-
-def _fold(folded: Code, sign: str, by: int) -> None:
-    if folded and folded[-1][0] == sign:
-        folded[-1] = (sign, folded[-1][1] + by)
-    else:
-        folded.append((sign, by))
 
 
 def _run(code: Code, entered: bytes, steps: int) -> bytearray:

@@ -158,6 +158,17 @@ def test_programs_do_what_they_do_sign_by_sign(program: str, entered: str) -> No
     assert call("run_brainfuck", program, entered) == machine(program, entered.encode()).decode()
 
 
+@given(st.text("+-<>.x é", max_size=30))
+def test_runs_of_signs_are_folded_across_comments(signs: str) -> None:
+    program = ">" * 30 + "+" * 64 + signs
+    try:
+        told = machine(program, b"").decode()
+    except UnicodeDecodeError:
+        assert code("run_brainfuck", program) == "E501"
+    else:
+        assert call("run_brainfuck", program) == told
+
+
 def test_programs_are_bounded_and_checked() -> None:
     assert call("run_brainfuck", PROGRAMS[1][0]) == "Hello World!"
     assert code("run_brainfuck", "+[]") == code("run_brainfuck", "+[]", "", 1000) == "E502"
