@@ -9,7 +9,7 @@ from dataclasses import replace
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults, Position
 from dia_runtime.language.expressions import Compiled, compile_expression
 from dia_runtime.language.namespace import Namespace
-from dia_runtime.language.syntax import parse
+from dia_runtime.language.syntax import Parsed, parse
 
 from dia_compiler.read import Mapping, Node, Scalar, Sequence
 from dia_compiler.spec import Snippet
@@ -24,13 +24,17 @@ def compiled(
     values: frozenset[str],
     arguments: tuple[str, ...] = (),
     entry: frozenset[str] | None = None,
+    parsed: Parsed | None = None,
 ) -> Compiled:
-    """The piece compiled as an expression. Raises DiaError, in the words of what YAML did where that is the cause."""
+    """The piece, which may be parsed already, compiled as an expression.
+
+    Raises DiaError, in the words of what YAML did where that is the cause.
+    """
     if piece.origin.style == ">":
         message = "YAML joins the lines of this expression, so that no part of it has a place"
         raise DiaError(Diagnostic("E306", message, piece.position, "write `|` instead of `>`"))
     try:
-        return compile_expression(parse(piece), namespace, arguments, entry, values)
+        return compile_expression(parsed or parse(piece), namespace, arguments, entry, values)
     except DiaError as error:
         raise DiaError([explained(piece, entry) for entry in error.diagnostics]) from None
 

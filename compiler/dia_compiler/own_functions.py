@@ -13,7 +13,7 @@ from dia_runtime.language.values import Value
 
 from dia_compiler.declared import Declared, missing
 from dia_compiler.domains import DatumCode, Maker, compile_datum
-from dia_compiler.pieces import Pieces
+from dia_compiler.pieces import Ahead, Pieces
 from dia_compiler.read import Sequence
 from dia_compiler.spec import Catalog, CatalogEntry, Snippet
 from dia_compiler.types.base import Domain
@@ -85,15 +85,11 @@ class OwnFunctions(Pieces):
         piece, own = body
         self.charge(piece)
         try:
-            if is_template:
-                found = parse_template(piece, self.replies - own)
-                names, calls = list(found.names), [*found.calls, *found.function_names]
-            else:
-                tree = parse(piece)
-                names, calls = tree.names, [*tree.calls, *tree.function_names]
+            found = parse_template(piece, self.replies - own) if is_template else parse(piece)
         except DiaError:
             return piece, [], []
-        return piece, [use for use in names if use.name not in own], calls
+        self.ahead[id(piece)] = Ahead(piece, self.replies - own, found)
+        return piece, [use for use in found.names if use.name not in own], [*found.calls, *found.function_names]
 
     def compiled_function(self, function: Declared) -> Callable[..., Value] | None:
         """The function as a callable of scope and arguments."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dia_runtime.language.confinement.permission import NO, REFUSED
@@ -24,6 +25,15 @@ ENOUGH = 100
 CHARACTERS = 300_000
 INSTEAD = "compute it from the parameters, or leave it out"
 PROGRAMS = frozenset({"program", "run_elf"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """A piece that was parsed before its turn, for what it calls; whoever compiles it takes it away."""
+
+    piece: Snippet  # held, so that no other can get its number
+    replies: frozenset[str]
+    found: Parsed | ParsedTemplate
 
 
 class Enough(Exception):
@@ -59,6 +69,7 @@ class Pieces:
         self.may_run = programs != NO
         self.solved = frozenset({"answer"} if template.talk is None else ())  # sessions have no answer
         self.runners: set[str] = set()
+        self.ahead: dict[int, Ahead] = {}
 
     def tell(self, found: Iterable[Diagnostic]) -> None:
         """Adds faults; a call of what a broken catalog may have meant to declare is none."""
@@ -80,8 +91,10 @@ class Pieces:
     ) -> Compiled | None:
         """The piece compiled as an expression, or None after telling why not."""
         self.charge(piece)
+        ahead = self.ahead.pop(id(piece), None)
+        parsed = ahead.found if ahead is not None and isinstance(ahead.found, Parsed) else None
         try:
-            made = compiled(piece, self.namespace, values, arguments, entry)
+            made = compiled(piece, self.namespace, values, arguments, entry, parsed)
         except DiaError as error:
             self.tell(error.diagnostics)
             return None
@@ -106,8 +119,11 @@ class Pieces:
 
     def parsed_template(self, piece: Snippet, own: frozenset[str] = frozenset()) -> ParsedTemplate | None:
         self.charge(piece)
+        ahead, replies = self.ahead.pop(id(piece), None), self.replies - own
+        if ahead is not None and isinstance(ahead.found, ParsedTemplate) and ahead.replies == replies:
+            return ahead.found
         try:
-            return parse_template(piece, self.replies - own)
+            return parse_template(piece, replies)
         except DiaError as error:
             self.tell(error.diagnostics)
             return None
