@@ -34,6 +34,8 @@ class Freedom:
 
 def counted(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
     """The number of acceptable ways through the tree of choices of a draw, or None where they are too many."""
+    if is_too_wide(draw, most):
+        return None
     count, known = 0, 1
     waiting: deque[Iterable[tuple[int, ...]]] = deque([[()]])
     while waiting:  # widest first, so that a tree that is too large is found to be so early
@@ -49,6 +51,21 @@ def counted(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
             except Rejected:
                 continue
     return count
+
+
+def is_too_wide(draw: Callable[[Any], Any], most: int) -> bool:
+    """Whether a choice on the first way down has more options than may be counted, which is told in a few draws."""
+    path: tuple[int, ...] = ()
+    while True:
+        try:
+            draw(Probe(path))
+            return False
+        except Open as choice:
+            if not 0 < choice.options <= most:
+                return True
+            path = (*path, 0)
+        except Rejected:
+            return False
 
 
 def _ways(path: tuple[int, ...], options: int) -> Iterator[tuple[int, ...]]:
