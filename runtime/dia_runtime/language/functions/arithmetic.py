@@ -11,7 +11,7 @@ from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Number, Rational, Value
-from dia_runtime.language.functions.ordering import compare, is_plain, order
+from dia_runtime.language.functions.ordering import ascending, compare, is_plain, order
 from dia_runtime.language.limits import INTEGER_BITS
 from dia_runtime.language.radix import SAFE_DIGITS, digits_of, number_of
 from dia_runtime.language.values import ExactDecimal, decimal, is_symbolic, normal
@@ -92,8 +92,10 @@ def sum_(values: list[Number | bool]) -> Number:
     (6, 2)
     """
     charge(len(values))
-    if INTEGERS.issuperset(map(type, values)):
-        return sum(values)
+    if values and type(values[-1]) is int:
+        total = sum(values)
+        if type(total) is int:  # then all of them are integers or booleans
+            return total
     return reduce(guards.add, values, 0)
 
 
@@ -135,8 +137,8 @@ def median(values: list[Number]) -> Number:
     """
     if not values:
         raise LanguageError("an empty list has no median", code="E504")
-    places = order(values)
-    low, high = values[places[(len(values) - 1) // 2]], values[places[len(values) // 2]]
+    ordered = ascending(values)
+    low, high = ordered[(len(values) - 1) // 2], ordered[len(values) // 2]
     return high if len(values) % 2 else guards.divide(guards.add(low, high), 2)
 
 

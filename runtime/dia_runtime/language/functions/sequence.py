@@ -11,7 +11,7 @@ from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.arithmetic import INTEGERS
 from dia_runtime.language.functions.kinds import Number, Sized, Value
-from dia_runtime.language.functions.ordering import compare, distinct, is_exact, is_plain, order, same
+from dia_runtime.language.functions.ordering import ascending, compare, distinct, is_exact, is_plain, same
 from dia_runtime.language.limits import LIST_LENGTH
 from dia_runtime.language.values import Record
 
@@ -51,10 +51,7 @@ def sort(items: list[Value]) -> list[Value]:
     >>> sort([3, 1, 2]), sort(["b", "B", "a"])
     ([1, 2, 3], ['B', 'a', 'b'])
     """
-    if is_plain(items):
-        charge(len(items))
-        return sorted(items)
-    return [items[place] for place in order(items)]
+    return ascending(items)
 
 
 def is_sorted(items: list[Value]) -> bool:
@@ -108,7 +105,10 @@ def set_(items: list[Value]) -> list[Value]:
     >>> set_([3, 1, 3, 2, 1])
     [1, 2, 3]
     """
-    return sort(distinct(items))
+    if is_plain(items):
+        charge(2 * len(items))
+        return sorted(set(items))
+    return ascending(distinct(items))
 
 
 def reverse(whole: str | bytes | list[Value]) -> str | bytes | list[Value]:

@@ -10,7 +10,7 @@ from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError, did_you_mean
 from dia_runtime.language.functions.arithmetic import mean, sqrt, sum_
 from dia_runtime.language.functions.kinds import Number, Rational, Value
-from dia_runtime.language.functions.ordering import order
+from dia_runtime.language.functions.ordering import ascending
 from dia_runtime.language.functions.sets import tally
 from dia_runtime.language.values import normal
 
@@ -102,7 +102,7 @@ def quantile(values: list[Number], share: Rational, method: str = "linear") -> N
         raise LanguageError("`quantile` needs a list that is not empty, and a share from 0 to 1")
     if method not in QUANTILES and method != "inverted":
         raise LanguageError("unknown method of `quantile`", did_you_mean(method, [*QUANTILES, "inverted"]))
-    held = [values[place] for place in order(values)]
+    held = ascending(values)
     if method == "inverted":
         return held[max(0, -(-len(held) * share // 1) - 1)]
     whole, rest = divmod(Fraction(share) * (len(held) - 1), 1)

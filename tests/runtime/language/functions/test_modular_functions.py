@@ -41,9 +41,8 @@ def test_several_integers_or_one_list_but_not_both() -> None:
 
 
 @given(INTEGERS, st.integers(0, 2**64), st.integers(1, 2**130))
-def test_powers_agree_with_gmp(base: int, exponent: int, modulus: int) -> None:
-    gmpy2 = pytest.importorskip("gmpy2")
-    assert call("mod_pow", base, exponent, modulus) == gmpy2.powmod(base, exponent, modulus)
+def test_powers_agree_with_python(base: int, exponent: int, modulus: int) -> None:
+    assert call("mod_pow", base, exponent, modulus) == pow(base, exponent, modulus)
 
 
 @given(INTEGERS, st.integers(2, 2**130), st.integers(1, 50))
