@@ -18,6 +18,7 @@ from dia_runtime.language.values import Record, described, plain
 
 DEPTH = 200
 STEPS = 5  # that a part of a tree costs
+SHORT = 1 << 256  # tables below it cost nothing more
 LISTED_NAMES = 16
 JUDGED_NAMES = 20
 # The operands' least and greatest number; none where there is no greatest
@@ -87,6 +88,8 @@ def parts(tree: Tree, depth: int) -> tuple[str | None, list[Tree]]:
     charge(STEPS)
     if depth > DEPTH:
         raise LanguageError(f"the tree is deeper than {DEPTH}", code="E502")
+    if type(tree) is str:
+        return None, []
     if not isinstance(tree, Record):
         if isinstance(tree, (str, bool)) or guards.is_number(tree):
             return None, []
@@ -158,7 +161,8 @@ def _table(tree: Tree, names: list[str]) -> int:
 
 def _bits(tree: Tree, known: dict[str, int], every: int, depth: int) -> int:
     operator, operands = parts(tree, depth)
-    charge(every.bit_length() // 256)
+    if every > SHORT:
+        charge(every.bit_length() // 256)
     if operator is None:
         return _leaf_bits(tree, known, every)
     if operator not in LOGICAL and operator != "not":

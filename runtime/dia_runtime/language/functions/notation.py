@@ -156,6 +156,7 @@ TOKEN = re.compile(
     r"\s*(if\s+and\s+only\s+if\b|divided\s+by\b|to\s+the\s+power\s+of\b|[A-Za-z][A-Za-z0-9_]*|[0-9]+(?:\.[0-9]+)?"
     r"|\*\*|&&|\|\||[!<=]=|[()!¬∧∨⊕→↔⊤⊥+\-−*×/÷^])"
 )
+WORDS = len("divided by")  # so long is a sign of several words at least
 DIGITS = 10_000
 BRACKETS = 100
 
@@ -201,7 +202,8 @@ class _Reader:
             token = TOKEN.match(text, at)
             if token is None:
                 raise self.fault(f"`{text[at:].strip()[:1]}` has no meaning")
-            found.append(" ".join(token[1].split()))
+            sign = token[1]
+            found.append(sign if len(sign) < WORDS else " ".join(sign.split()))
             at = token.end()
         return found
 
@@ -213,9 +215,8 @@ class _Reader:
         return self.tokens[self.place] if self.place < len(self.tokens) else ""
 
     def take(self) -> str:
-        token = self.next
         self.place += 1
-        return token
+        return self.tokens[self.place - 1] if self.place <= len(self.tokens) else ""
 
     def whole(self) -> Tree:
         tree = self.expression(0, 0)
