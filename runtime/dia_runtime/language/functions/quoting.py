@@ -19,6 +19,8 @@ NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\\": r"\\"}
 FENCES = re.compile(r"`{3,}")
 NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 EXPONENT = 10_000
+# What Python and C write otherwise: all but visible ASCII, the quote and the backslash (and C's question mark)
+FOR_PYTHON, FOR_C = re.compile(r"[^ !#-\[\]-~]"), re.compile(r"[^ !#->@-\[\]-~]")
 
 
 def quoted(text: str, style: str = "marks") -> str:
@@ -107,32 +109,28 @@ def _constant(name: str) -> Value:
     raise LanguageError(f"the text is not JSON: {name} is no number of it")
 
 
-def _visible(character: str) -> bool:
-    return " " <= character <= "~"
-
-
 def _python(text: str) -> str:
-    return '"' + "".join(map(_python_sign, text)) + '"'
+    return '"' + FOR_PYTHON.sub(_python_sign, text) + '"'
 
 
-def _python_sign(character: str) -> str:
+def _python_sign(found: re.Match[str]) -> str:
+    character = found[0]
     if character in NAMED or character == '"':
         return NAMED.get(character, '\\"')
     code = ord(character)
-    if _visible(character):
-        return character
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _c(text: str) -> str:
-    return '"' + "".join(map(_c_sign, utf8(text).decode("latin-1"))) + '"'
+    return '"' + FOR_C.sub(_c_sign, utf8(text).decode("latin-1")) + '"'
 
 
-def _c_sign(character: str) -> str:
+def _c_sign(found: re.Match[str]) -> str:
     """A question mark is escaped, lest two of them begin a trigraph."""
+    character = found[0]
     if character in NAMED or character in '"?':
         return NAMED.get(character, "\\" + character)
-    return character if _visible(character) else f"\\{ord(character):03o}"
+    return f"\\{ord(character):03o}"
 
 
 def _json(text: str) -> str:

@@ -17,7 +17,7 @@ from dia_runtime.language.values import Record
 URL = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 AUTHORITY = re.compile(r"(?:([^@]*)@)?(\[[^\[\]]*\]|[^:@\[\]]*)(?::([0-9]{0,5}))?")
 LABEL = 59
-ENTITIES: dict[str, str | int | None] = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
+ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -35,7 +35,7 @@ def parse_url(url: str) -> Record:
     charge(len(url) // 8)
     found = URL.fullmatch(url)
     held = AUTHORITY.fullmatch((found and found[2]) or "")
-    if found is None or held is None or any(sign.isspace() for sign in url) or int(held[3] or 0) > 65535:
+    if found is None or held is None or (url and url.split() != [url]) or int(held[3] or 0) > 65535:
         raise LanguageError("the text is no web address")
     scheme, _, path, query, fragment = (part or "" for part in found.groups())
     port = int(held[3]) if held[3] else None
@@ -75,7 +75,7 @@ def html_escape(text: str) -> str:
     'a &lt; &#39;b&#39;'
     """
     charge(len(text) // 8)
-    return _bounded("html_escape", text.translate(str.maketrans(ENTITIES)))
+    return _bounded("html_escape", text.translate(ENTITIES))
 
 
 def html_unescape(text: str) -> str:

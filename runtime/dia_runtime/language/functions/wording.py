@@ -114,17 +114,18 @@ def json(value: Value, layout: str = "spaced") -> str:
     return text
 
 
+# Of a text, a truth value or none; `dumps` would make an encoder each time
+_plain_json = stdlib_json.JSONEncoder(ensure_ascii=False).encode
+
+
 def _json(value: Value, blank: str, indent: str, depth: int = 1) -> str:
     charge(1)
     if isinstance(value, (bool, str)) or value is None:
-        return stdlib_json.dumps(value, ensure_ascii=False)
+        return _plain_json(value)
     if isinstance(value, list):
         return _within("[]", [_json(held, blank, indent, depth + 1) for held in value], blank, indent, depth)
     if isinstance(value, Record):
-        fields = [
-            f"{stdlib_json.dumps(name, ensure_ascii=False)}:{blank}{_json(held, blank, indent, depth + 1)}"
-            for name, held in value.items()
-        ]
+        fields = [f"{_plain_json(name)}:{blank}{_json(held, blank, indent, depth + 1)}" for name, held in value.items()]
         return _within("{}", fields, blank, indent, depth)
     if isinstance(value, (int, ExactDecimal)):
         return _digits("json", value)
