@@ -326,7 +326,10 @@ def test_usernames_of_a_style_are_all_different() -> None:
 @pytest.fixture
 def few_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two words of each category, so that all sentences can be made."""
-    cached = (sentences.places_of, sentences.clause_count, sentences.sentence_count)
+    cached = (
+        sentences.places_of, sentences.clause_count, sentences.sentence_count, sentences.spellings,
+        sentences.choices_of,
+    )  # fmt: skip
     few = {"determiner": ("a", "the"), "conjunction": ("and",)}
     monkeypatch.setattr(sentences, "words_of", lambda name: few.get(name, (f"o{name[:4]}", f"x{name[:4]}")))
     for function in cached:

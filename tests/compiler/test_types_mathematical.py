@@ -278,6 +278,15 @@ def test_ranks_number_the_subsets_in_order(size: int, data: st.DataObject) -> No
     assert capped_choices(size, length) == len(found)
 
 
+@given(st.integers(1, 300), st.data())
+def test_a_rank_is_the_sum_of_the_choices_below_its_numbers(size: int, data: st.DataObject) -> None:
+    length = data.draw(st.integers(0, size))
+    rank = data.draw(st.integers(0, comb(size, length) - 1))
+    found = combination(rank, size, length)
+    assert found == sorted(set(found)) and len(found) == length and set(found) <= set(range(size))
+    assert sum(comb(number, place) for place, number in enumerate(found, 1)) == rank
+
+
 def test_a_capped_number_of_subsets_is_exact_or_the_cap() -> None:
     for size in (1000, 10_000, 100_000):
         for length in (0, 1, 7, size // 3, size // 2, size - 2, size):

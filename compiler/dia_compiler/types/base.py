@@ -105,9 +105,16 @@ class Domain(ABC):
         """So many values that differ; one that was drawn before is drawn again in its place."""
         items: list[Value] = []
         seen: set[Any] = set()
+        key: Any = None
+
+        def is_new(item: Value) -> bool:
+            nonlocal key
+            key = key_of(item)
+            return key not in seen
+
         for _ in range(count):
-            items.append(choose.where(self.draw, lambda item: key_of(item) not in seen, tries=100_000))
-            seen.add(key_of(items[-1]))
+            items.append(choose.where(self.draw, is_new, tries=100_000))
+            seen.add(key)
         return items
 
     @abstractmethod
@@ -132,6 +139,10 @@ class Enumerable(Domain):
     @abstractmethod
     def at(self, index: int) -> Value:
         """The value of that number."""
+
+    def at_all(self, indices: list[int]) -> list[Value]:
+        """The values of those numbers."""
+        return list(map(self.at, indices))
 
     def name_at(self, index: int) -> str | None:
         """The name of the value of that number, where values have names of their own."""
@@ -243,8 +254,8 @@ def key_of(value: Value) -> Any:
         return value
     if isinstance(value, list):
         return ("list", *keys_of(value))
-    if isinstance(value, Mapping):
-        return ("record", *((name, key_of(held)) for name, held in value.items()))
+    if isinstance(value, (dict, Mapping)):  # a dict is told faster than a mapping
+        return ("record", *zip(value, keys_of(list(value.values())), strict=True))
     if hasattr(value, "values") and hasattr(value, "catalog"):
         return ("entry", value.catalog, value.name, key_of(value.values))
     return (type(value) is bool, isinstance(value, str), value)

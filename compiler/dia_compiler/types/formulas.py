@@ -33,29 +33,33 @@ class Formulas(Domain):
         self.joins = [name for name in operators if name != "not"]
         self.least = min(2, len(variables))
         self.numbers, self.joined = self._numbers(len(variables))
+        self.alone = self._numbers(1)[0]
+        self.depths = [depth for depth in range(low, high + 1) if self._counted(depth)]
+        self.shapes = [self._shapes(depth) for depth in range(high)]
+        self.tops = [[self._operators(depth, may) for depth in range(1, high + 1)] for may in (False, True)]
 
     def draw(self, choose: Choose) -> Value:
         return choose.where(self._formula, lambda tree: len(variables_of(tree)) >= self.least, tries=10_000)
 
     def _formula(self, choose: Choose) -> Value:
-        depths = [depth for depth in range(self.low, self.high + 1) if self._counted(depth)]
+        depths = self.depths
         depth = depths[choose.below(len(depths))] if len(depths) > 1 else depths[0]
         return self._tree(choose, depth, depth > 1 or self.least < 2)
 
     def _tree(self, choose: Choose, depth: int, may_negate: bool) -> Value:
         if depth == 0:
             return self.variables[choose.below(len(self.variables))]
-        operators = self._operators(depth, may_negate)
+        operators = self.tops[may_negate][depth - 1]
         operator = operators[choose.below(len(operators))]
         if operator == "not":
             return Record(op=operator, args=[self._tree(choose, depth - 1, False)])
-        shapes = self._shapes(depth - 1)
+        shapes = self.shapes[depth - 1]
         left, right = shapes[choose.below(len(shapes))]
         return Record(op=operator, args=choose.where(lambda inner: self._pair(inner, left, right), _differ))
 
     def _operators(self, depth: int, may_negate: bool) -> list[str]:
         """The operators that can stand above operands of which the deepest is one less deep."""
-        has_pairs = bool(self._shapes(depth - 1))
+        has_pairs = bool(self.shapes[depth - 1])
         can_negate = may_negate and self.joined[depth - 1] > 0
         return [name for name in self.operators if (can_negate if name == "not" else has_pairs)]
 
@@ -93,7 +97,7 @@ class Formulas(Domain):
 
     def _counted(self, depth: int) -> int:
         """The formulas of a depth, less those of one variable alone where they must not be."""
-        alone = self._numbers(1)[0][depth] * len(self.variables) if self.least == 2 else 0
+        alone = self.alone[depth] * len(self.variables) if self.least == 2 else 0
         return self.numbers[depth] - alone
 
     def _numbers(self, variables: int) -> tuple[list[int], list[int]]:

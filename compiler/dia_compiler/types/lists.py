@@ -18,7 +18,6 @@ from dia_compiler.types.base import (
     ParameterType,
     flag_option,
     integer_option,
-    key_of,
     keys_of,
     length_option,
     option,
@@ -83,10 +82,11 @@ class SortedLists(Domain):
         return comb(size, self.length) if self.is_unique else comb(size + self.length - 1, self.length)
 
     def draw(self, choose: Choose) -> Value:
-        if self.count > VAST:
+        count = self.count
+        if count > VAST:
             choose.vast()
-            return [self.of.at(index) for index in sorted(self._indices(choose))]
-        return [self.of.at(index) for index in self._unranked(choose.below(self.count))]
+            return self.of.at_all(sorted(self._indices(choose)))
+        return self.of.at_all(self._unranked(choose.below(count)))
 
     def _indices(self, choose: Choose) -> list[int]:
         if not self.is_unique:
@@ -137,11 +137,10 @@ class ListType(ParameterType):
 class Permutations(Domain):
     """All orders of a list of items that differ; one choice by rank up to 34 items, shuffled above."""
 
-    __slots__ = ("items", "keys")
+    __slots__ = ("items",)
 
     def __init__(self, items: list[Value]) -> None:
         self.items = items
-        self.keys = set(keys_of(items))
 
     @property
     def count(self) -> int:
@@ -161,7 +160,9 @@ class Permutations(Domain):
         return [rest.pop(place) for place in reversed(places)]
 
     def contains(self, value: Value) -> bool:
-        return isinstance(value, list) and len(value) == len(self.items) and {key_of(v) for v in value} == self.keys
+        if not isinstance(value, list) or len(value) != len(self.items):
+            return False
+        return set(keys_of(value)) == set(keys_of(self.items))
 
 
 class PermutationType(ParameterType):

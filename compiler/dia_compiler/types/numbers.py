@@ -51,14 +51,14 @@ class Integers(Enumerable):
         return self.at(index) if self.holes else self.low + self.step * index
 
     def draw_several(self, choose: Choose, count: int) -> list[Value]:
-        return self._at_all(choose.several(self.count_, count))
+        return self.at_all(choose.several(self.count_, count))
 
     def draw_different(self, choose: Choose, count: int) -> list[Value]:
-        return self._at_all(choose.different(self.count_, count))
+        return self.at_all(choose.different(self.count_, count))
 
-    def _at_all(self, indices: list[int]) -> list[Value]:
+    def at_all(self, indices: list[int]) -> list[Value]:
         low, step = self.low, self.step
-        return list(map(self.at, indices)) if self.holes else [low + step * index for index in indices]
+        return super().at_all(indices) if self.holes else [low + step * index for index in indices]
 
     def at(self, index: int) -> Value:
         if self.holes:

@@ -2,26 +2,55 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from functools import cache
 from math import comb
 
 from dia_compiler.types.base import VAST, Choose
 
 COUNT_CAP = 1 << 4096
 """Beyond this a count says nothing more than vast."""
+TABULATED = 128
+"""Up to so many things, choices of them are looked up: at most 128 rows of numbers."""
 
 
 def combination(rank: int, size: int, length: int) -> list[int]:
     """The `length` ascending numbers below `size` of that rank in the combinatorial number system."""
     found: list[int] = []
+    tables = _choices(1 << size.bit_length()) if size <= TABULATED else None
     for left in range(length, 0, -1):
-        low, high = left - 1, size
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if comb(middle, left) <= rank else (low, middle)
-        rank -= comb(low, left)
+        if tables is not None:
+            low = bisect_right(tables[left], rank, left, size) - 1
+            rank -= tables[left][low]
+        else:
+            low = _greatest(rank, size, left)
+            rank -= comb(low, left)
         found.append(low)
         size = low
     return found[::-1]
+
+
+def _greatest(rank: int, size: int, length: int) -> int:
+    """The greatest number below `size` of which there are no more than `rank` choices of that length."""
+    low, high = length - 1, size
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if comb(middle, length) <= rank else (low, middle)
+    return low
+
+
+class _Choices(dict[int, list[int]]):
+    """For each length: how many choices of it there are of 0, 1, 2 ... things."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __missing__(self, length: int) -> list[int]:
+        self[length] = [comb(number, length) for number in range(self.size)]
+        return self[length]
+
+
+_choices = cache(_Choices)
 
 
 def capped_choices(size: int, length: int) -> int:

@@ -8,7 +8,7 @@ the same place, so that a text has one reading and two choices never give one te
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -24,6 +24,7 @@ Shape = tuple[str, ...]
 SHORTEST, LONGEST = 3, 40
 USUAL = (6, 14)
 MOST_SENTENCES = 100
+SHAPES = 4096  # shapes of sentences of which something is remembered
 
 OWN_WORDS: dict[str, tuple[str, ...]] = {
     "determiner": (
@@ -93,11 +94,13 @@ def clause_count(size: int) -> int:
     return sum(spellings(shape) for shape in clauses(size))
 
 
+@lru_cache(maxsize=SHAPES)
 def spellings(shape: Shape) -> int:
     """The number of texts of one shape."""
     return prod(len(words_of(category)) for category in shape)
 
 
+@lru_cache(maxsize=SHAPES)
 def shape_at(size: int, index: int) -> Shape:
     """The shape with that number among those of so many words; a single clause comes first."""
     own = clauses(size)
@@ -116,21 +119,34 @@ def shape_at(size: int, index: int) -> Shape:
 def sentence_at(shape: Shape, index: int) -> str:
     """The text with that number among those of one shape."""
     words = []
-    for category in reversed(shape):
-        index, place = divmod(index, len(words_of(category)))
-        words.append(words_of(category)[place])
+    for known in choices_of(shape):
+        index, place = divmod(index, len(known))
+        words.append(known[place])
     return written(shape, words[::-1])
+
+
+@lru_cache(maxsize=SHAPES)
+def choices_of(shape: Shape) -> tuple[tuple[str, ...], ...]:
+    """The words that may stand at each place of the shape, from the last one on."""
+    return tuple(words_of(category) for category in reversed(shape))
 
 
 def written(shape: Shape, words: list[str]) -> str:
     """The sentence of the words: `an` before a vowel, a comma before a conjunction, a capital and a full stop."""
-    parts = []
-    for place, word in enumerate(words):
-        is_before_vowel = word == "a" and words[place + 1][0] in "aeiou"
-        comma = "," if shape[place + 1 : place + 2] == ("conjunction",) else ""
-        parts.append(("an" if is_before_vowel else word) + comma)
+    parts = list(words)
+    for place in _marks(shape, "determiner"):
+        if words[place] == "a" and words[place + 1][0] in "aeiou":
+            parts[place] = "an"
+    for place in _marks(shape, "conjunction"):
+        parts[place - 1] += ","
     text = " ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
+
+
+@lru_cache(maxsize=2 * SHAPES)
+def _marks(shape: Shape, category: str) -> tuple[int, ...]:
+    """The places of the shape at which a word of the category stands."""
+    return tuple(place for place, held in enumerate(shape) if held == category)
 
 
 FOLLOWERS: dict[str, tuple[str, ...]] = {

@@ -22,6 +22,7 @@ from dia_compiler.types.base import (
     order_of,
 )
 from dia_compiler.types.members import members
+from dia_compiler.types.numbers import Integers
 from dia_compiler.types.ranks import capped_choices, capped_subsets, drawn_length, drawn_places
 from dia_compiler.types.texts import Items
 
@@ -39,8 +40,8 @@ class Subsets(Domain):
         return self._values(places)
 
     def _values(self, places: list[int]) -> Value:
-        found = [self.of.at(place) for place in places]
-        return sorted(found, key=order_of) if self.is_ascending else found
+        found = self.of.at_all(places)
+        return sorted(found, key=order_of) if self.is_ascending and not isinstance(self.of, Integers) else found
 
     @cached_property
     def places(self) -> dict[Any, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from dia_runtime.language.values import Value
@@ -25,11 +25,13 @@ from dia_compiler.types.base import (
 class Items(Enumerable):
     """The items of a list, as they stand, with weights or without."""
 
-    __slots__ = ("items", "keys", "weights")
-
     def __init__(self, items: list[Value], weights: tuple[int, ...] | None) -> None:
         self.items, self.weights = items, weights
-        self.keys = set(keys_of(items))
+
+    @cached_property
+    def keys(self) -> set[Any]:
+        """What the items are told by; asked seldom, while the items of many a draw are its own."""
+        return set(keys_of(self.items))
 
     @property
     def count(self) -> int:
@@ -37,6 +39,10 @@ class Items(Enumerable):
 
     def at(self, index: int) -> Value:
         return self.items[index]
+
+    def at_all(self, indices: list[int]) -> list[Value]:
+        items = self.items
+        return [items[index] for index in indices]
 
     def draw(self, choose: Choose) -> Value:
         if self.weights is not None:
@@ -46,12 +52,12 @@ class Items(Enumerable):
     def draw_several(self, choose: Choose, count: int) -> list[Value]:
         if self.weights is not None:
             return super().draw_several(choose, count)
-        return [self.items[place] for place in choose.several(len(self.items), count)]
+        return self.at_all(choose.several(len(self.items), count))
 
     def draw_different(self, choose: Choose, count: int) -> list[Value]:
         if self.weights is not None:
             return super().draw_different(choose, count)
-        return [self.items[place] for place in choose.different(len(self.items), count)]
+        return self.at_all(choose.different(len(self.items), count))
 
     def contains(self, value: Value) -> bool:
         return key_of(value) in self.keys
