@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dia_runtime.language.diagnostics import Faults, did_you_mean
+from dia_runtime.truth.studies import STUDIES
 
 from dia_compiler.read import Mapping, Node, Scalar, Sequence, pairs
 from dia_compiler.talk import KINDS
@@ -94,8 +95,6 @@ def _check_truth(root: Mapping, faults: Faults) -> None:
 
 def _check_preset(body: Node, faults: Faults) -> None:
     """Tells a study that there is not, and a second truth."""
-    from dia_runtime.truth.studies import STUDIES  # which brings numpy along
-
     study = body.get("study") if isinstance(body, Mapping) else None
     if isinstance(study, Scalar) and study.text not in STUDIES:
         mend = did_you_mean(study.text, STUDIES) or f"there are {', '.join(STUDIES)}"

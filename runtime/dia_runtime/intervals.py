@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from statistics import NormalDist
 
 Exact = int | Fraction
+LEVEL = 0.95
+NORMAL = NormalDist()
+SHARES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 
 
 def standard_error(

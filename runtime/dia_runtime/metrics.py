@@ -16,6 +16,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 VERDICTS = ("correct", "skipped", "wrong", "unparsed", "error")
+MEAN = "mean:"  # begins the name of a mean of anything, which has no range that is known
 Exact = int | Fraction
 Range = tuple[int, int]
 

@@ -15,11 +15,11 @@ from dia_runtime.blocks import Model, Ways
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.ensemble import Policy
 from dia_runtime.ensemble import ensemble as elected
+from dia_runtime.intervals import LEVEL
 from dia_runtime.judge import Judge, Rules, told_points, worth
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.metrics import FIGURES
 from dia_runtime.rasch.bank import read_bank
-from dia_runtime.statistics.confidence import LEVEL
 from dia_runtime.statistics.ledger import Marks
 from dia_runtime.statistics.resample import METHODS, Intervals
 from dia_runtime.store import Store, read_store, require_root

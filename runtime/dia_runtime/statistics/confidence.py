@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
 import numpy
 from numpy.typing import NDArray
 
+from dia_runtime.intervals import NORMAL, SHARES
 from dia_runtime.statistics.resample import Numbers
 
-LEVEL = 0.95
-NORMAL = NormalDist()
-SHARES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 LEAST = 1e-12  # of a share
 DEFINED = 0.9  # the share of resamples that must have a value
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import atanh, fsum, sqrt, tanh
 from typing import Any
 
-from dia_runtime.statistics.confidence import NORMAL, SHARES
+from dia_runtime.intervals import NORMAL, SHARES
 
 FEWEST = 4  # pairs, below which Fisher's z has no error
 Pairs = Sequence[tuple[float, float]]

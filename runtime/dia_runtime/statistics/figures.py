@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dia_runtime.intervals import standard_error
-from dia_runtime.metrics import Figure
-from dia_runtime.statistics.confidence import LEVEL
+from dia_runtime.intervals import LEVEL, standard_error
+from dia_runtime.metrics import MEAN, Figure
 from dia_runtime.statistics.resample import Intervals
 from dia_runtime.statistics.sample import Ratio, sample_of
 
@@ -15,7 +14,6 @@ NOWHERE: dict[str, Any] = {"value": None, "se": None, "ci": None}
 Ends = tuple[float, float]
 SUMS = frozenset({"rs", "nms"})
 SUMS_WITH_ENDS = SUMS | {"rs_best", "rs_lost"}
-MEAN = "mean:"  # begins the name of a mean of anything, which has no range that is known
 
 
 def figures_json(figures: Mapping[str, Figure], intervals: Intervals) -> dict[str, dict[str, Any]]:

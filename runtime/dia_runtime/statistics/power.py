@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from dia_runtime.intervals import NORMAL
 from dia_runtime.metrics import Mark
-from dia_runtime.statistics.confidence import NORMAL
 from dia_runtime.statistics.ledger import Marks, shared
 
 ALPHA, POWER = 0.05, 0.8

@@ -10,7 +10,8 @@ from fractions import Fraction
 import numpy
 from numpy.typing import NDArray
 
-from dia_runtime.statistics.confidence import NORMAL, SHARES, interval, widened
+from dia_runtime.intervals import NORMAL, SHARES
+from dia_runtime.statistics.confidence import interval, widened
 from dia_runtime.statistics.resample import Intervals, Numbers, resampled_sums
 
 Exact = int | Fraction

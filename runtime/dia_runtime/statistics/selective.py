@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy
 
-from dia_runtime.metrics import Exact, Figure, Part, Tally
-from dia_runtime.statistics.figures import MEAN, NOWHERE, figures_json, of_one_value
+from dia_runtime.metrics import MEAN, Exact, Figure, Part, Tally
+from dia_runtime.statistics.figures import NOWHERE, figures_json, of_one_value
 from dia_runtime.statistics.resample import Intervals, Numbers
 from dia_runtime.statistics.sample import Quantity, sample_of
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
-from dia_runtime.statistics.confidence import NORMAL, SHARES
+from dia_runtime.intervals import NORMAL, SHARES
 
 OVER = "all"  # the denominator of the accuracies
 # The three tests of the Self-Execution Benchmark, whose mean is its composite score.

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from dia_runtime.language.replies import UNSET
 from dia_runtime.language.values import Value
-from dia_runtime.metrics import Exact, Figure, Part
-from dia_runtime.statistics.figures import MEAN
+from dia_runtime.metrics import MEAN, Exact, Figure, Part
 from dia_runtime.truth.companions import Companions
 from dia_runtime.truth.outcome import STATES, VALID, Outcome
 
