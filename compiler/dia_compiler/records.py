@@ -17,7 +17,7 @@ from dia_runtime.language.conditions import condition
 from dia_runtime.language.conditions import share as stored_share
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
 from dia_runtime.language.radix import integer_text
-from dia_runtime.language.values import TEXTS, WHOLE, ExactDecimal, Record, Value, decimal_text, encode
+from dia_runtime.language.values import TEXTS, WHOLE, Entry, ExactDecimal, Record, Value, decimal_text, encode
 
 from dia_compiler.expand import Expansion, Instance, Way, encoded_parameters
 from dia_compiler.spool import BASE, ENTRY, FIRST, LONG, SHOWN
@@ -168,14 +168,23 @@ def _value(value: Value) -> str:
     if kind is int:
         is_safe = -SAFE_INTEGER < value < SAFE_INTEGER
         return str(value) if is_safe else f'{{"integer":"{integer_text(value)}"}}'
-    if kind is Record:
-        fields = ",".join([f"{_quoted(name)}:{_value(value[name])}" for name in sorted(value)])
-        return f'{{"record":{{{fields}}}}}'
     if kind is list:
         return _listed(value)
+    if kind is Record:
+        return f'{{"record":{_fields(value)}}}'
+    if kind is Entry:
+        catalog, name = _quoted(value.catalog), _quoted(value.name)
+        return f'{{"entry":{{"catalog":{catalog},"name":{name},"values":{_fields(value.values)}}}}}'
     if kind is ExactDecimal:
         return f'{{"decimal":"{decimal_text(value)}"}}'
+    if kind is bool:
+        return "true" if value else "false"
     return _json(encode(value))
+
+
+def _fields(record: Mapping[str, Value]) -> str:
+    """The canonical JSON of named values."""
+    return f"{{{','.join([f'{_quoted(name)}:{_value(record[name])}' for name in sorted(record)])}}}"
 
 
 def _listed(values: list[Value]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from dia_compiler.records import _json, _value
 from dia_runtime.bundle.canonical import line
-from dia_runtime.language.values import ExactDecimal, Record, encode
+from dia_runtime.language.values import Entry, ExactDecimal, Record, encode
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +25,12 @@ SCALARS = (
 )
 VALUES = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(TEXTS, inner, max_size=4).map(Record),
+    lambda inner: (
+        st.lists(inner, max_size=5)
+        | st.dictionaries(TEXTS, inner, max_size=4).map(Record)
+        | st.builds(Entry, TEXTS, TEXTS, st.dictionaries(TEXTS, inner, max_size=3).map(Record))
+        | st.lists(st.integers(-(2**54), 2**54), max_size=5)
+    ),
     max_leaves=15,
 )
 
