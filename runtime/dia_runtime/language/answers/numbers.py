@@ -177,6 +177,7 @@ class RealAnswer(RoundedAnswer):
         tolerance = comparison.get("tolerance") or {}
         self.absolute = exact_number(tolerance.get("absolute", 0)) or Fraction(0)
         self.relative = exact_number(tolerance.get("relative", 0)) or Fraction(0)
+        self.is_tolerant = bool(self.absolute or self.relative)
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
@@ -219,10 +220,12 @@ class RealAnswer(RoundedAnswer):
         return read_real(without_unit(text.strip(), self.units, mode), self.thousands, mode)
 
     def equal(self, reply: Value, truth: Value) -> bool:
-        return bool(reply == truth or abs(reply - truth) <= self.margin(truth))
+        if reply == truth:
+            return True
+        return self.is_tolerant and bool(abs(reply - truth) <= self.margin(truth))
 
     def key(self, value: Value) -> Hashable | None:
-        return None if self.absolute or self.relative else Fraction(value)
+        return None if self.is_tolerant else Fraction(value)
 
     def describe(self) -> str:
         example = self.write(self.samples()[0])
