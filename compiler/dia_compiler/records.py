@@ -340,8 +340,18 @@ def _mend(what: str, found: str, instance: Instance) -> str | None:
 
 def is_shown(text: str, challenge: str) -> bool:
     """Whether the canonical answer stands in the challenge as a whole token."""
-    if not text or text not in challenge:
+    if not text:
         return False
-    edge = r"(?<!\w)" if text[0].isalnum() else ""
-    end = r"(?!\w)" if text[-1].isalnum() else ""
-    return re.search(edge + re.escape(text) + end, challenge) is not None
+    at = challenge.find(text)
+    while at >= 0:
+        end = at + len(text)
+        is_cut = text[0].isalnum() and _is_word(challenge[at - 1 : at])
+        if not is_cut and not (text[-1].isalnum() and _is_word(challenge[end : end + 1])):
+            return True
+        at = challenge.find(text, at + 1)
+    return False
+
+
+def _is_word(neighbour: str) -> bool:
+    """Whether a character, which may be missing, is one of those that words are made of."""
+    return neighbour.isalnum() or neighbour == "_"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_compiler.records import _json, _value
+from dia_compiler.records import _json, _value, is_shown
 from dia_runtime.bundle.canonical import line
 from dia_runtime.language.values import Entry, ExactDecimal, Record, encode
 from hypothesis import given
@@ -50,3 +51,10 @@ def test_a_record_is_encoded_in_its_canonical_form(record: Any) -> None:
 def test_what_has_no_canonical_form_is_refused(record: Any) -> None:
     with pytest.raises(ValueError):
         _json(record)
+
+
+@given(st.text("ab1_ .é²", min_size=1, max_size=3), st.text("ab1_ .é²", max_size=12))
+def test_an_answer_is_shown_where_it_stands_as_a_whole_token(text: str, challenge: str) -> None:
+    begin = r"(?<!\w)" if text[0].isalnum() else ""
+    end = r"(?!\w)" if text[-1].isalnum() else ""
+    assert is_shown(text, challenge) == bool(re.search(begin + re.escape(text) + end, challenge))
