@@ -10,7 +10,7 @@ from dia_compiler.assets.base import Builder, OptionFault, Site, data, template
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, section 5.6.2
 TARGET = re.compile(r"[!-~]+")
-VALUE = re.compile(r"(?:[!-~\u0080-\U0010ffff](?:[ \t!-~\u0080-\U0010ffff]*[!-~\u0080-\U0010ffff])?)?")
+VALUE = re.compile(r"(?:[^\x00- \x7f](?:[^\x00-\x08\n-\x1f\x7f]*[^\x00- \x7f])?)?")  # no control characters
 LENGTH = "content-length"
 LINE_ENDS = {"crlf": "\r\n", "lf": "\n"}
 VERSIONS = ("HTTP/1.1", "HTTP/1.0")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
-from xml.sax.saxutils import escape
 
 from dia_runtime.language.diagnostics import did_you_mean
 from dia_runtime.language.functions.reading_images import SUBDIRECTORY, TAGS, XMP_KEYWORD
@@ -100,5 +100,7 @@ def png_info(options: Mapping[str, Any]) -> PngImagePlugin.PngInfo:
 def _property(name: str, held: Any) -> str:
     kind = XMP[name]
     start = '<rdf:li xml:lang="x-default">' if kind == "Alt" else "<rdf:li>"
-    items = "".join(f"{start}{escape(text)}</rdf:li>" for text in (held if isinstance(held, list) else [held]))
+    items = "".join(
+        f"{start}{escape(text, quote=False)}</rdf:li>" for text in (held if isinstance(held, list) else [held])
+    )
     return f"<dc:{name}><rdf:{kind}>{items}</rdf:{kind}></dc:{name}>"
