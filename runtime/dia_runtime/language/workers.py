@@ -107,7 +107,7 @@ class Crew:
 
         Where the system can, one process imports for all of them and is then divided (`nursery.py`).
         """
-        self.jobs, self.module = jobs, module
+        self.jobs, self.module, self.next_look = jobs, module, 0.0
         self.nursery: Nursery | None = None
         self.workers: list[_Worker] = []
         if module is not None and jobs > 1 and CAN_DIVIDE:
@@ -148,6 +148,9 @@ class Crew:
         while waiting or any(worker.task for worker in self.workers):
             self._hand_out(waiting)
             yield from _collected(self.workers, label)
+            if monotonic() >= self.next_look:  # the clocks of all are not read whenever one of them says a word
+                yield from _ended(self.workers, label)
+                self.next_look = monotonic() + POLL
 
     def close(self) -> None:
         """Ends all workers."""
@@ -284,6 +287,9 @@ def _collected(workers: list[_Worker], label: str) -> Iterator[Outcome]:
     for pipe in wait(list(busy), timeout=POLL):
         worker = busy[pipe]  # type: ignore[index]
         yield from _received(worker, workers, label)
+
+
+def _ended(workers: list[_Worker], label: str) -> Iterator[Outcome]:
     for worker in list(workers):
         if worker.task is not None and _is_stuck(worker):
             yield _killed(worker, workers, label)
