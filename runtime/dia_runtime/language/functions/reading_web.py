@@ -25,18 +25,20 @@ VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "l
 RAW = frozenset(["script", "style"])
 TEXT_ALONE = RAW | {"textarea", "title"}
 RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in TEXT_ALONE}
-NO_ATTRIBUTES = Record()
 SHORT = 10_000  # characters of a page whose pieces are kept
 
 
 class Piece(NamedTuple):
-    """A tag, a comment or a run of text of a page, and where it ends."""
+    """A tag, a comment or a run of text of a page, entities and all, and where it ends.
+
+    The attributes of a plain tag are told as they stand: few of them are asked for.
+    """
 
     kind: str
     held: str
     begin: int
     end: int
-    attributes: Record = NO_ATTRIBUTES
+    attributes: Record | str = ""
 
 
 class Element(NamedTuple):
@@ -68,7 +70,7 @@ def html_elements(page: str, name: str) -> list[Record]:
     if sum(end - begin for begin, end in spans) > TEXT_LENGTH:
         raise LanguageError(f"`html_elements` would give more than {TEXT_LENGTH} characters", code="E502")
     return [
-        Record(attributes=Record(element.tag.attributes), inner=page[begin:end], text=_text_of(element, pieces))
+        Record(attributes=_attributes_of(element.tag), inner=page[begin:end], text=_text_of(element, pieces))
         for element, (begin, end) in zip(found, spans, strict=True)
     ]
 
@@ -124,7 +126,7 @@ def _elements(pieces: list[Piece], name: str) -> list[Element]:
     ends: dict[int, int] = {}
     is_open: list[int] = []
     names: Counter[str] = Counter()
-    for place, (kind, held, *_) in enumerate(pieces):
+    for place, (kind, held, _, _, _) in enumerate(pieces):
         if kind == "begin" and held not in VOID:
             is_open.append(place)
             names[held] += 1
@@ -145,12 +147,23 @@ def _close(pieces: list[Piece], place: int, is_open: list[int], names: Counter[s
 
 
 def _text_of(element: Element, pieces: list[Piece]) -> str:
-    kinds = ("text", "raw") if element.tag.held in RAW else ("text",)
-    return "".join([piece.held for piece in pieces[element.first : element.behind] if piece.kind in kinds])
+    inner = pieces[element.first : element.behind]
+    if element.tag.held in RAW:
+        return "".join([piece.held for piece in inner])
+    return "".join([html.unescape(piece.held) for piece in inner if piece.kind == "text"])
+
+
+def _attributes_of(tag: Piece) -> Record:
+    if isinstance(tag.attributes, Record):
+        return Record(tag.attributes)
+    held = Record()
+    for name, value in PLAIN_ATTRIBUTE.findall(tag.attributes):
+        held.setdefault(name.lower(), html.unescape(value))
+    return held
 
 
 def _pieces(page: str) -> list[Piece]:
-    """The page from its beginning to its end, entities of texts and attributes decoded."""
+    """The page from its beginning to its end."""
     return _kept(page) if len(page) <= SHORT else _read(page)
 
 
@@ -180,8 +193,7 @@ def _markup(page: str, at: int) -> Piece:
     plain = PLAIN_TAG.match(page, at)
     if plain is not None:
         slash, tag, told = plain.groups()
-        kind = "end" if slash else "begin"
-        return Piece(kind, tag.lower(), at, plain.end(), _plain_attributes(told) if told else NO_ATTRIBUTES)
+        return Piece("end" if slash else "begin", tag.lower(), at, plain.end(), told)
     if page.startswith("<!--", at):
         end = _found(page, "-->", at + 4)
         return Piece("comment", page[at + 4 : end], at, end + 3)
@@ -193,13 +205,6 @@ def _markup(page: str, at: int) -> Piece:
         return Piece("text", "<", at, at + 1)
     attributes, end = _attributes(page, name.end())
     return Piece("end" if is_end else "begin", name[0].lower(), at, end, attributes)
-
-
-def _plain_attributes(told: str) -> Record:
-    held = Record()
-    for name, value in PLAIN_ATTRIBUTE.findall(told):
-        held.setdefault(name.lower(), html.unescape(value))
-    return held
 
 
 def _attributes(page: str, at: int) -> tuple[Record, int]:
@@ -226,7 +231,7 @@ def _until_end_of(tag: Piece, page: str) -> Piece:
 
 
 def _text(page: str, begin: int, end: int) -> Piece:
-    return Piece("text", html.unescape(page[begin:end]), begin, end)
+    return Piece("text", page[begin:end], begin, end)
 
 
 def _found(page: str, sign: str, at: int) -> int:
