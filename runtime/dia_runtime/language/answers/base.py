@@ -87,6 +87,14 @@ class AnswerType(ABC):
         """Whether a read element is the truth's."""
         return self.equal(reply, truth)
 
+    def settle_all(self, values: list[Value]) -> list[Value]:
+        """The typed truths of a list's elements. Raises LanguageError."""
+        return list(map(self.settle, values))
+
+    def holds_all(self, values: list[Value]) -> bool:
+        """Whether the values are settled ones of this type."""
+        return all(map(self.holds, values))
+
     def write_all(self, values: list[Value], separator: str) -> list[str]:
         """The canonical texts of a list's elements."""
         return [self.write_inside(value, separator) for value in values]

@@ -63,7 +63,7 @@ class ListAnswer(AnswerType):
             raise LanguageError(f"the answer has {len(value)} elements; its type has {len(self.of)}")
         if not self.is_fixed:
             with suppress(LanguageError):  # told below with the place of its element
-                return list(map(self.of[0].settle, value))
+                return self.of[0].settle_all(value)
         return [self._settled(place, item) for place, item in enumerate(value)]
 
     def _settled(self, place: int, item: Value) -> Value:
@@ -79,7 +79,7 @@ class ListAnswer(AnswerType):
         if type(value) is not list or not self._fits(value):
             return False
         if not self.is_fixed:
-            return all(map(self.of[0].holds, value))
+            return self.of[0].holds_all(value)
         return all(self.element(place).holds(item) for place, item in enumerate(value))
 
     def write(self, value: Value) -> str:

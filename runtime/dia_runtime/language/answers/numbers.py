@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -26,6 +27,8 @@ from dia_runtime.language.values import Value, decimal, has_finite_decimals, is_
 # How many times nearer to the exact number than its tolerance a truth is written, and stored
 WRITTEN, STORED = 10**3, 10**30
 SHORT = 1000  # so many digits Python reads at once
+PLAIN = re.compile(r"-?[0-9]+(?:\n-?[0-9]+)*+")
+INTEGERS = frozenset({int})
 
 
 class RoundedAnswer(AnswerType):
@@ -85,6 +88,12 @@ class IntegerAnswer(RoundedAnswer):
     def holds(self, value: Value) -> bool:
         return type(value) is int
 
+    def settle_all(self, values: list[Value]) -> list[Value]:
+        return values[:] if self.holds_all(values) and not self.round else super().settle_all(values)
+
+    def holds_all(self, values: list[Value]) -> bool:
+        return INTEGERS.issuperset(map(type, values))
+
     def write(self, value: Value) -> str:
         if type(value) is int and not self.thousands:
             return few_digits(integer_text(value))
@@ -102,9 +111,9 @@ class IntegerAnswer(RoundedAnswer):
         return list(map(str, values))
 
     def read_all(self, pieces: list[str], mode: Mode) -> list[Value]:
-        """As one by one; of short texts of digits alone in a fifth of the time."""
-        digits = "".join(pieces)
-        are_plain = mode == "strict" and digits.isascii() and digits.isdigit() and all(pieces)
+        """As one by one; of short texts of digits alone, behind a minus or not, in a fifth of the time."""
+        lines = "\n".join(pieces)
+        are_plain = mode == "strict" and PLAIN.fullmatch(lines) and lines.count("\n") == len(pieces) - 1
         if not are_plain or max(map(len, pieces)) >= SHORT:
             return super().read_all(pieces, mode)
         return list(map(int, pieces))

@@ -16,6 +16,7 @@ from dia_runtime.language.answers import (
     Mode,
     Undecided,
     Unreadable,
+    answer_type,
     describe,
     equal,
     read,
@@ -24,7 +25,7 @@ from dia_runtime.language.answers import (
     write,
 )
 from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.values import ExactDecimal, Record, decode, encode
+from dia_runtime.language.values import ExactDecimal, Record, Value, decode, encode
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -622,3 +623,25 @@ def test_truths_beyond_what_is_read_are_refused() -> None:
         with pytest.raises(LanguageError):
             write(value, comparison)
     assert read(write(10**100_000 - 1, INTEGER), INTEGER) == 10**100_000 - 1
+
+
+PIECES = st.sampled_from(["7", "-7", "-0", "007", "1\n2", "--1", "-", "1,000", "1_0", "٣", "+5", " 1", "", "9" * 1200])
+
+
+@given(st.lists(PIECES, min_size=1, max_size=4), st.sampled_from(["strict", "lenient"]))
+def test_integers_of_a_list_are_read_and_settled_as_one_by_one(pieces: list[str], mode: Mode) -> None:
+    kind = answer_type({"type": "integer"})
+
+    def alone() -> list[Value] | None:
+        try:
+            return [kind.read_inside(piece, mode) for piece in pieces]
+        except Unreadable:
+            return None
+
+    try:
+        found: list[Value] | None = kind.read_all(pieces, mode)
+    except Unreadable:
+        found = None
+    assert found == alone()
+    if found is not None:
+        assert kind.settle_all(found) == found and kind.holds_all(found) and not kind.holds_all([*found, True])
