@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 
 from dia_runtime.language.budgets import charge
@@ -66,6 +67,7 @@ def _step(a: str, b: str) -> int | None:
     return step if abs(step) <= 1 and _kind(a) == _kind(b) else None
 
 
+@lru_cache(maxsize=256)
 def _kind(character: str) -> str:
     if not character.isascii():
         return "other"
