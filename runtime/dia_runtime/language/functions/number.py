@@ -6,7 +6,7 @@ Primality and factoring are sympy's, which uses gmpy2 where it is installed.
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from itertools import compress
 
 from dia_runtime.language.budgets import charge
@@ -86,11 +86,19 @@ def _sieved(low: int, high: int) -> list[int]:
     odd = range(max(low, 3) | 1, high + 1, 2)
     left = bytearray(b"\x01") * len(odd)
     root = math.isqrt(high)
-    for prime in _sieved(3, root) if root >= 3 else []:
+    for prime in _odd_primes(root.bit_length()) if root >= 3 else ():
+        if prime > root:
+            break
         first = max(prime * prime, (-(-odd.start // prime) | 1) * prime)
         place = (first - odd.start) // 2
         left[place::prime] = bytes(len(range(place, len(left), prime)))
     return [2] * (low <= 2 <= high) + list(compress(odd, left))
+
+
+@lru_cache(maxsize=24)
+def _odd_primes(bits: int) -> list[int]:
+    """The odd primes of so many bits and fewer, with which ranges are sieved; kept, since there are few such lists."""
+    return _sieved(3, (1 << bits) - 1)
 
 
 def prime_count(n: int) -> int:
