@@ -117,17 +117,23 @@ class CatalogDomain:
 class Entries(Domain):
     """The entries of a catalog, each with its own parameters drawn."""
 
-    __slots__ = ("catalog", "names", "weights")
+    __slots__ = ("catalog", "made", "names", "weights")
 
     def __init__(self, catalog: CatalogDomain, weights: tuple[int, ...] | None) -> None:
         self.catalog, self.weights = catalog, weights
         self.names = list(catalog.entries)
+        self.made: dict[str, Mapping[str, Domain]] = {}
 
     def draw(self, choose: Choose) -> Value:
         place = choose.below(len(self.names)) if self.weights is None else choose.weighted(self.weights)
-        name = self.names[place]
-        domains = self.catalog.entries[name]()
-        return Entry(self.catalog.name, name, Record({key: domain.draw(choose) for key, domain in domains.items()}))
+        return self.entry(self.names[place], choose)
+
+    def entry(self, name: str, choose: Choose) -> Entry:
+        """The entry of that name with its values drawn; their domains hang on lists alone, and are made once."""
+        made = self.made.get(name)
+        if made is None:
+            made = self.made[name] = self.catalog.entries[name]()
+        return Entry(self.catalog.name, name, Record({key: domain.draw(choose) for key, domain in made.items()}))
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, Entry) or value.catalog != self.catalog.name or value.name not in self.names:

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from dia_runtime.language.diagnostics import did_you_mean
-from dia_runtime.language.values import Entry, Record, Value
+from dia_runtime.language.values import Record, Value
 
 from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, key_of, length_option, option
 from dia_compiler.types.ranks import COUNT_CAP, drawn_length
@@ -94,11 +94,7 @@ class EntrySubsets(Domain):
 
     def draw(self, choose: Choose) -> Value:
         places = self.apart.drawn(choose, drawn_length(choose, self.low, self.high))
-        return [self._entry(self.of.names[place], choose) for place in places]
-
-    def _entry(self, name: str, choose: Choose) -> Entry:
-        domains = self.of.catalog.entries[name]()
-        return Entry(self.of.catalog.name, name, Record((key, held.draw(choose)) for key, held in domains.items()))
+        return [self.of.entry(self.of.names[place], choose) for place in places]
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, list) or not self.low <= len(value) <= self.high:
