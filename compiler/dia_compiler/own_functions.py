@@ -147,6 +147,8 @@ class OwnFunctions(Pieces):
             if maker is not None:
                 makers[parameter.name] = maker
         self.result.entry_makers[(catalog.name, entry.name)] = makers
+        if not makers:
+            return dict  # most entries have no values of their own, and are drawn by the thousand
         scope: dict[str, Value] = {}
 
         def domains() -> dict[str, Domain]:
