@@ -18,6 +18,8 @@ from dia_runtime.language.limits import INTEGER_BITS
 from dia_runtime.language.values import normal
 
 TERMS = 10_000
+FEW, SHORT = 100, 1_000  # coefficients, and bits of each number, of an integral that is reckoned by whole numbers
+FRACTIONS = frozenset({int, Fraction})
 SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -316,8 +318,31 @@ def polynomial_integral(coefficients: list[Number], low: Number, high: Number) -
     >>> polynomial_integral([0, 0, 3], 0, 2)
     8
     """
+    if _is_small_integral(coefficients, low, high):
+        return _small_integral(coefficients, low, high)
     raised = [0, *(guards.divide(value, power) for power, value in enumerate(coefficients, 1))]
     return guards.subtract(evaluate_polynomial(raised, high), evaluate_polynomial(raised, low))
+
+
+def _is_small_integral(coefficients: list[Number], low: Number, high: Number) -> bool:
+    """Whether these are a few fractions between whole bounds, none of which is written in decimals or long."""
+    if type(low) is not int or type(high) is not int or len(coefficients) > FEW:
+        return False
+    if not FRACTIONS.issuperset(map(type, coefficients)):
+        return False
+    numbers = [low, high, *(part for value in coefficients for part in (value.numerator, value.denominator))]
+    return max(map(int.bit_length, numbers)) <= SHORT
+
+
+def _small_integral(coefficients: list[int | Fraction], low: int, high: int) -> Number:
+    """The integral by whole numbers, as so many parts of the coefficients' common denominator."""
+    charge(len(coefficients))
+    unit = math.lcm(*(power * value.denominator for power, value in enumerate(coefficients, 1)))
+    parts = (
+        value.numerator * (unit // (power * value.denominator)) * (high**power - low**power)
+        for power, value in enumerate(coefficients, 1)
+    )
+    return normal(Fraction(sum(parts), unit))
 
 
 def _endpoint(value: Endpoint) -> Any:
