@@ -6,8 +6,6 @@ import gc
 import importlib
 import os
 import sys
-import tempfile
-import traceback
 from typing import Any
 
 import click
@@ -233,6 +231,8 @@ def tell(error: Any) -> None:
 
 def _bug(context: click.Context | None) -> int:
     """Writes the traceback to a log file, or shows it with --debug."""
+    import traceback
+
     meta = context.find_root().meta if context is not None else {}
     text = traceback.format_exc()
     if meta.get("dia.debug"):
@@ -246,6 +246,8 @@ def _bug(context: click.Context | None) -> int:
 
 def _kept(text: str, path: str | None) -> str:
     """Where the traceback lies now; nothing where no disk takes it."""
+    import tempfile
+
     try:
         if path is None:
             handle, path = tempfile.mkstemp(prefix="dia-", suffix=".log")

@@ -14,11 +14,11 @@ from dia_runtime.language.workers import Crew
 
 from dia_compiler.discover import Folder, discover
 from dia_compiler.output import SHARD, SPAN, Frozen, Order
-from dia_compiler.unchanged import Inputs, Kept, inputs_of, unchanged
 
 if TYPE_CHECKING:
     from dia_compiler.check import Checked
     from dia_compiler.part import Part
+    from dia_compiler.unchanged import Inputs, Kept
 
 Progress = Callable[[str, int, int], None]
 TRIAL = 3
@@ -61,6 +61,8 @@ def compile(
     Dask scheduler whose workers make the rows, or "local". Raises DiaError: exit code 2 for faults of the specs (all of
     them at once) and for an output that may not be replaced, 4 for a cluster that does not answer.
     """
+    from dia_compiler.unchanged import inputs_of, unchanged
+
     if k < 1:
         raise DiaError(Diagnostic("E600", "--k must be at least 1", None))
     if allow_programs not in WORDS:
