@@ -109,7 +109,7 @@ def product(values: list[Number]) -> Number:
     """
     charge(len(values))
     if INTEGERS.issuperset(map(type, values)):
-        _bounded("product", sum(value.bit_length() for value in values))
+        _bounded("product", sum(map(int.bit_length, values)))
         return math.prod(values)
     return reduce(guards.multiply, values, 1)
 

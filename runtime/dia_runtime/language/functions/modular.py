@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
+from operator import mul
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
@@ -37,7 +38,7 @@ def lcm(first: int | list[int], *others: int | list[int]) -> int:
     (12, 60)
     """
     numbers = _spread("lcm", (first, *others))
-    _bounded_bits("lcm", sum(number.bit_length() for number in numbers))
+    _bounded_bits("lcm", sum(map(int.bit_length, numbers)))
     _charge_for(numbers)
     return math.lcm(*numbers)
 
@@ -149,7 +150,8 @@ def _spread(name: str, arguments: tuple[int | list[int], ...]) -> list[int]:
 
 
 def _charge_for(numbers: list[int]) -> None:
-    charge(len(numbers) + sum(number.bit_length() ** 2 for number in numbers) // 1_000_000)
+    bits = list(map(int.bit_length, numbers))
+    charge(len(numbers) + sum(map(mul, bits, bits)) // 1_000_000)
 
 
 def _positive(name: str, modulus: int) -> None:
