@@ -65,12 +65,10 @@ def from_json(text: str) -> Value:
     {'a': [1, ExactDecimal(1, 10), True, None]}
     """
     charge(len(text) // 8)
-    if _depth(text) > 100:
+    if text.count("[") + text.count("{") > 100 and _depth(text) > 100:
         raise LanguageError("the JSON text nests more than 100 levels deep", code="E502")
     try:
-        value = stdlib_json.loads(
-            text, object_pairs_hook=_record, parse_float=_decimal, parse_int=_integer, parse_constant=_constant
-        )
+        value = JSON.decode(text)
     except stdlib_json.JSONDecodeError as error:
         raise LanguageError(f"the text is not JSON at place {error.pos}") from None
     if "\\u" in text:
@@ -107,6 +105,11 @@ def _integer(text: str) -> int:
 
 def _constant(name: str) -> Value:
     raise LanguageError(f"the text is not JSON: {name} is no number of it")
+
+
+JSON = stdlib_json.JSONDecoder(
+    object_pairs_hook=_record, parse_float=_decimal, parse_int=_integer, parse_constant=_constant
+)
 
 
 def _python(text: str) -> str:
