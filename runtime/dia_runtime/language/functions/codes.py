@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.limits import TEXT_LENGTH
@@ -71,6 +73,10 @@ def rot(text: str, n: int) -> str:
     >>> rot("Hello", 13), rot("Uryyb", -13)
     ('Uryyb', 'Hello')
     """
-    at = n % 26
-    moved = LOWER[at:] + LOWER[:at]
-    return text.translate(str.maketrans(LOWER + LOWER.upper(), moved + moved.upper()))
+    return text.translate(_moved(n % 26))
+
+
+@lru_cache(maxsize=26)
+def _moved(by: int) -> dict[int, int]:
+    moved = LOWER[by:] + LOWER[:by]
+    return str.maketrans(LOWER + LOWER.upper(), moved + moved.upper())

@@ -267,7 +267,8 @@ def percent_decode(text: str) -> str:
     >>> percent_decode("a%20b%2F%C3%A9")
     'a b/é'
     """
-    return text_of(PERCENT.sub(_percent_byte, utf8(text)))
+    data = utf8(text)
+    return text_of(PERCENT.sub(_percent_byte, data)) if b"%" in data else text
 
 
 def _percent_byte(match: re.Match[bytes]) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Value
@@ -9,6 +11,7 @@ from dia_runtime.language.limits import TEXT_LENGTH
 from dia_runtime.language.values import plain, plain_all
 
 BLANKS = " \t\n\r\f\v"
+ALPHABET = 100  # characters of an alphabet whose table is kept
 
 
 def str_(value: Value) -> str:
@@ -229,9 +232,16 @@ def translate(text: str, old: str, new: str) -> str:
     >>> translate("banana", "abn", "xyz")
     'yxzxzx'
     """
+    return text.translate(_kept_table(old, new) if len(old) <= ALPHABET >= len(new) else _table(old, new))
+
+
+def _table(old: str, new: str) -> dict[int, int]:
     if len(old) != len(new) or len(set(old)) < len(old):
         raise LanguageError("`translate` needs two texts of one length, the first without repetition")
-    return text.translate(str.maketrans(old, new))
+    return str.maketrans(old, new)
+
+
+_kept_table = lru_cache(maxsize=256)(_table)
 
 
 def is_palindrome(text: str) -> bool:
