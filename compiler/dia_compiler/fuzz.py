@@ -98,6 +98,27 @@ class Stream:
         self.pool, self.left = pool, left
         return found
 
+    def first(self, options: int, holds: Callable[[int], bool], tries: int) -> tuple[int | None, int]:
+        """The first number that `below` gives and that holds, None where none of so many does; how many did not."""
+        size = (options - 1).bit_length()
+        mask = (1 << size) - 1
+        pool, left = self.pool, self.left
+        for missed in range(tries):
+            value = options
+            while value >= options:
+                if left < size:
+                    self.pool, self.left = pool, left
+                    self._fill(size)
+                    pool, left = self.pool, self.left
+                value = pool & mask
+                pool >>= size
+                left -= size
+            if holds(value):
+                self.pool, self.left = pool, left
+                return value, missed
+        self.pool, self.left = pool, left
+        return None, tries
+
     def falling(self, options: int) -> list[int]:
         """A number below `options`, then one below one option less, down to two: those that `below` gives one by one.
 
@@ -267,14 +288,11 @@ class Choose:
             self.vast()
         if not self._is_free(options):
             return self.where(lambda inner: inner.below(options), holds, tries)
-        below = self.stream.below
-        for missed in range(tries):
-            choice = below(options)
-            if holds(choice):
-                self.redraws += missed
-                self._note(options, [choice])
-                return choice
-        self.redraws += tries
+        choice, missed = self.stream.first(options, holds, tries)
+        self.redraws += missed
+        if choice is not None:
+            self._note(options, [choice])
+            return choice
         del self.trail[place:]
         self.is_vast = was_vast
         raise Rejected(False)

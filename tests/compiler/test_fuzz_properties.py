@@ -116,6 +116,10 @@ def test_a_hopeless_condition_ends() -> None:
         list(Walker(b"hopeless", draw).positions())
 
 
+def is_rare(choice: int) -> bool:
+    return choice % 5 == 0
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 2**60), st.integers(0, 9), st.booleans(), st.lists(st.integers(0, 1), max_size=3))
 def test_choices_in_bulk_are_those_made_one_by_one(options: int, count: int, is_vast: bool, forced: list[int]) -> None:
@@ -125,4 +129,7 @@ def test_choices_in_bulk_are_those_made_one_by_one(options: int, count: int, is_
             choose.vast()
     assert bulk.several(options, count) == [alone.below(options) for _ in range(count)]
     assert bulk.falling(count) == [alone.below(fewer) for fewer in range(count, 1, -1)]
+    if not forced:
+        assert bulk.first(options, is_rare) == alone.where(lambda inner: inner.below(options), is_rare)
+        assert bulk.redraws == alone.redraws
     assert bulk.trail == alone.trail and bulk.stream.bits(300) == alone.stream.bits(300)
