@@ -197,6 +197,11 @@ BULK = {
     "integers": domain("integer", min=1, max=9, exclude=[4]),
     "choices": domain("choice", of=["a", "b", "c", "d", "e", 1, True]),
     "weighted": domain("choice", of=["a", "b", "c", "d", "e", "f"], weights=[1, 2, 3, 1, 2, 3]),
+    "dates": domain("date", min="2024-02-28", max="2024-03-07"),
+    "strings": domain("string", alphabet="abc", length=2),
+    "lengths": domain("string", alphabet="ab", length={"min": 1, "max": 3}),
+    "vast": domain("string", alphabet="abc", length=120),
+    "names": domain("name", gender="neutral"),
     "records": domain("record", fields={"a": domain("integer", min=1, max=3), "b": domain("boolean")}),
 }
 
@@ -207,7 +212,7 @@ def test_what_is_drawn_in_bulk_is_what_is_drawn_one_by_one(
     name: str, forced: list[int], count: int, is_vast: bool, key: int
 ) -> None:
     of = BULK[name]
-    path = tuple(choice % (of.count if name != "records" else 2) for choice in forced)
+    path = tuple(choice % 2 for choice in forced)
     for bulk, plain in ((of.draw_several, Domain.draw_several), (of.draw_different, Domain.draw_different)):
         one_by_one = followed(lambda choose, plain=plain: plain(of, choose, count), path, is_vast, key)  # type: ignore[misc]
         assert followed(lambda choose, bulk=bulk: bulk(choose, count), path, is_vast, key) == one_by_one  # type: ignore[misc]

@@ -152,6 +152,12 @@ class Enumerable(Domain):
         """A value; one choice among all."""
         return self.at(choose.below(self.count))
 
+    def draw_several(self, choose: Choose, count: int) -> list[Value]:
+        """So many values; one choice among all for each, unless a domain has a way of its own to draw."""
+        if type(self).draw is not Enumerable.draw:
+            return super().draw_several(choose, count)
+        return self.at_all(choose.several(self.count, count))
+
     def boundary(self) -> list[Value]:
         """The first, second, last but one and last value."""
         places = {0, 1, self.count - 2, self.count - 1}

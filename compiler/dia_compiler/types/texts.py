@@ -109,6 +109,19 @@ class Strings(Domain):
         length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
         return spelled(choose.below(power(len(self.alphabet), length)), self.alphabet, length)
 
+    def draw_several(self, choose: Choose, count: int) -> list[Value]:
+        if self.low != self.high:
+            return super().draw_several(choose, count)
+        return self._spelled(choose.several(power(len(self.alphabet), self.low), count))
+
+    def draw_different(self, choose: Choose, count: int) -> list[Value]:
+        if self.low != self.high:
+            return super().draw_different(choose, count)
+        return self._spelled(choose.different(power(len(self.alphabet), self.low), count))
+
+    def _spelled(self, numbers: list[int]) -> list[Value]:
+        return [spelled(number, self.alphabet, self.low) for number in numbers]
+
     def contains(self, value: Value) -> bool:
         return isinstance(value, str) and self.low <= len(value) <= self.high and set(value) <= set(self.alphabet)
 
@@ -131,7 +144,8 @@ LEAF = 32
 def spelled(number: int, alphabet: str, length: int) -> str:
     """The number as a word of that length over the alphabet, least digit first."""
     syllables, width = _syllables(alphabet)
-    return "".join(_places(number, syllables, -(-length // width)))[:length]
+    word = "".join(_places(number, syllables, -(-length // width)))
+    return word if length % width == 0 else word[:length]
 
 
 @lru_cache(maxsize=32)
