@@ -20,10 +20,10 @@ class Budget:
         self.left = steps
 
 
-BUDGET = Budget()
+_BUDGET = Budget()
 
 
-def charge(steps: int, budget: Budget = BUDGET) -> None:
+def charge(steps: int, budget: Budget = _BUDGET) -> None:
     """Takes the steps off the budget; LanguageError (E502) once it is spent, and at every later charge."""
     budget.left -= steps
     if budget.left < 0:
@@ -60,10 +60,10 @@ def too_large() -> LanguageError:
 
 def reset(steps: int = STEPS) -> None:
     """Begins a new evaluation, which may take so many steps."""
-    BUDGET.steps = steps
-    BUDGET.left = steps
+    _BUDGET.steps = steps
+    _BUDGET.left = steps
 
 
 def left() -> int:
     """The steps that the evaluation may still take."""
-    return max(0, BUDGET.left)
+    return max(0, _BUDGET.left)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import Any, Final
 
-from dia_runtime.language.budgets import BUDGET, STEPS, bound_digits
+from dia_runtime.language.budgets import STEPS, bound_digits, reset
 from dia_runtime.language.limits import INTEGER_DIGITS
 
 SECONDS: Final = 5.0
@@ -45,7 +45,7 @@ def begin(number: int) -> None:
     cell[0] += 1
     cell[1] = number
     _BEGUN = monotonic()
-    BUDGET.steps = BUDGET.left = _STEPS
+    reset(_STEPS)
 
 
 def seek() -> None:
