@@ -7,15 +7,18 @@ positions differ in a permuted choice or in the stream of a vast one.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from itertools import accumulate
 from math import isqrt
 from typing import Generic, NamedTuple, TypeVar
 
 VAST = 1 << 128
 TABLE_SIZE = 256
+AHEAD = 8  # blocks that a stream takes ahead at most
 ATTEMPTS = 1000
 DIFFERENT_ATTEMPTS = 100_000
 DRY_POSITIONS = 200_000
@@ -58,13 +61,15 @@ class Stream:
         return value
 
     def _fill(self, count: int) -> None:
-        """Takes as many blocks as the next `count` bits need."""
-        pool, left, block = self.pool, self.left, self.block
-        while left < count:
-            pool |= int.from_bytes(sha256(self.key + block.to_bytes(8, "big")).digest(), "little") << left
-            block += 1
-            left += 256
-        self.pool, self.left, self.block = pool, left, block
+        """Takes as many blocks as the next `count` bits need, and ever more at once while they are asked for."""
+        key, block, left = self.key, self.block, self.left
+        more = max((count - left + 255) >> 8, min(block >> 1, AHEAD))
+        if more == 1:
+            taken = sha256(key + block.to_bytes(8, "big")).digest()
+        else:
+            taken = b"".join([sha256(key + b.to_bytes(8, "big")).digest() for b in range(block, block + more)])
+        self.pool |= int.from_bytes(taken, "little") << left
+        self.left, self.block = left + (more << 8), block + more
 
     def below(self, options: int) -> int:
         """A number from 0 to options - 1, by rejection."""
@@ -216,6 +221,12 @@ class Point(NamedTuple):
 MADE, POINT = tuple.__new__, Point  # half the time of Point(...), and every drawn value makes one
 
 
+@lru_cache(maxsize=256)
+def edges_of(weights: tuple[int, ...]) -> tuple[int, ...]:
+    """Behind each item, how many tickets it and those before it have."""
+    return tuple(accumulate(weights))
+
+
 class Choose:
     """Replays forced choices, then draws; records the trail of choices up to the first vast one.
 
@@ -270,6 +281,11 @@ class Choose:
                 None
             )
         noted, below, tries = len(found), self.stream.below, DIFFERENT_ATTEMPTS
+        sparse = min(count, options // 2)
+        while len(found) < sparse:  # no more at once than are missing, so that none is drawn that is not asked for
+            drawn, before = self.stream.several(options, sparse - len(found)), len(found)
+            found.update(dict.fromkeys(drawn))
+            self.redraws += before + len(drawn) - len(found)
         while len(found) < count and tries:
             choice = below(options)
             if choice in found:
@@ -308,17 +324,15 @@ class Choose:
 
     def weighted(self, weights: tuple[int, ...]) -> int:
         """A place of the weights, each as likely as its weight."""
-        place, total = len(self.trail), sum(weights)
+        place, edges = len(self.trail), edges_of(weights)
+        total = edges[-1]
         if not self.is_vast and place < len(self.forced):
-            self.trail.append(Point(total, self.forced[place], weights))
+            self.trail.append(MADE(POINT, (total, self.forced[place], weights, None)))
             return self.forced[place]
         ticket = self.stream.below(total)
-        item, edge = 0, 0
-        while ticket >= edge + weights[item]:
-            edge += weights[item]
-            item += 1
+        item = bisect_right(edges, ticket)
         if not self.is_vast:
-            self.trail.append(Point(total, item, weights, ticket))
+            self.trail.append(MADE(POINT, (total, item, weights, ticket)))
         return item
 
     def vast(self) -> None:

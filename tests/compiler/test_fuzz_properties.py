@@ -121,7 +121,12 @@ def is_rare(choice: int) -> bool:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(2, 2**60), st.integers(0, 9), st.booleans(), st.lists(st.integers(0, 1), max_size=3))
+@given(
+    st.integers(2, 20) | st.integers(2, 2**60),
+    st.integers(0, 9),
+    st.booleans(),
+    st.lists(st.integers(0, 1), max_size=3),
+)
 def test_choices_in_bulk_are_those_made_one_by_one(options: int, count: int, is_vast: bool, forced: list[int]) -> None:
     bulk, alone = (Choose(tuple(forced), Stream(sha256(b"bulk").digest())) for _ in range(2))
     for choose in (bulk, alone):
@@ -129,7 +134,11 @@ def test_choices_in_bulk_are_those_made_one_by_one(options: int, count: int, is_
             choose.vast()
     assert bulk.several(options, count) == [alone.below(options) for _ in range(count)]
     assert bulk.falling(count) == [alone.below(fewer) for fewer in range(count, 1, -1)]
+    found: list[int] = []
     if not forced:
+        for _ in range(min(count, options)):
+            found.append(alone.where(lambda inner: inner.below(options), lambda choice: choice not in found, 10_000))
+        assert bulk.different(options, len(found)) == found
         assert bulk.first(options, is_rare) == alone.where(lambda inner: inner.below(options), is_rare)
         assert bulk.redraws == alone.redraws
     assert bulk.trail == alone.trail and bulk.stream.bits(300) == alone.stream.bits(300)
