@@ -73,13 +73,17 @@ def test_a_difference_is_that_of_the_figures_and_its_error_that_of_paired_items(
     assert entry["difference"]["value"] == pytest.approx(values[0] - values[1], abs=1e-12)  # type: ignore[operator]
     assert (entry["items"], entry["questions"]) == (len(rows), sum(map(len, rows)))
     # Each item's pull on a figure: its mean for a sum, and for a ratio (top - share * bottom) / all.
-    pulls = numpy.zeros(len(rows))
+    pulls, evidence = numpy.zeros(len(rows)), len(rows)
     for held, sign in ((first, 1), (second, -1)):
         parts = [FIGURES[name]({tally(asked.values()): 1}).parts[0] for asked in held.values()]
         tops, sizes = (numpy.array([float(getattr(part, field)) for part in parts]) for field in ("low", "size"))
         is_sum = FIGURES[name]({}).is_sum
+        evidence = evidence if is_sum else min(evidence, numpy.count_nonzero(sizes))
         pulls += sign * (tops - tops.mean() if is_sum else (tops - tops.sum() / sizes.sum() * sizes) / sizes.sum())
     n = len(rows)
+    if evidence < 2:  # one item says nothing of how items differ
+        assert entry["difference"]["se"] is None
+        return
     assert entry["difference"]["se"] == pytest.approx(math.sqrt(n / (n - 1) * (pulls**2).sum()), abs=1e-9)
 
 
