@@ -78,7 +78,7 @@ def test_a_difference_is_that_of_the_figures_and_its_error_that_of_paired_items(
         parts = [FIGURES[name]({tally(asked.values()): 1}).parts[0] for asked in held.values()]
         tops, sizes = (numpy.array([float(getattr(part, field)) for part in parts]) for field in ("low", "size"))
         is_sum = FIGURES[name]({}).is_sum
-        evidence = evidence if is_sum else min(evidence, numpy.count_nonzero(sizes))
+        evidence = evidence if is_sum else min(evidence, int(numpy.count_nonzero(sizes)))
         pulls += sign * (tops - tops.mean() if is_sum else (tops - tops.sum() / sizes.sum() * sizes) / sizes.sum())
     n = len(rows)
     if evidence < 2:  # one item says nothing of how items differ
