@@ -131,11 +131,11 @@ class Stream:
         """
         found: list[int] = []
         pool, left = self.pool, self.left
-        for most in range(options - 1, 0, -1):
+        most = options - 1
+        while most > 0:
             size = most.bit_length()
             mask = (1 << size) - 1
-            value = options
-            while value > most:
+            while most > mask >> 1:  # as long as the greatest number has so many bits
                 if left < size:
                     self.pool, self.left = pool, left
                     self._fill(size)
@@ -143,7 +143,9 @@ class Stream:
                 value = pool & mask
                 pool >>= size
                 left -= size
-            found.append(value)
+                if value <= most:
+                    found.append(value)
+                    most -= 1
         self.pool, self.left = pool, left
         return found
 
