@@ -95,9 +95,13 @@ class AnswerType(ABC):
         """Whether the values are settled ones of this type."""
         return all(map(self.holds, values))
 
-    def write_all(self, values: list[Value], separator: str) -> list[str]:
-        """The canonical texts of a list's elements."""
-        return [self.write_inside(value, separator) for value in values]
+    def write_all(self, values: list[Value], separator: str, joint: str) -> str:
+        """The canonical texts of a list's elements, with the joint between them."""
+        return joint.join([self.write_inside(value, separator) for value in values])
+
+    def read_row(self, text: str, separator: str, mode: Mode) -> list[Value] | None:
+        """The values of a whole list's text, where it is so plain that they are read at once; else None."""
+        return None
 
     def read_all(self, pieces: list[str], mode: Mode) -> list[Value]:
         """The values of the texts of a list's elements. Raises Unreadable."""

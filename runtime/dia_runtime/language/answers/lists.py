@@ -85,14 +85,18 @@ class ListAnswer(AnswerType):
     def write(self, value: Value) -> str:
         if len(value) > ELEMENTS:
             raise LanguageError(f"the answer has {len(value):,} elements; a reply is read up to {ELEMENTS:,}")
-        if self.is_fixed:
-            parts = [self.element(place).write_inside(item, self.separator) for place, item in enumerate(value)]
-        else:
-            parts = self.of[0].write_all(value, self.separator)
         joint = self.separator if self.separator.isspace() else f"{self.separator} "
-        return within(self.opener + joint.join(parts) + self.closer)
+        if self.is_fixed:
+            inner = joint.join(
+                [self.element(place).write_inside(item, self.separator) for place, item in enumerate(value)]
+            )
+        else:
+            inner = self.of[0].write_all(value, self.separator, joint)
+        return within(self.opener + inner + self.closer)
 
     def read(self, text: str, mode: Mode) -> Value:
+        if not self.is_fixed and (row := self.of[0].read_row(text, self.separator, mode)) is not None:
+            return row
         pieces = pieces_of(text, self.separator, self.separators, self.has_quotes)
         if not self._fits(pieces):
             raise Unreadable("another number of elements")

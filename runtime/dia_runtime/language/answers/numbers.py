@@ -9,6 +9,7 @@ from typing import Any
 
 from dia_runtime.language.answers.base import (
     DIGITS,
+    ELEMENTS,
     AnswerType,
     Comparison,
     Mode,
@@ -18,6 +19,7 @@ from dia_runtime.language.answers.base import (
 )
 from dia_runtime.language.answers.digits import read_integer, read_real, without_unit
 from dia_runtime.language.answers.options import exact_number, round_faults, tolerance_faults, unit_faults, units_of
+from dia_runtime.language.answers.split import is_bracketed
 from dia_runtime.language.certain import enclosures, equals
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.radix import integer_text
@@ -28,6 +30,7 @@ from dia_runtime.language.values import Value, decimal, has_finite_decimals, is_
 WRITTEN, STORED = 10**3, 10**30
 SHORT = 1000  # so many digits Python reads at once
 PLAIN = re.compile(r"-?[0-9]+(?:\n-?[0-9]+)*+")
+ROW = re.compile(r"-?[0-9]+(?:, -?[0-9]+)*+")
 INTEGERS = frozenset({int})
 
 
@@ -104,11 +107,20 @@ class IntegerAnswer(RoundedAnswer):
             return int(text)
         return read_integer(without_unit(text.strip(), self.units, mode), self.thousands, mode)
 
-    def write_all(self, values: list[Value], separator: str) -> list[str]:
-        """As one by one; of short integers in a fifth of the time."""
-        if self.thousands or max(map(int.bit_length, values), default=0) > SHORT:
-            return super().write_all(values, separator)
-        return list(map(str, values))
+    def write_all(self, values: list[Value], separator: str, joint: str) -> str:
+        """As one by one; of short integers in a tenth of the time."""
+        if self.thousands or joint != ", " or max(map(int.bit_length, values), default=0) > SHORT:
+            return super().write_all(values, separator, joint)
+        return repr(values)[1:-1]
+
+    def read_row(self, text: str, separator: str, mode: Mode) -> list[Value] | None:
+        """The integers of a list as `write` gives it, of short ones only; else None."""
+        if mode != "strict" or separator != "," or not is_bracketed(text) or not ROW.fullmatch(text, 1, len(text) - 1):
+            return None
+        pieces = text[1:-1].split(", ")
+        if len(pieces) > ELEMENTS or max(map(len, pieces)) >= SHORT:
+            return None
+        return list(map(int, pieces))
 
     def read_all(self, pieces: list[str], mode: Mode) -> list[Value]:
         """As one by one; of short texts of digits alone, behind a minus or not, in a fifth of the time."""

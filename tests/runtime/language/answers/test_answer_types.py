@@ -645,3 +645,19 @@ def test_integers_of_a_list_are_read_and_settled_as_one_by_one(pieces: list[str]
     assert found == alone()
     if found is not None:
         assert kind.settle_all(found) == found and kind.holds_all(found) and not kind.holds_all([*found, True])
+    text = f"[{', '.join(pieces)}]"
+    row = kind.read_row(text, ",", mode)
+    assert row is None or (row == [kind.read(piece, "strict") for piece in pieces] == read(text, ROW))
+
+
+ROW: dict[str, Any] = {"type": "list", "of": "integer"}
+
+
+@given(st.lists(st.integers(-(10**400), 10**400), min_size=1, max_size=4), st.sampled_from(["[]", "()"]))
+def test_a_row_of_integers_is_written_and_read_as_one_by_one(numbers: list[Value], pair: str) -> None:
+    kind = answer_type({"type": "integer"})
+    text = kind.write_all(numbers, ",", ", ")
+    assert text == ", ".join(map(kind.write, numbers))
+    row = kind.read_row(pair[0] + text + pair[1], ",", "strict")
+    assert row in (None, numbers) and (row is not None or max(map(len, text.split(", "))) >= 1000)
+    assert kind.read_row(text, ",", "strict") is None and kind.read_row(f"[{text}]", ";", "strict") is None
