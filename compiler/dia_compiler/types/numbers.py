@@ -211,11 +211,15 @@ def _small_primes_product() -> int:
 
 @cache
 def _proven() -> Callable[[int], bool]:
-    """The library's own test, which decides where no cheap one has refused the number."""
-    from dia_runtime.language.functions import library
+    """Decides where no cheap test has refused the number: GMP's Baillie-PSW test, else the library's, a slower one."""
+    try:
+        from gmpy2 import is_prime as gmp
+    except ImportError:
+        from dia_runtime.language.functions import library
 
-    raw = library()["is_prime"].raw
-    return lambda number: bool(raw(number))
+        raw = library()["is_prime"].raw
+        return lambda number: bool(raw(number))
+    return lambda number: bool(gmp(number, 24))
 
 
 @cache
@@ -228,21 +232,58 @@ def _strong_test() -> Callable[[int, int], bool] | None:
     return cast("Callable[[int, int], bool]", is_strong_prp)
 
 
+@cache
+def _large_gcd() -> tuple[Callable[[int, int], int], int]:
+    """The quicker way to a common divisor with the product of small primes, and that product as it takes it."""
+    try:
+        from gmpy2 import gcd as gmp_gcd
+        from gmpy2 import mpz
+    except ImportError:
+        return gcd, _small_primes_product()
+    return cast("Callable[[int, int], int]", gmp_gcd), cast(int, mpz(_small_primes_product()))
+
+
+@cache
+def coprime() -> bytearray:
+    """For each remainder by WHEEL, 1 where the numbers that leave it have no divisor in common with WHEEL."""
+    found = bytearray([1]) * WHEEL
+    for prime in WHEEL_PRIMES:
+        found[::prime] = bytes(WHEEL // prime)
+    return found
+
+
+@cache
+def safely_coprime() -> bytearray:
+    """For each remainder by 2 WHEEL, 1 where the numbers p that leave it, and (p - 1) / 2, have none."""
+    found = coprime() * 2
+    for prime in WHEEL_PRIMES:  # p is odd, so that (p - 1) / 2 is a multiple where p - 1 is one of twice the prime
+        found[1 :: 2 * prime] = bytes(WHEEL // prime)
+    return found
+
+
 def is_prime(number: int) -> bool:
-    """Whether the integer is prime, by small divisors first: three of four odd numbers go after 0.2 us."""
-    return may_be_prime(number) and _proven()(number)
+    """Whether the integer is prime, by small divisors first: four of five numbers go after 0.1 us."""
+    return _has_no_small_divisor(number) and (number < 50 or _proven()(number))
 
 
 def may_be_prime(number: int) -> bool:
     """Whether cheap tests leave it open that the integer is prime; hardly any other passes gmpy2's strong test."""
-    if number < 50:
-        return number > 1
-    if not number & 1 or gcd(number, ODD_BELOW_50) != 1:
-        return False
-    if number.bit_length() > 128 and gcd(number, _small_primes_product()) != 1:
+    if not _has_no_small_divisor(number):
         return False
     test = _strong_test()
-    return test is None or test(number, 2)
+    return number < 50 or test is None or test(number, 2)
+
+
+def _has_no_small_divisor(number: int) -> bool:
+    """Whether no prime below 50 divides the integer (below 2000, if it is long); of those below 50, primes alone."""
+    if number < 50:
+        return number in PRIMES_BELOW_50
+    if not coprime()[number % WHEEL] or gcd(number, NEXT_PRIMES) != 1:
+        return False
+    if number.bit_length() <= 128:
+        return True
+    common, product = _large_gcd()
+    return common(number, product) == 1
 
 
 def is_safe_prime(number: int) -> bool:
@@ -255,7 +296,11 @@ def is_safe_prime(number: int) -> bool:
     return may_be_prime(number) and may_be_prime(half) and is_prime(number) and is_prime(half)
 
 
-ODD_BELOW_50 = prod((3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47))
+PRIMES_BELOW_50 = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
+ODD_BELOW_50 = prod(PRIMES_BELOW_50[1:])
+WHEEL_PRIMES = PRIMES_BELOW_50[:7]
+WHEEL = prod(WHEEL_PRIMES)
+NEXT_PRIMES = prod(PRIMES_BELOW_50[7:])
 
 
 class Primes(Domain):
@@ -280,7 +325,14 @@ class Primes(Domain):
     def draw(self, choose: Choose) -> Value:
         low, step = self.numbers.low, self.numbers.step
         fits = self._fits if self.modulus > 1 else is_safe_prime if self.is_safe else is_prime
-        return low + step * choose.first(self.numbers.count_, lambda index: fits(low + step * index), 1_000_000)
+        open_, size = (safely_coprime(), 2 * WHEEL) if self.is_safe else (coprime(), WHEEL)
+        if low < 50:  # the wheel refuses its own primes, and 5 and 7 as safe ones
+            return low + step * choose.first(self.numbers.count_, lambda index: fits(low + step * index), 1_000_000)
+        return low + step * choose.first(
+            self.numbers.count_,
+            lambda index: open_[(low + step * index) % size] == 1 and fits(low + step * index),
+            1_000_000,
+        )
 
     def contains(self, value: Value) -> bool:
         return self.numbers.contains(value) and self._fits(value)
