@@ -103,6 +103,24 @@ class Stream:
         self.pool, self.left = pool, left
         return found
 
+    def each(self, measures: Sequence[tuple[int, int, int]]) -> list[int]:
+        """For each number of options, as `measured` tells them, the number that `below` gives."""
+        found: list[int] = []
+        pool, left = self.pool, self.left
+        for options, size, mask in measures:
+            value = options
+            while value >= options:
+                if left < size:
+                    self.pool, self.left = pool, left
+                    self._fill(size)
+                    pool, left = self.pool, self.left
+                value = pool & mask
+                pool >>= size
+                left -= size
+            found.append(value)
+        self.pool, self.left = pool, left
+        return found
+
     def first(self, options: int, holds: Callable[[int], bool], tries: int) -> tuple[int | None, int]:
         """The first number that `below` gives and that holds, None where none of so many does; how many did not."""
         size = (options - 1).bit_length()
@@ -229,6 +247,13 @@ def edges_of(weights: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(accumulate(weights))
 
 
+@lru_cache(maxsize=256)
+def measured(options: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
+    """Each number of options with the bits that a choice takes and their mask."""
+    sizes = [(number - 1).bit_length() for number in options]
+    return tuple((number, size, (1 << size) - 1) for number, size in zip(options, sizes, strict=True))
+
+
 class Choose:
     """Replays forced choices, then draws; records the trail of choices up to the first vast one.
 
@@ -267,6 +292,20 @@ class Choose:
             return found
         drawn = self.stream.several(options, count - len(found))
         self._note(options, drawn)
+        return found + drawn
+
+    def each(self, options: tuple[int, ...], times: int) -> list[int]:
+        """A choice among each number of options in turn, so many times: those that `below` makes one by one."""
+        found: list[int] = []
+        measures = measured(options) * times
+        least, most = min(options, default=1), max(options, default=1)
+        while len(found) < len(measures) and not (self._is_free(least) and self._is_free(most)):
+            found.append(self.below(measures[len(found)][0]))
+        rest = measures[len(found) :]
+        drawn = self.stream.each(rest)
+        if not self.is_vast:
+            points = zip(rest, drawn, strict=True)
+            self.trail.extend([MADE(POINT, (number, choice, None, None)) for (number, _, _), choice in points])
         return found + drawn
 
     def falling(self, options: int) -> list[int]:

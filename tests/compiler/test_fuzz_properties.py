@@ -134,6 +134,8 @@ def test_choices_in_bulk_are_those_made_one_by_one(options: int, count: int, is_
             choose.vast()
     assert bulk.several(options, count) == [alone.below(options) for _ in range(count)]
     assert bulk.falling(count) == [alone.below(fewer) for fewer in range(count, 1, -1)]
+    turns = (2, options, 1, 7)
+    assert bulk.each(turns, count) == [alone.below(number) for _ in range(count) for number in turns]
     found: list[int] = []
     if not forced:
         for _ in range(min(count, options)):

@@ -203,6 +203,19 @@ BULK = {
     "vast": domain("string", alphabet="abc", length=120),
     "names": domain("name", gender="neutral"),
     "records": domain("record", fields={"a": domain("integer", min=1, max=3), "b": domain("boolean")}),
+    "long_records": domain(
+        "record",
+        fields={
+            "number": domain("integer", min=1, max=7, exclude=[3]),
+            "text": domain("string", alphabet="abc", length=2),
+            "one": domain("choice", of=["a"]),
+            "bytes": domain("bytes", length=17),
+            "date": domain("date", min="2024-02-28", max="2024-03-07"),
+        },
+    ),
+    "mixed_records": domain(
+        "record", fields={"a": domain("boolean"), "b": domain("choice", of=["a", "b"], weights=[1, 2])}
+    ),
 }
 
 

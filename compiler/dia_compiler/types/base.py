@@ -41,6 +41,10 @@ class Choose(Protocol):
         """So many choices that differ, each one of 0..options-1."""
         ...
 
+    def each(self, options: tuple[int, ...], times: int) -> list[int]:
+        """A choice among each number of options in turn, so many times."""
+        ...
+
     def falling(self, options: int) -> list[int]:
         """A choice among so many options, then among one less, down to two."""
         ...
@@ -71,6 +75,10 @@ class OneByOne(ABC):
         for _ in range(count):
             found.append(self.first(options, lambda choice: choice not in found))
         return found
+
+    def each(self, options: tuple[int, ...], times: int) -> list[int]:
+        """A choice among each number of options in turn, so many times."""
+        return [self.below(number) for _ in range(times) for number in options]
 
     def falling(self, options: int) -> list[int]:
         """A choice among so many options, then among one less, down to two."""
@@ -117,6 +125,13 @@ class Domain(ABC):
             seen.add(key)
         return items
 
+    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
+        """Among how many options a draw is the one choice that it makes, and what makes values of such choices.
+
+        None where a draw is anything else.
+        """
+        return None
+
     @abstractmethod
     def contains(self, value: Value) -> bool:
         """Whether the value can be drawn."""
@@ -151,6 +166,10 @@ class Enumerable(Domain):
     def draw(self, choose: Choose) -> Value:
         """A value; one choice among all."""
         return self.at(choose.below(self.count))
+
+    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
+        """One choice among all, unless a domain has a way of its own to draw."""
+        return (self.count, self.at_all) if type(self).draw is Enumerable.draw else None
 
     def draw_several(self, choose: Choose, count: int) -> list[Value]:
         """So many values; one choice among all for each, unless a domain has a way of its own to draw."""

@@ -50,6 +50,9 @@ class Integers(Enumerable):
         index = choose.below(self.count_)
         return self.at(index) if self.holes else self.low + self.step * index
 
+    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]]:
+        return self.count_, self.at_all
+
     def draw_several(self, choose: Choose, count: int) -> list[Value]:
         return self.at_all(choose.several(self.count_, count))
 

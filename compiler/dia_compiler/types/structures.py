@@ -24,8 +24,13 @@ class Records(Domain):
         return Record({name: domain.draw(choose) for name, domain in self.fields.items()})
 
     def draw_several(self, choose: Choose, count: int) -> list[Value]:
-        draws = [(name, domain.draw) for name, domain in self.fields.items()]
-        return [Record({name: draw(choose) for name, draw in draws}) for _ in range(count)]
+        parts = [domain.bulk() for domain in self.fields.values()]
+        if None in parts:
+            return super().draw_several(choose, count)
+        options, makers = zip(*filter(None, parts), strict=True)
+        drawn, width = choose.each(options, count), len(makers)
+        columns = [make(drawn[place::width]) for place, make in enumerate(makers)]
+        return [Record(zip(self.fields, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def contains(self, value: Value) -> bool:
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -48,6 +48,9 @@ class Items(Enumerable):
         if self.weights is not None:
             return self.items[choose.weighted(self.weights)]
         return self.items[choose.below(len(self.items))]
+
+    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
+        return (len(self.items), self.at_all) if self.weights is None else None
 
     def draw_several(self, choose: Choose, count: int) -> list[Value]:
         if self.weights is not None:
@@ -108,6 +111,9 @@ class Strings(Domain):
     def draw(self, choose: Choose) -> Value:
         length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
         return spelled(choose.below(power(len(self.alphabet), length)), self.alphabet, length)
+
+    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
+        return (power(len(self.alphabet), self.low), self._spelled) if self.low == self.high else None
 
     def draw_several(self, choose: Choose, count: int) -> list[Value]:
         if self.low != self.high:
