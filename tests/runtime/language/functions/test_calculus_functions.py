@@ -37,9 +37,7 @@ y = call("symbol", "y")
 
 
 def number(expression: Any, **values: Any) -> Any:
-    return mpmath.mpf(
-        sympy.N(expression, 30, subs={sympy.Symbol(name): value for name, value in values.items()})
-    )
+    return mpmath.mpf(sympy.N(expression, 30, subs={sympy.Symbol(name): value for name, value in values.items()}))
 
 
 @pytest.mark.parametrize("name", ["", "1x", "x_1", "__import__('os')", "x y", "x.y", "é", "x\n"])
@@ -65,9 +63,7 @@ def test_elementary_functions_give_plain_numbers_where_they_can() -> None:
 @given(COEFFICIENTS, COEFFICIENTS)
 def test_products_are_expanded_as_numpy_multiplies(a: list[Any], b: list[Any]) -> None:
     product = call("expand", call("polynomial", a, x) * call("polynomial", b, x))
-    exact = numpy.polynomial.polynomial.polymul(
-        [Fraction(v) for v in a or [0]], [Fraction(v) for v in b or [0]]
-    )
+    exact = numpy.polynomial.polynomial.polymul([Fraction(v) for v in a or [0]], [Fraction(v) for v in b or [0]])
     assert product == call("polynomial", [normal(Fraction(value)) for value in exact], x)
 
 
@@ -75,14 +71,10 @@ def test_products_are_expanded_as_numpy_multiplies(a: list[Any], b: list[Any]) -
 @given(COEFFICIENTS, RATIONALS, RATIONALS)
 def test_polynomials_are_evaluated_and_integrated_exactly(values: list[Any], low: Any, high: Any) -> None:
     def at(point: Any) -> Fraction:
-        return sum(
-            (Fraction(value) * Fraction(point) ** power for power, value in enumerate(values)), Fraction(0)
-        )
+        return sum((Fraction(value) * Fraction(point) ** power for power, value in enumerate(values)), Fraction(0))
 
     def primitive(point: Any) -> Fraction:
-        return sum(
-            (Fraction(v) * Fraction(point) ** (p + 1) / (p + 1) for p, v in enumerate(values)), Fraction(0)
-        )
+        return sum((Fraction(v) * Fraction(point) ** (p + 1) / (p + 1) for p, v in enumerate(values)), Fraction(0))
 
     assert call("evaluate_polynomial", values, high) == at(high)
     assert call("substitute", call("polynomial", values, x), x, high) == at(high)
@@ -128,9 +120,7 @@ def test_limits_agree_with_mpmath() -> None:
         ((1 - sympy.cos(x)) / x**2, 0),
     ):
         function = sympy.lambdify(x, expression, "mpmath")
-        assert mpmath.almosteq(
-            number(call("limit", expression, x, target)), mpmath.limit(function, target), 1e-6
-        )
+        assert mpmath.almosteq(number(call("limit", expression, x, target)), mpmath.limit(function, target), 1e-6)
 
 
 def test_limits_that_do_not_exist_are_refused() -> None:

@@ -52,9 +52,7 @@ def test_morse_comes_back_in_capital_letters(words: list[str]) -> None:
     assert call("to_morse", f"  {text}\n") == shown
 
 
-@pytest.mark.parametrize(
-    "text", [".......", "x", "...  ---", " ...", "... ", ".../...", "... /  ...", "/", "·−"]
-)
+@pytest.mark.parametrize("text", [".......", "x", "...  ---", " ...", "... ", ".../...", "... /  ...", "/", "·−"])
 def test_malformed_morse_is_refused(text: str) -> None:
     assert code("from_morse", text) == "E501"
 

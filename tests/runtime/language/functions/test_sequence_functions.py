@@ -166,13 +166,7 @@ def test_bounds_and_missing_answers() -> None:
     assert time.perf_counter() - began < 1
     assert code("first", []) == code("last", "") == "E504"
     assert code("range", 1, 5, 0) == code("range", 1, 2, 3, 4) == "E501"
-    assert (
-        code("chunks", [1], 0)
-        == code("windows", [1], 0)
-        == code("take", [1], -1)
-        == code("drop", "a", -1)
-        == "E501"
-    )
+    assert code("chunks", [1], 0) == code("windows", [1], 0) == code("take", [1], -1) == code("drop", "a", -1) == "E501"
     assert code("count", "abc", "") == code("first_index", "abc", 1) == "E501"
 
 

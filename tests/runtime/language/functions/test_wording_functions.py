@@ -44,9 +44,7 @@ UNITS = {
     )
 } | {
     word: 10 * n
-    for n, word in enumerate(
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
-    )
+    for n, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
 }
 POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "quadrillion": 15}
 
@@ -110,9 +108,7 @@ def test_groups_of_decimals_agree_with_formats(value: Decimal) -> None:
 
 
 def test_groups_need_a_number_with_digits() -> None:
-    assert (
-        code("grouped", Fraction(1, 3)) == code("grouped", sympy.sqrt(2)) == code("grouped", 1, "0") == "E501"
-    )
+    assert code("grouped", Fraction(1, 3)) == code("grouped", sympy.sqrt(2)) == code("grouped", 1, "0") == "E501"
 
 
 @given(st.integers(-(10**40), 10**40), st.integers(0, 30))
