@@ -16,7 +16,7 @@ from dia_runtime.grade import CORRECT, SKIPPED, WRONG, Condition
 from dia_runtime.language.conditions import condition
 from dia_runtime.language.conditions import share as stored_share
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
-from dia_runtime.language.radix import integer_text
+from dia_runtime.language.radix import SAFE_BITS, integer_text
 from dia_runtime.language.values import TEXTS, WHOLE, Entry, ExactDecimal, Record, Value, decimal_text, encode
 
 from dia_compiler.expand import Expansion, Instance, Way, encoded_parameters
@@ -192,6 +192,9 @@ def _listed(values: list[Value]) -> str:
     kinds = set(map(type, values))
     if kinds == WHOLE and min(values) > -SAFE_INTEGER and max(values) < SAFE_INTEGER:
         return repr(values).replace(" ", "")
+    if kinds == WHOLE and max(max(values), -min(values)).bit_length() <= SAFE_BITS:
+        texts = [str(n) if -SAFE_INTEGER < n < SAFE_INTEGER else f'{{"integer":"{n}"}}' for n in values]
+        return f"[{','.join(texts)}]"
     return f"[{','.join(map(_quoted if kinds == TEXTS else _value, values))}]"
 
 

@@ -126,6 +126,8 @@ def _bits(a: int | Fraction) -> int:
 
 def negate(a: Value) -> Value:
     """The number with its sign turned."""
+    if type(a) is int:
+        return -a
     if isinstance(a, ExactDecimal):
         return ExactDecimal(-a)
     if not is_number(a):
@@ -243,10 +245,11 @@ def _ordered(word: str, compare: Callable[[Any, Any], bool], a: Value, b: Value)
     kind, other = type(a), type(b)
     if kind is other and kind in ORDERED:
         return bool(compare(a, b))
+    if kind in RATIONAL and other in RATIONAL:
+        # Fractions ask an abstract base class what the other number is
+        return compare(a.numerator * b.denominator, b.numerator * a.denominator)
     if is_number(a) and is_number(b):
-        if is_symbolic(a) or is_symbolic(b):
-            return compare(_sign(a, b), 0)
-        return bool(compare(a, b))
+        return compare(_sign(a, b), 0)
     raise LanguageError(f"{kind_of(a)} and {kind_of(b)} have no order ({word})")
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.radix import integer_of, integer_text
+from dia_runtime.language.radix import SAFE_BITS, integer_of, integer_text
 
 Value: TypeAlias = Any
 SAFE_INTEGER = 2**53
@@ -171,9 +171,9 @@ def plain(value: Value) -> str:
 
 
 def plain_all(values: list[Value]) -> list[str]:
-    """The texts of many values; those of small integers alone are made at once."""
+    """The texts of many values; those of integers alone that are not long are made at once."""
     kinds = set(map(type, values))
-    if kinds == WHOLE and min(values) > -SAFE_INTEGER and max(values) < SAFE_INTEGER:
+    if kinds == WHOLE and max(max(values), -min(values)).bit_length() <= SAFE_BITS:
         return list(map(str, values))
     return values if kinds == TEXTS else list(map(plain, values))
 

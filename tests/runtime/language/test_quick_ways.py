@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
 
 import pytest
 import sympy
-from dia_runtime.language import budgets, certain, syntax
+from dia_runtime.language import budgets, certain, guards, syntax
 from dia_runtime.language.diagnostics import DiaError, LanguageError, Position
 from dia_runtime.language.expressions import compile_expression
 from dia_runtime.language.functions.analysis import definite_integral
 from dia_runtime.language.functions.number import factor
 from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.values import ExactDecimal, plain, plain_all
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,3 +114,17 @@ def test_a_call_that_fails_is_made_again() -> None:
         with pytest.raises(LanguageError):
             value_of("f(1)", made)
     assert len(tries) == 2
+
+
+RATIONALS = st.one_of(st.integers(), st.fractions(), st.decimals(-99, 99, places=3).map(ExactDecimal))
+
+
+@given(RATIONALS, RATIONALS)
+def test_rational_numbers_are_ordered_as_fractions(a: Fraction | int, b: Fraction | int) -> None:
+    found = [compare(a, b) for compare in (guards.less, guards.less_equal, guards.greater, guards.greater_equal)]
+    assert found == [Fraction(a) < b, Fraction(a) <= b, Fraction(a) > b, Fraction(a) >= b]
+
+
+@given(st.lists(st.one_of(st.integers(), st.sampled_from([2**53, -(2**53), 2**14_001, -(2**14_001)])), max_size=4))
+def test_integers_are_printed_at_once_as_one_by_one(numbers: list[int]) -> None:
+    assert plain_all(numbers) == list(map(plain, numbers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dia_runtime.language.budgets import charge
+from dia_runtime.language.budgets import charge, left
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.indexed_graph import indexed, require_size
 from dia_runtime.language.functions.kinds import Graph, Value
@@ -10,6 +10,7 @@ from dia_runtime.language.functions.kinds import Graph, Value
 SEARCHED_NODES = 64
 COUNTED_NODES = 32
 COLOURS_BITS = 1_000
+MOST_KNOWN = 4  # chromatic numbers that are kept
 
 
 def chromatic_number(graph: Graph) -> int:
@@ -25,7 +26,21 @@ def chromatic_number(graph: Graph) -> int:
     held = indexed(graph)
     require_size("chromatic_number", held, SEARCHED_NODES)
     around = held.around()
-    return _coloured(around, dict.fromkeys(range(len(around)), 0), 0, len(around) + 1, len(_clique(around)))
+    key = tuple(around)
+    if key in _KNOWN:
+        steps, found = _KNOWN[key]
+        charge(steps)  # what it takes does not depend on what was computed before
+        return found
+    before = left()
+    found = _coloured(around, dict.fromkeys(range(len(around)), 0), 0, len(around) + 1, len(_clique(around)))
+    while len(_KNOWN) >= MOST_KNOWN:
+        del _KNOWN[next(iter(_KNOWN))]
+    _KNOWN[key] = before - left(), found
+    return found
+
+
+# Conditions on a graph ask for its number, and so does the solver
+_KNOWN: dict[tuple[int, ...], tuple[int, int]] = {}
 
 
 def _coloured(around: list[int], forbidden: dict[int, int], used: int, best: int, least: int) -> int:
@@ -36,7 +51,7 @@ def _coloured(around: list[int], forbidden: dict[int, int], used: int, best: int
     charge(1 + len(around) * len(forbidden) // 12)
     if not forbidden:
         return used
-    place = max(forbidden, key=lambda at: (forbidden[at].bit_count(), around[at].bit_count()))
+    place = max(forbidden, key=lambda at: forbidden[at].bit_count() << 8 | around[at].bit_count())
     taken, others = forbidden[place], around[place]
     for colour in range(used + 1):
         if colour + 1 >= best:
@@ -108,7 +123,9 @@ def _counted(around: tuple[int, ...], colours: int, known: dict[tuple[int, ...],
         place = degrees.index(min(degrees))
         apart = _strangers(around, around[place])
         if apart is None:
-            known[around] = (colours - degrees[place]) * _counted(_without(around, place), colours, known)
+            # The node and its neighbours are a clique: with fewer colours than nodes of it there is no colouring
+            left = colours - degrees[place]
+            known[around] = left * _counted(_without(around, place), colours, known) if left > 0 else 0
         else:
             # Two nodes without an edge have different colours, or one colour
             known[around] = _counted(_joined(around, *apart), colours, known) + _counted(

@@ -47,12 +47,15 @@ def indexed(graph: Record) -> IndexedGraph:
     if len(places) < len(nodes):
         raise LanguageError("two nodes of a graph are alike")
     found = IndexedGraph(nodes, places, [], is_directed, [{} for _ in nodes])
-    after, place = found.after, found.place
+    after, append = found.after, found.edges.append
     for (one, other), weight in zip(edges, _weights(graph), strict=True):
-        a, b = place(one), place(other)
+        try:
+            a, b = places[one], places[other]
+        except (KeyError, TypeError):
+            a, b = found.place(one), found.place(other)  # which tells the name of the node
         if a == b or b in after[a]:
             raise LanguageError("an edge joins two different nodes, and no two edges join the same nodes")
-        found.edges.append((a, b, weight))
+        append((a, b, weight))
         after[a][b] = weight
         if not is_directed:
             after[b][a] = weight

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce as fold
+from itertools import accumulate, chain
 
 from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
@@ -53,10 +54,7 @@ def scan(function: Function, items: list[Value], start: Value) -> list[Value]:
     [10, 9, 7, 4]
     """
     charge(len(items))
-    states = [start]
-    for item in items:
-        states.append(function(states[-1], item))
-    return states
+    return list(accumulate(chain((start,), items), function))
 
 
 def iterate(function: Function, start: Value, times: int) -> list[Value]:

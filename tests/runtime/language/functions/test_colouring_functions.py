@@ -7,9 +7,9 @@ from typing import Any
 
 import networkx
 import pytest
-from dia_runtime.language.budgets import reset
+from dia_runtime.language.budgets import left, reset
 from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
+from dia_runtime.language.functions import colouring, library
 from dia_runtime.language.values import Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,3 +93,14 @@ def test_searches_are_bounded() -> None:
     assert code("count_colourings", call("graph", 33, []), 2) == "E502"
     assert code("count_colourings", made(networkx.gnp_random_graph(32, 0.4, seed=1)), 9) == "E502"
     assert code("count_colourings", call("graph", 2, []), -1) == "E501"
+
+
+@given(graphs(6))
+def test_a_number_that_is_known_costs_the_steps_of_one_that_is_not(graph: Record) -> None:
+    colouring._KNOWN.clear()
+    found = [(call("chromatic_number", graph), left()) for _ in range(2)]
+    assert found[0] == found[1] and len(colouring._KNOWN) <= colouring.MOST_KNOWN
+    reset(1)
+    with pytest.raises(LanguageError, match="steps"):
+        library()["chromatic_number"].call(graph)
+    reset()
