@@ -7,6 +7,7 @@ its midnight.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
@@ -271,6 +272,7 @@ def _seconds(moment: str) -> int:
     return _days_before(*at[:3]) * DAY_SECONDS + at[3] * 3600 + at[4] * 60 + at[5]
 
 
+@lru_cache(maxsize=1024)
 def _dated(number: int) -> str:
     """The date of that many days after 0001-01-01."""
     if not 0 <= number <= LAST_DAY:
