@@ -8,11 +8,11 @@ positions differ in a permuted choice or in the stream of a vast one.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, repeat
 from math import isqrt
 from typing import Generic, NamedTuple, TypeVar
 
@@ -291,7 +291,7 @@ class Choose:
         if len(found) == count:
             return found
         drawn = self.stream.several(options, count - len(found))
-        self._note(options, drawn)
+        self._note(repeat(options), drawn)
         return found + drawn
 
     def each(self, options: tuple[int, ...], times: int) -> list[int]:
@@ -301,11 +301,8 @@ class Choose:
         least, most = min(options, default=1), max(options, default=1)
         while len(found) < len(measures) and not (self._is_free(least) and self._is_free(most)):
             found.append(self.below(measures[len(found)][0]))
-        rest = measures[len(found) :]
-        drawn = self.stream.each(rest)
-        if not self.is_vast:
-            points = zip(rest, drawn, strict=True)
-            self.trail.extend([MADE(POINT, (number, choice, None, None)) for (number, _, _), choice in points])
+        drawn = self.stream.each(measures[len(found) :])
+        self._note((options * times)[len(found) :], drawn)
         return found + drawn
 
     def falling(self, options: int) -> list[int]:
@@ -333,7 +330,7 @@ class Choose:
                 self.redraws, tries = self.redraws + 1, tries - 1
             else:
                 found[choice], tries = None, DIFFERENT_ATTEMPTS
-        self._note(options, list(found)[noted:])
+        self._note(repeat(options), list(found)[noted:])
         if not tries:
             raise Rejected(False)
         return list(found)
@@ -348,7 +345,7 @@ class Choose:
         choice, missed = self.stream.first(options, holds, tries)
         self.redraws += missed
         if choice is not None:
-            self._note(options, [choice])
+            self._note((options,), [choice])
             return choice
         del self.trail[place:]
         self.is_vast = was_vast
@@ -358,10 +355,10 @@ class Choose:
         """Whether the stream alone decides the next choice among so many options, and the one after it too."""
         return options > 0 and (self.is_vast or (len(self.trail) >= len(self.forced) and options <= VAST))
 
-    def _note(self, options: int, choices: list[int]) -> None:
-        """Records choices that the stream has made."""
+    def _note(self, options: Iterable[int], choices: list[int]) -> None:
+        """Records choices that the stream has made, each among so many options."""
         if not self.is_vast:
-            self.trail.extend([MADE(POINT, (options, choice, None, None)) for choice in choices])
+            self.trail.extend(map(MADE, repeat(POINT), zip(options, choices, repeat(None), repeat(None))))
 
     def weighted(self, weights: tuple[int, ...]) -> int:
         """A place of the weights, each as likely as its weight."""
