@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import reduce
+from operator import and_, or_, xor
 
 from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
@@ -27,9 +28,9 @@ ARITY: dict[str, tuple[int, int | None]] = {
     "+": (2, None), "*": (2, None), "-": (2, 2), "/": (2, 2), "**": (2, 2), "neg": (1, 1),
 }  # fmt: skip
 LOGICAL: dict[str, Callable[[int, int], int]] = {
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
+    "and": and_,
+    "or": or_,
+    "xor": xor,
     "implies": lambda a, b: ~a | b,
     "iff": lambda a, b: ~(a ^ b),
 }
@@ -57,6 +58,9 @@ def evaluate(tree: Tree, values: Record) -> Value:
 
 
 def _evaluated(tree: Tree, values: Record, depth: int) -> Value:
+    if type(tree) is str and tree in values and depth <= DEPTH:
+        charge(STEPS)
+        return values[tree]
     operator, operands = parts(tree, depth)
     if operator is None:
         return _leaf(tree, values)
@@ -160,9 +164,12 @@ def _table(tree: Tree, names: list[str]) -> int:
 
 
 def _bits(tree: Tree, known: dict[str, int], every: int, depth: int) -> int:
-    operator, operands = parts(tree, depth)
     if every > SHORT:
         charge(every.bit_length() // 256)
+    if type(tree) is str and tree in known and depth <= DEPTH:
+        charge(STEPS)
+        return known[tree]
+    operator, operands = parts(tree, depth)
     if operator is None:
         return _leaf_bits(tree, known, every)
     if operator not in LOGICAL and operator != "not":

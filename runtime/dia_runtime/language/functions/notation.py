@@ -197,26 +197,29 @@ class _Reader:
         self.tokens = self.cut(text)
 
     def cut(self, text: str) -> list[str]:
+        """The signs, and the empty text behind the last one."""
         found, at, end = [], 0, len(text.rstrip())
-        while at < end:
-            token = TOKEN.match(text, at)
-            if token is None:
-                raise self.fault(f"`{text[at:].strip()[:1]}` has no meaning")
+        for token in TOKEN.finditer(text, 0, end):
+            if token.start() != at:
+                break
             sign = token[1]
             found.append(sign if len(sign) < WORDS else " ".join(sign.split()))
             at = token.end()
-        return found
+        if at < end:
+            raise self.fault(f"`{text[at:].strip()[:1]}` has no meaning")
+        return [*found, ""]
 
     def fault(self, reason: str) -> LanguageError:
         return LanguageError(f"the text is no {self.what}: {reason}")
 
     @property
     def next(self) -> str:
-        return self.tokens[self.place] if self.place < len(self.tokens) else ""
+        return self.tokens[self.place]
 
     def take(self) -> str:
+        """The next sign; behind the empty text at the end nothing is asked for, since none can do with it."""
         self.place += 1
-        return self.tokens[self.place - 1] if self.place <= len(self.tokens) else ""
+        return self.tokens[self.place - 1]
 
     def whole(self) -> Tree:
         tree = self.expression(0, 0)
@@ -228,11 +231,12 @@ class _Reader:
         if depth > BRACKETS:
             raise LanguageError(f"the text nests deeper than {BRACKETS}", code="E502")
         tree, before, height = self.operand(least, depth), 0, 0
-        while (found := self.between.get(self.next)) is not None and found[1] >= least:
+        between, tokens = self.between, self.tokens
+        while (found := between.get(tokens[self.place])) is not None and found[1] >= least:
             operator, level = found
             if level == before and operator not in CHAINS:
                 raise self.fault(f"brackets must say how `{self.next}` is meant")
-            self.take()
+            self.place += 1
             right = self.expression(level if operator == "**" else level + 1, depth + 1)
             tree, before, height = Record(op=operator, args=[tree, right]), level, height + 1
             if depth + height > DEPTH:
