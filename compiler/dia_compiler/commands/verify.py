@@ -34,7 +34,7 @@ def command(
 
     \b
     Example:
-      dia verify build/dia_bench-0.3.1-k5 --recompile
+      dia verify build/dia_bench-0.3.2-k5 --recompile
     """
     with unpacked(bundle) as folder:
         facts = verified(folder, expect, public_key, bundle)

@@ -29,7 +29,7 @@ def command(old: Path, new: Path, as_json: bool) -> int:
 
     \b
     Example:
-      dia diff build/dia_bench-0.2.0-k5 build/dia_bench-0.3.1-k5
+      dia diff build/dia_bench-0.2.0-k5 build/dia_bench-0.3.2-k5
     """
     found = compare(open_bundle(old), open_bundle(new))
     facts = difference_json(found)

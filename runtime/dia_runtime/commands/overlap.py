@@ -24,7 +24,7 @@ def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int,
 
     \b
     Example:
-      dia overlap build/dia_bench-0.3.1-k5 specs/dia_bench/benchmark.yaml
+      dia overlap build/dia_bench-0.3.2-k5 specs/dia_bench/benchmark.yaml
     """
     from dia_runtime.overlap import overlap
     from dia_runtime.rasch.bank import read_bank

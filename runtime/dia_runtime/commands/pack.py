@@ -24,7 +24,7 @@ def command(bundle: Path, out: Path | None, force: bool, as_json: bool) -> int:
 
     \b
     Example:
-      dia pack build/dia_bench-0.3.1-k5
+      dia pack build/dia_bench-0.3.2-k5
     """
     from dia_runtime.bundle.archive import SUFFIX, pack
     from dia_runtime.bundle.placing import named

@@ -31,7 +31,7 @@ def command(
 
     \b
     Example:
-      dia prove build/dia_bench-0.3.1-k5-sealed next_prime/0 --passphrase-file passphrase.txt -o proof.json
+      dia prove build/dia_bench-0.3.2-k5-sealed next_prime/0 --passphrase-file passphrase.txt -o proof.json
     """
     if (id is None) == (check is None):
         raise DiaError(Diagnostic("E600", "give the ID of a question, or a proof behind --check, and not both"))

@@ -59,7 +59,7 @@ def command(
 
     \b
     Example:
-      dia run build/dia_bench-0.3.1-k5 --model oracle
+      dia run build/dia_bench-0.3.2-k5 --model oracle
     """
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.respondents import RESPONDENTS, require_known

@@ -31,7 +31,7 @@ def command(
 
     \b
     Example:
-      dia seal build/dia_bench-0.3.1-k5 --weak --passphrase-file passphrase.txt
+      dia seal build/dia_bench-0.3.2-k5 --weak --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle.archive import archive_name
     from dia_runtime.bundle.in_clear import in_clear

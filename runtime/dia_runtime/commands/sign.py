@@ -28,7 +28,7 @@ def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, 
 
     \b
     Example:
-      dia sign build/dia_bench-0.3.1-k5 --key mine.key --passphrase-file passphrase.txt
+      dia sign build/dia_bench-0.3.2-k5 --key mine.key --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle import signing
     from dia_runtime.bundle.files import integrity

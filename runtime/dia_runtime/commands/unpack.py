@@ -24,7 +24,7 @@ def command(archive: Path, out: Path | None, force: bool, as_json: bool) -> int:
 
     \b
     Example:
-      dia unpack build/dia_bench-0.3.1-k5.tar.zst -o unpacked
+      dia unpack build/dia_bench-0.3.2-k5.tar.zst -o unpacked
     """
     from dia_runtime.bundle.archive import SUFFIX, unpack
     from dia_runtime.bundle.placing import named

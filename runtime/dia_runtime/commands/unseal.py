@@ -26,7 +26,7 @@ def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force:
 
     \b
     Example:
-      dia unseal build/dia_bench-0.3.1-k5-sealed --passphrase-file passphrase.txt
+      dia unseal build/dia_bench-0.3.2-k5-sealed --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle.archive import archive_name
     from dia_runtime.bundle.placing import named

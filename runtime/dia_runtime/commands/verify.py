@@ -36,7 +36,7 @@ def command(bundle: Path, expect: str | None, public_key: Path | None, as_json: 
 
     \b
     Example:
-      dia verify build/dia_bench-0.3.1-k5
+      dia verify build/dia_bench-0.3.2-k5
     """
     with unpacked(bundle) as folder:
         facts = verified(folder, expect, public_key, bundle)
