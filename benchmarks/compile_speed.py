@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import cProfile
+import gc
 import json
 import pstats
 import sys
@@ -34,6 +35,7 @@ from dia_compiler.records import Writer
 from dia_compiler.settings import seed_of
 from dia_compiler.spool import Batch
 from dia_compiler.work import Work, expand_template
+from dia_runtime.language.nursery import YOUNG
 from dia_runtime.language.workers import INTEGER_DIGITS
 from jinja2 import Environment
 
@@ -140,6 +142,7 @@ def main() -> None:
     parser.add_argument("--specs", type=Path, default=SPECS, help="folder of the specs")
     options = parser.parse_args()
     sys.set_int_max_str_digits(INTEGER_DIGITS)
+    gc.set_threshold(YOUNG)  # as in the workers of a compile
     if options.profile:
         profile(options.profile, options.specs, options.k)
         return
