@@ -39,7 +39,19 @@ class Formulas(Domain):
         self.tops = [[self._operators(depth, may) for depth in range(1, high + 1)] for may in (False, True)]
 
     def draw(self, choose: Choose) -> Value:
-        return choose.where(self._formula, lambda tree: len(variables_of(tree)) >= self.least, tries=10_000)
+        return choose.where(self._formula, self._has_enough, tries=10_000)
+
+    def _has_enough(self, tree: Value) -> bool:
+        """Whether enough variables occur in the formula; most of it need not be read for that."""
+        found: set[str] = set()
+        waiting = [tree]
+        while waiting and len(found) < self.least:
+            held = waiting.pop()
+            if type(held) is str:
+                found.add(held)
+            else:
+                waiting += held["args"]
+        return len(found) >= self.least
 
     def _formula(self, choose: Choose) -> Value:
         depths = self.depths
@@ -75,7 +87,7 @@ class Formulas(Domain):
         depth = self._depth(value)
         if depth is None or not self.low <= depth <= self.high:
             return False
-        return len(variables_of(value)) >= self.least
+        return self._has_enough(value)
 
     def _depth(self, value: Value) -> int | None:
         """The depth of a formula, or None for what is none."""
@@ -124,16 +136,6 @@ class Formulas(Domain):
         for level in range(depth - 1, -1, -1):
             tree = Record(op=self.joins[level % len(self.joins)], args=[self.variables[level % 2], tree])
         return tree
-
-
-def variables_of(tree: Value) -> set[str]:
-    """The variables that occur in a formula."""
-    if isinstance(tree, str):
-        return {tree}
-    found: set[str] = set()
-    for operand in tree["args"]:
-        found |= variables_of(operand)
-    return found
 
 
 def _is_negation(tree: Value) -> bool:

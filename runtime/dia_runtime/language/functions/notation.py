@@ -198,16 +198,13 @@ class _Reader:
 
     def cut(self, text: str) -> list[str]:
         """The signs, and the empty text behind the last one."""
-        found, at, end = [], 0, len(text.rstrip())
-        for token in TOKEN.finditer(text, 0, end):
-            if token.start() != at:
-                break
-            sign = token[1]
-            found.append(sign if len(sign) < WORDS else " ".join(sign.split()))
-            at = token.end()
-        if at < end:
+        found = TOKEN.findall(text)
+        if "".join("".join(found).split()) != "".join(text.split()):  # something was passed over
+            at = 0
+            while token := TOKEN.match(text, at):
+                at = token.end()
             raise self.fault(f"`{text[at:].strip()[:1]}` has no meaning")
-        return [*found, ""]
+        return [*(sign if len(sign) < WORDS else " ".join(sign.split()) for sign in found), ""]
 
     def fault(self, reason: str) -> LanguageError:
         return LanguageError(f"the text is no {self.what}: {reason}")
