@@ -38,18 +38,27 @@ def derived(key: bytes, *parts: str | int) -> bytes:
     return sha256(told).digest()
 
 
+@lru_cache(maxsize=4096)
+def digit_key(key: bytes, place: int, options: int) -> bytes:
+    """The key that permutes the choices of a place; asked for again at every position that passes there."""
+    return derived(key, place, options)
+
+
 def template_key(language: int, benchmark: str, template: str, seed: str) -> bytes:
     """The key from which all instances of a template flow."""
     return derived(b"", "dia", language, benchmark, template, seed)
 
 
 class Stream:
-    """Unbiased integers from SHA-256 in counter mode: block n is SHA-256(key, n as 8 bytes), least bit first."""
+    """Unbiased integers from SHA-256 in counter mode: block n is SHA-256(key, n as 8 bytes), least bit first.
 
-    __slots__ = ("block", "key", "left", "pool")
+    With a number the key is H(key, number), made when the first block is: most draws of replayed choices take none.
+    """
 
-    def __init__(self, key: bytes) -> None:
-        self.key, self.block, self.pool, self.left = key, 0, 0, 0
+    __slots__ = ("block", "key", "left", "number", "pool")
+
+    def __init__(self, key: bytes, number: int | None = None) -> None:
+        self.key, self.number, self.block, self.pool, self.left = key, number, 0, 0, 0
 
     def bits(self, count: int) -> int:
         """The next `count` bits."""
@@ -62,6 +71,8 @@ class Stream:
 
     def _fill(self, count: int) -> None:
         """Takes as many blocks as the next `count` bits need, and ever more at once while they are asked for."""
+        if self.number is not None:
+            self.key, self.number = derived(self.key, self.number), None
         key, block, left = self.key, self.block, self.left
         more = max((count - left + 255) >> 8, min(block >> 1, AHEAD))
         if more == 1:
@@ -338,15 +349,21 @@ class Choose:
     def first(self, options: int, holds: Callable[[int], bool], tries: int = 1000) -> int:
         """The first choice that holds, as `where` makes it, in half of its time."""
         place, was_vast = len(self.trail), self.is_vast
+        if not was_vast and place < len(self.forced) and 0 < options <= VAST:  # replayed, and never redone
+            choice = self.forced[place]
+            self.trail.append(MADE(POINT, (options, choice, None, None)))
+            if holds(choice):
+                return choice
+            raise Rejected(True)
         if options > VAST and place >= len(self.forced):
             self.vast()
         if not self._is_free(options):
             return self.where(lambda inner: inner.below(options), holds, tries)
-        choice, missed = self.stream.first(options, holds, tries)
+        found, missed = self.stream.first(options, holds, tries)
         self.redraws += missed
-        if choice is not None:
-            self._note((options,), [choice])
-            return choice
+        if found is not None:
+            self._note((options,), [found])
+            return found
         del self.trail[place:]
         self.is_vast = was_vast
         raise Rejected(False)
@@ -427,7 +444,7 @@ class Walker(Generic[T]):
             point = node.trail[place]
             if point.options == 0:
                 return self._complete(derived(key, place, "vast", left), path, keep=False).value
-            choice, left = self._chosen(derived(key, place, point.options), point, left)
+            choice, left = self._chosen(digit_key(key, place, point.options), point, left)
             path = (*path, choice)
             if choice != point.choice:
                 key = derived(key, place, choice)
@@ -465,7 +482,7 @@ class Walker(Generic[T]):
     def _drawn(self, key: bytes, path: tuple[int, ...]) -> Completion[T]:
         first: Completion[T] | None = None
         for attempt in range(self.attempts):
-            choose = Choose(path, Stream(derived(key, attempt)))
+            choose = Choose(path, Stream(key, attempt))
             self.drawn += 1
             try:
                 value = self.draw(choose)
