@@ -340,6 +340,8 @@ BOUNDS = frozenset({int, type(None)})
 
 def slice_of(whole: Value, start: Value, stop: Value, step: Value) -> Value:
     """A part of a list, text or bytes."""
+    if step is None and type(start) in BOUNDS and type(stop) in BOUNDS and type(whole) in PLACED:
+        return whole[start:stop]
     if not isinstance(whole, (list, str, bytes)):
         raise LanguageError(f"{described(whole)} has no parts")
     if not BOUNDS.issuperset((type(start), type(stop), type(step))) or step == 0:
