@@ -17,7 +17,20 @@ SOURCES = {
 # on the ground only `language` and `data` may be imported by the others.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"language", "data"}),
-    frozenset({"formats", "bundle", "store", "store_schema", "claims", "packed", "transcripts", "metrics", "intervals", "rasch"}),
+    frozenset(
+        {
+            "formats",
+            "bundle",
+            "store",
+            "store_schema",
+            "claims",
+            "packed",
+            "transcripts",
+            "metrics",
+            "intervals",
+            "rasch",
+        }
+    ),
     frozenset({"statistics", "labels"}),
     frozenset({"grade", "truth", "session_records", "calibrate"}),
     frozenset({"respondents", "judge"}),
@@ -33,7 +46,22 @@ ROOMS_THAT_ARE_ONE = ({"store", "store_schema", "claims"}, {"metrics", "interval
 
 # Stages of the compiler, the lowest first.
 STAGES: tuple[frozenset[str], ...] = (
-    frozenset({"read", "types", "fuzz", "defaults", "scaffold", "boundary", "digests", "fingerprint", "means", "output", "shapes", "spool"}),
+    frozenset(
+        {
+            "read",
+            "types",
+            "fuzz",
+            "defaults",
+            "scaffold",
+            "boundary",
+            "digests",
+            "fingerprint",
+            "means",
+            "output",
+            "shapes",
+            "spool",
+        }
+    ),
     frozenset({"assets", "discover", "rows", "spec", "cache", "freedom", "shards"}),
     frozenset({"talk"}),
     frozenset({"build", "host", "versions"}),

@@ -12,7 +12,21 @@ import pytest
 from dia_compiler.cli import run
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMES = ("check", "compile", "merge", "doctor", "functions", "new", "preview", "types", "show", "verify", "export", "report", "plot")
+NAMES = (
+    "check",
+    "compile",
+    "merge",
+    "doctor",
+    "functions",
+    "new",
+    "preview",
+    "types",
+    "show",
+    "verify",
+    "export",
+    "report",
+    "plot",
+)
 Print = Callable[..., Any]
 
 BENCHMARK = "language: 1\nbenchmark: mine\nversion: 1.0.0\n"

@@ -114,8 +114,7 @@ def _schemas() -> dict[str, str]:
     """The JSON Schemas by which an editor completes and checks specs, beside the specs."""
     kept = data_folder() / "schemas"
     return {
-        f"{SCHEMAS}/{kind}.schema.json": (kept / f"{kind}.schema.json").read_text(encoding="utf-8")
-        for kind in SHIPPED
+        f"{SCHEMAS}/{kind}.schema.json": (kept / f"{kind}.schema.json").read_text(encoding="utf-8") for kind in SHIPPED
     }
 
 

@@ -48,9 +48,7 @@ def test_what_lacks_something_is_left_out_with_one_line_each(
     assert manifest["templates"] == ["here"]
 
 
-def test_strict_and_naming_it_make_it_an_error(
-    specs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_strict_and_naming_it_make_it_an_error(specs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compile", str(specs), "-o", str(tmp_path / "out"), "-q", "--strict"]) == 2
     assert capsys.readouterr().err.count("error[E206]") == 3
     assert run(["compile", str(specs / "b_file.yaml"), "-o", str(tmp_path / "out"), "-q"]) == 2

@@ -229,7 +229,9 @@ def test_recordings_are_judged_by_what_the_templates_store(bundle: Path) -> None
                 del compiled[name][part][key]
         if name == "self_made":  # a raw key is what recordings alone have
             del ours["presets"]["paper"]["figures"]["key_raw"]
-        assert compiled[name]["presets"]["paper"].pop("chain") == "strict", "recordings are read by compat, as published"
+        assert compiled[name]["presets"]["paper"].pop("chain") == "strict", (
+            "recordings are read by compat, as published"
+        )
         assert {part: held for part, held in compiled[name].items() if held} == ours
 
 

@@ -177,7 +177,10 @@ def test_score_as_markdown(scored: Path) -> None:
 
 def test_score_as_latex(scored: Path) -> None:
     text = called("score", scored, "--format", "latex").stdout
-    assert text.startswith("% tiny 1: 2 items, k = 3\n\\begin{tabular}{lrrrrrrrr}") and r"$100.00 \pm 0.00\;[15.8, 100.0]$" in text
+    assert (
+        text.startswith("% tiny 1: 2 items, k = 3\n\\begin{tabular}{lrrrrrrrr}")
+        and r"$100.00 \pm 0.00\;[15.8, 100.0]$" in text
+    )
 
 
 @pytest.mark.parametrize("label", ["level", "skill", "item", "template", "number", "adversarial"])
