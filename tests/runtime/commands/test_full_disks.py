@@ -63,6 +63,6 @@ def test_a_bug_is_told_also_where_no_log_can_be_kept(
         raise RuntimeError("broken")
 
     monkeypatch.setattr(cli.dia, "invoke", broken)
-    monkeypatch.setattr(cli.tempfile, "mkstemp", full)
+    monkeypatch.setattr("tempfile.mkstemp", full)
     assert run(["doctor"]) == 70
     assert capsys.readouterr().err == "error[E900]: a bug of dia: RuntimeError: broken\n  help: --debug shows it\n"
