@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from dia_runtime.language.diagnostics import DiaError
 from dia_runtime.language.values import Value
 
 from dia_compiler.fuzz import VAST, Rejected
@@ -64,7 +65,7 @@ def is_too_wide(draw: Callable[[Any], Any], most: int) -> bool:
             if not 0 < choice.options <= most:
                 return True
             path = (*path, 0)
-        except Rejected:
+        except (Rejected, DiaError):  # a failure may lie on a way that the count does not come to
             return False
 
 

@@ -24,20 +24,21 @@ FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError
 Enclosure = tuple[Fraction, Fraction]
 
 
-def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
+def enclosures(value: Any, places: int, is_quick: bool = True) -> Iterator[Enclosure]:
     """Ever narrower pairs of rationals between which the symbolic real number lies.
 
     The first is narrow enough for the given decimal place, each further one has twice the digits. Numbers made of
     rationals, pi, square roots and definite integrals are enclosed by interval arithmetic, which proves the bounds;
-    for others every pair rests on two computations at different precisions that agree. Raises LanguageError (E504)
-    for what is not real or not finite.
+    for others every pair rests on two computations at different precisions that agree. Those that are not quick are
+    the same in all versions, for who makes something of their very ends. Raises LanguageError (E504) for what is not
+    real or not finite.
     """
-    proven = interval(value, SPARE_DIGITS)
+    proven = interval(value, SPARE_DIGITS, is_quick)
     if proven is not None:
         is_narrow = proven[1] - proven[0] < Fraction(1, 10 ** (max(0, places) + 2))
-        if is_narrow and (_is_simple(value) or _has_integral(value)):
+        if is_narrow and ((is_quick and _is_simple(value)) or _has_integral(value)):
             yield proven  # mostly enough: simple numbers are no ties, and further digits of an integral are dear
-        yield from _proven_enclosures(value, proven, places)
+        yield from _proven_enclosures(value, proven, places, is_quick)
         return
     _require_closed(value)
     digits = max(1, _magnitude(value) + places) + SPARE_DIGITS
@@ -48,11 +49,11 @@ def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
         digits *= 2
 
 
-def _proven_enclosures(value: Any, rough: Enclosure, places: int) -> Iterator[Enclosure]:
+def _proven_enclosures(value: Any, rough: Enclosure, places: int, is_quick: bool) -> Iterator[Enclosure]:
     spare = SPARE_DIGITS // 2 if _has_integral(value) else SPARE_DIGITS
     digits = max(1, _digits_before_point(rough) + places) + spare
     while digits <= MAXIMUM_DIGITS:
-        found = interval(value, digits)
+        found = interval(value, digits, is_quick)
         if found is not None:
             yield found
         digits *= 2
@@ -64,7 +65,7 @@ def _has_integral(value: Any) -> bool:
     return isinstance(value, sympy.Integral) or any(map(_has_integral, value.args))
 
 
-def interval(value: Any, digits: int) -> Enclosure | None:
+def interval(value: Any, digits: int, is_quick: bool = True) -> Enclosure | None:
     """Proven bounds of a number made of rationals, pi, sums, products, whole powers, square roots and integrals.
 
     None for others, and for integrals of what is not smooth.
@@ -78,7 +79,7 @@ def interval(value: Any, digits: int) -> Enclosure | None:
 
     if not isinstance(value, sympy.Expr):
         return None
-    if _is_simple(value):
+    if is_quick and _is_simple(value):
         return _simple_interval(value, digits)
     if (value, digits) in _KNOWN:
         steps, found = _KNOWN[value, digits]

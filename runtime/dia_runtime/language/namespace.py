@@ -116,7 +116,7 @@ def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> 
     `apply(text, step)` is what `reduce(apply, steps, text)` calls, `holds(rule, text)` is what a person writes.
     """
 
-    last: Entry | None = None  # loops ask for one entry after the other, but mostly for the same
+    last: Any = object()  # loops ask for one entry after the other, but mostly for the same
     chosen: Callable[..., Value] | None = None
 
     def call(scope: Mapping[str, Value], *arguments: Value) -> Value:

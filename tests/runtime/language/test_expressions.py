@@ -168,6 +168,11 @@ def test_own_functions_and_faces() -> None:
     with pytest.raises(DiaError) as caught:
         compile_expression(parse(Text("1 + apply(1, 2)")), namespace, values=values)(scope)
     assert caught.value.diagnostics[0].position == Position("f", 1, 5)
+    for asked in ("none", "1"):  # the first thing that a face is asked of, too
+        namespace.add("first", 2, face("first", {}))
+        with pytest.raises(DiaError) as caught:
+            compile_expression(parse(Text(f"first({asked}, {asked})")), namespace, values=values)(scope)
+        assert "is an entry of a catalog" in str(caught.value)
 
 
 def test_the_exact_answer_is_the_value_before_rounding() -> None:

@@ -210,7 +210,9 @@ class RealAnswer(RoundedAnswer):
         if self.round:
             return number  # an integer or a decimal
         if is_symbolic(number):
-            return _near(number, self._required_margin(_size(number)) / STORED)
+            size = _size(number)
+            margin = self._required_margin(size or Fraction(1))
+            return _near(number, margin / STORED) if size else 0
         if type(number) is int or has_finite_decimals(number):
             return decimal(number)
         self._required_margin(abs(number))
@@ -275,9 +277,16 @@ def few_digits(text: str) -> str:
 
 
 def _size(number: Any) -> Fraction:
-    """A number that is hardly below the symbolic number's absolute value."""
-    for low, high in enclosures(number, 0):
-        return min(abs(low), abs(high))
+    """A number that is hardly below the symbolic number's absolute value; 0 for what is zero.
+
+    Where terms nearly cancel each other, an enclosure may be wide beside the number, or hold 0: narrower ones tell.
+    """
+    for low, high in enclosures(number, 0, is_quick=False):
+        least, most = sorted((abs(low), abs(high)))
+        if (low > 0 or high < 0) and most <= 2 * least:
+            return least
+        if low <= 0 <= high and equals(number, Fraction(0)):
+            return Fraction(0)
     raise LanguageError(f"the answer has more than {DIGITS:,} digits, which no reply is read to")
 
 

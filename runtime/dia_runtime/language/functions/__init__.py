@@ -889,7 +889,7 @@ def _checked(
         first, call = tests[0], call_of_one if len(kinds) == 1 else call_of_first
     elif len(kinds) == minimum == 2:
         (first, second), call = tests, call_of_two
-    call.__name__ = name
+    call.__name__ = call.__qualname__ = name
     return call
 
 

@@ -82,7 +82,7 @@ def _values(name: str, first: Value, others: tuple[Value, ...]) -> list[Value]:
     return values
 
 
-INTEGERS = frozenset({int})
+INTEGERS, WHOLE = frozenset({int}), frozenset({int, bool})
 
 
 def sum_(values: list[Number | bool]) -> Number:
@@ -92,11 +92,7 @@ def sum_(values: list[Number | bool]) -> Number:
     (6, 2)
     """
     charge(len(values))
-    if values and type(values[-1]) is int:
-        total = sum(values)
-        if type(total) is int:  # then all of them are integers or booleans
-            return total
-    return reduce(guards.add, values, 0)
+    return sum(values) if WHOLE.issuperset(map(type, values)) else reduce(guards.add, values, 0)
 
 
 def product(values: list[Number]) -> Number:

@@ -661,3 +661,23 @@ def test_a_row_of_integers_is_written_and_read_as_one_by_one(numbers: list[Value
     row = kind.read_row(pair[0] + text + pair[1], ",", "strict")
     assert row in (None, numbers) and (row is not None or max(map(len, text.split(", "))) >= 1000)
     assert kind.read_row(text, ",", "strict") is None and kind.read_row(f"[{text}]", ";", "strict") is None
+
+
+@pytest.mark.parametrize("digits", [15, 62, 90])
+def test_a_truth_is_near_enough_to_a_number_whose_terms_nearly_cancel_each_other(digits: int) -> None:
+    import mpmath
+    import sympy
+
+    with mpmath.workdps(3 * digits + 60):
+        cut = int(mpmath.floor(mpmath.sqrt(2) * 10**digits))
+        exact = Fraction(str(mpmath.nstr(mpmath.sqrt(2) - mpmath.mpf(cut) / 10**digits, digits + 40)))
+    near = {"type": "real", "tolerance": {"relative": ExactDecimal(1, 1000)}}
+    found = settle(sympy.sqrt(2) - sympy.Rational(cut, 10**digits), near)
+    assert abs(found - exact) <= exact / 1000 / 10**29
+
+
+def test_what_is_zero_though_it_does_not_look_so_is_zero() -> None:
+    import sympy
+
+    near = {"type": "real", "tolerance": {"relative": ExactDecimal(1, 1000)}}
+    assert settle(sympy.sqrt(2) + sympy.sqrt(3) - sympy.sqrt(5 + 2 * sympy.sqrt(6)), near) == 0

@@ -164,3 +164,11 @@ def test_machine_integers_agree_with_c(n: int) -> None:
     assert call("int32", n) == ctypes.c_int32(n).value
     assert call("int64", n) == ctypes.c_int64(n).value
     assert call("bit_length", n) == len(bin(abs(n))) - 2 - (n == 0)
+
+
+def test_a_sum_takes_symbols_and_booleans_beside_an_integer_at_its_end() -> None:
+    import sympy
+
+    assert call("sum", [sympy.sqrt(5), True, 1]) == sympy.sqrt(5) + 2
+    assert call("sum", [Fraction(1, 2), True, 1]) == Fraction(5, 2)
+    assert code("sum", [Fraction(1, 3**37000 + 2 * i) for i in range(40)] + [1]) == "E502"
