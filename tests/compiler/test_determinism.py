@@ -18,7 +18,7 @@ SPECS = ROOT / "specs"
 # A new digest here needs a new `version` in the benchmark and a line in the changelog.
 DIGESTS_AT_FIVE = {
     "boundary": "53dfed45fba60877fca5bdeb07708c51b57f9ed0e4ddba978c54218546057295",
-    "dia_bench": "87e773ed95ea7277c2422885d0f84c9d6d23723615b0475eb6e07043999f3880",
+    "dia_bench": "ee2d819e75c5b7382014e2b1e282a18af678b3f22227012be0b590782b399d2c",
     "self_execution": "adab35dc573eedb2b69006fc588c5574dfb010bf41a2506a358dc31a4119cf56",
 }
 
