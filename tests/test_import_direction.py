@@ -17,6 +17,7 @@ SOURCES = {
 # on the ground only `language` and `data` may be imported by the others.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"language", "data"}),
+    frozenset({"ordinary"}),
     frozenset(
         {
             "formats",

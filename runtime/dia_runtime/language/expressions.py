@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from types import CodeType, TracebackType
 from typing import Any
@@ -94,14 +95,22 @@ def _place(node: Any, outer: tuple[int, int, int, int]) -> None:
         outer = (held["lineno"], held["col_offset"], held["end_lineno"], held["end_col_offset"])
     elif node._attributes:
         held["lineno"], held["col_offset"], held["end_lineno"], held["end_col_offset"] = outer
-    for name in node._fields:
+    for name in _holding(node.__class__):
         part = held.get(name)
-        if isinstance(part, ast.AST):
-            _place(part, outer)
-        elif type(part) is list:
+        if part.__class__ is list:
             for inner in part:
-                if isinstance(inner, ast.AST):
-                    _place(inner, outer)
+                _place(inner, outer)
+        elif part is not None:
+            _place(part, outer)
+
+
+@cache
+def _holding(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node in which there may be nodes with a place."""
+    return () if kind is ast.Constant else tuple(name for name in kind._fields if name not in WITHOUT_PLACES)
+
+
+WITHOUT_PLACES = frozenset({"id", "ctx", "op", "ops", "attr", "arg", "is_async", "type_comment"})
 
 
 def located(error: Exception, source: Located) -> DiaError:

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import log2
-from operator import and_, ge, gt, le, lt, or_, xor
-from typing import Any
+from operator import add as add_
+from operator import and_, ge, gt, le, lt, mul, or_, sub, xor
+from typing import Any, NamedTuple
 
+from dia_runtime.language import irrationals
 from dia_runtime.language.budgets import SIZE, charge, too_large
 from dia_runtime.language.certain import interval
 from dia_runtime.language.diagnostics import LanguageError, names_help
 from dia_runtime.language.limits import LIST_LENGTH, TEXT_LENGTH
 from dia_runtime.language.values import (
+    RATIONAL,
     ExactDecimal,
     Record,
     Value,
@@ -27,6 +30,7 @@ from dia_runtime.language.values import (
     kind_of,
     normal,
     plain,
+    quotient_in_decimals,
 )
 
 SYMBOLIC_EXPONENT = 10_000
@@ -39,14 +43,14 @@ def add(a: Value, b: Value) -> Value:
         return a + b
     if kind is type(b) and kind in (str, list, bytes):
         return _bounded(a + b)
-    return _arithmetic("add", a, b, lambda x, y: x + y)
+    return _arithmetic(SUM, a, b)
 
 
 def subtract(a: Value, b: Value) -> Value:
     """The difference of two numbers."""
     if type(a) is int and type(b) is int:
         return a - b
-    return _arithmetic("subtract", a, b, lambda x, y: x - y)
+    return _arithmetic(DIFFERENCE, a, b)
 
 
 def multiply(a: Value, b: Value) -> Value:
@@ -60,7 +64,7 @@ def multiply(a: Value, b: Value) -> Value:
         return _repeated(a, b)
     if other in (str, list, bytes) and kind is int:
         return _repeated(b, a)
-    return _arithmetic("multiply", a, b, lambda x, y: x * y)
+    return _arithmetic(PRODUCT, a, b)
 
 
 def divide(a: Value, b: Value) -> Value:
@@ -69,7 +73,7 @@ def divide(a: Value, b: Value) -> Value:
         return normal(Fraction(a, b)) if b else _no_division()
     if is_number(b) and not is_symbolic(b) and b == 0:
         _no_division()
-    return _arithmetic("divide", a, b, _quotient)
+    return _arithmetic(QUOTIENT, a, b)
 
 
 def _quotient(a: Any, b: Any) -> Any:
@@ -201,8 +205,10 @@ def equal(a: Value, b: Value) -> bool:
     if kind is list and other is list:
         if len(a) != len(b):
             return False
+        if a == b:
+            return True
         if UNNESTED.issuperset(map(type, a)) and UNNESTED.issuperset(map(type, b)):
-            return a == b  # type: ignore[no-any-return] # at once, as it would come out one by one
+            return False  # at once, as it would come out one by one
         return all(map(_equal_inside, a, b))
     if {kind, other} & {str, bytes} and (is_number(a) or is_number(b) or {kind, other} == {str, bytes}):
         raise LanguageError(f"{kind_of(a)} is compared with {kind_of(b)}, which is never equal", _convert(kind, other))
@@ -370,7 +376,8 @@ def record(names: Iterable[str], values: Iterable[Value]) -> Record:
 
 def joined(*parts: Value) -> str:
     """The parts of an f-string as one text."""
-    return str(_bounded("".join(part if type(part) is str else plain(part) for part in parts)))
+    text = "".join([part if type(part) is str else plain(part) for part in parts])
+    return text if len(text) <= TEXT_LENGTH else str(_bounded(text))
 
 
 def steps(items: Value) -> Any:
@@ -404,10 +411,6 @@ def truth(value: Value) -> bool:
     raise LanguageError(f"true or false is needed here; this is {described(value)}", "compare it with something")
 
 
-# `isinstance(1, Fraction)` asks an abstract base class, which takes three times as long as to look here
-RATIONAL = frozenset({int, Fraction, ExactDecimal})
-
-
 def is_number(value: Value) -> bool:
     """Whether the value is an exact number (booleans are not)."""
     return type(value) in RATIONAL or (type(value) is not bool and is_symbolic(value))
@@ -424,15 +427,38 @@ def symbolic(value: Value) -> Any:
     return value
 
 
-def _arithmetic(word: str, a: Value, b: Value, operate: Callable[[Any, Any], Any]) -> Value:
+class Operator(NamedTuple):
+    """An operator of arithmetic: on any two numbers of one library, on decimals, and on sympy's simplest numbers.
+
+    Of decimals it makes the top and the bottom of the result, which has finite decimals as well, of those of both
+    operands; of sympy's numbers it gives None for all but the simplest.
+    """
+
+    word: str
+    exact: Callable[[Any, Any], Any]
+    of_decimals: Callable[[int, int, int, int], tuple[int, int]] | None
+    of_symbols: Callable[[Any, Any], Any | None]
+
+
+SUM = Operator("add", add_, lambda a, b, c, d: (a * d + c * b, b * d), irrationals.total)
+DIFFERENCE = Operator("subtract", sub, lambda a, b, c, d: (a * d - c * b, b * d), irrationals.difference)
+PRODUCT = Operator("multiply", mul, lambda a, b, c, d: (a * c, b * d), irrationals.product)
+QUOTIENT = Operator("divide", _quotient, None, irrationals.quotient)
+DECIMALS = frozenset({int, ExactDecimal})
+
+
+def _arithmetic(operator: Operator, a: Value, b: Value) -> Value:
     a, b = int(a) if type(a) is bool else a, int(b) if type(b) is bool else b
     if type(a) not in RATIONAL or type(b) not in RATIONAL:
         if not (is_number(a) and is_number(b)):
-            raise _unfit(word, a, b)
-        return normal(operate(symbolic(a), symbolic(b)))
+            raise _unfit(operator.word, a, b)
+        made = operator.of_symbols(a, b)
+        return normal(operator.exact(symbolic(a), symbolic(b))) if made is None else made
     if _bits(a) + _bits(b) > SIZE.bits:
         raise too_large()
-    return _kept(operate(a, b), a, b)
+    if operator.of_decimals and type(a) in DECIMALS and type(b) in DECIMALS:
+        return quotient_in_decimals(*operator.of_decimals(a.numerator, a.denominator, b.numerator, b.denominator))
+    return _kept(operator.exact(a, b), a, b)
 
 
 def _kept(result: Any, a: Value, b: Value) -> Value:

@@ -13,6 +13,7 @@ from dia_runtime.language.functions import library
 from dia_runtime.language.replies import REPLY_GUARDS
 from dia_runtime.language.syntax import BINARY, COMPARED, UNARY
 from dia_runtime.language.values import Entry, Value
+from dia_runtime.language.whole import INTEGER
 
 OwnCall = Callable[..., Value]
 
@@ -31,7 +32,7 @@ class Namespace:
         self.fixed: set[str] = set()
         self.globals |= {f"_{name}": getattr(guards, name) for name in GUARDS}
         self.globals |= REPLY_GUARDS
-        self.globals["_partial"] = partial
+        self.globals |= {"_partial": partial, INTEGER: int}
 
     def add(self, name: str, arity: int | None, call: OwnCall, is_fixed: bool = False) -> None:
         """Makes an own function known; it hides a library function of that name. Arity None takes any arguments.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -170,16 +169,7 @@ class _Builder:
 
     def __init__(self, text: str, shown: str) -> None:
         self.shown, self.count = shown, 0
-        self.lines = text.split("\n")
-        self.events = self._events(text)
-
-    def _events(self, text: str) -> Iterator[Any]:
-        try:
-            yield from yaml.parse(text, Loader=PARSER)
-        except yaml.MarkedYAMLError as error:
-            raise self._syntax(error) from None
-        except yaml.YAMLError as error:
-            raise _fault("E104", f"not YAML: {error}", Position(self.shown, 1, 1)) from None
+        self.text, self.lines = text, text.split("\n")
 
     def _syntax(self, error: yaml.MarkedYAMLError) -> DiaError:
         mark = error.problem_mark or error.context_mark
@@ -202,13 +192,28 @@ class _Builder:
         return Position(self.shown, mark.line + 1, mark.column + 1)
 
     def document(self) -> Node:
+        """The root node."""
+        try:
+            loader = PARSER(self.text)
+            try:
+                self.next = loader.get_event
+                root = self._root()
+            finally:
+                loader.dispose()
+        except yaml.MarkedYAMLError as error:
+            raise self._syntax(error) from None
+        except yaml.YAMLError as error:
+            raise _fault("E104", f"not YAML: {error}", Position(self.shown, 1, 1)) from None
+        return root
+
+    def _root(self) -> Node:
         root: Node | None = None
-        for event in self.events:
+        while not isinstance(event := self.next(), yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
                 if root is not None:
                     place = self._place(event.start_mark)
                     raise _fault("E110", "a second YAML document in one file", place, "one file holds one template")
-                root = self._node(next(self.events), 0)
+                root = self._node(self.next(), 0)
         if root is None:
             raise _fault("E110", "the file is empty", Position(self.shown, 1, 1), begin_with(self.shown))
         return root
@@ -220,12 +225,12 @@ class _Builder:
             raise _fault("E107", f"nested more than {DEPTH} deep", place)
         if self.count > NODES:
             raise _fault("E107", f"more than {NODES} nodes in one file", place, "put data rows in a data file")
-        if isinstance(event, yaml.AliasEvent):
-            mend = "quote the value if it begins with `*`; else write it out, or use `types` and `lists`"
-            raise _fault("E106", "aliases are not supported", place, mend)
         if event.anchor is not None:
+            if isinstance(event, yaml.AliasEvent):
+                mend = "quote the value if it begins with `*`; else write it out, or use `types` and `lists`"
+                raise _fault("E106", "aliases are not supported", place, mend)
             raise _fault("E106", "anchors are not supported", place, "quote the value if it begins with `&`")
-        if getattr(event, "tag", None) is not None:
+        if event.tag is not None:
             raise _fault("E106", "tags are not supported", place, "quote the value if it begins with `!`")
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event, place)
@@ -235,20 +240,19 @@ class _Builder:
 
     def _sequence(self, event: Any, place: Position, depth: int) -> Sequence:
         items = []
-        while not isinstance(inner := next(self.events), yaml.SequenceEndEvent):
+        while not isinstance(inner := self.next(), yaml.SequenceEndEvent):
             items.append(self._node(inner, depth + 1))
         return Sequence(tuple(items), place, bool(event.flow_style))
 
     def _mapping(self, event: Any, place: Position, depth: int) -> Mapping:
         pairs: list[tuple[Scalar, Node]] = []
         seen: dict[str, Scalar] = {}
-        while not isinstance(inner := next(self.events), yaml.MappingEndEvent):
+        while not isinstance(inner := self.next(), yaml.MappingEndEvent):
             key = self._node(inner, depth + 1)
             if not isinstance(key, Scalar):
                 raise self._no_key(key, place)
             self._check_key(key, seen)
-            seen[unicodedata.normalize("NFC", key.text)] = key
-            pairs.append((key, self._node(next(self.events), depth + 1)))
+            pairs.append((key, self._node(self.next(), depth + 1)))
         return Mapping(tuple(pairs), place, bool(event.flow_style))
 
     def _no_key(self, key: Node, place: Position) -> DiaError:
@@ -263,8 +267,9 @@ class _Builder:
             raise _fault("E107", f"a key longer than {KEY_LENGTH} characters", key.position)
         if key.text == "<<" and not key.style:
             raise _fault("E106", "merge keys are not supported", key.position, "write the keys out")
-        first = seen.get(unicodedata.normalize("NFC", key.text))
-        if first is not None:
+        name = key.text if key.text.isascii() else unicodedata.normalize("NFC", key.text)
+        first = seen.setdefault(name, key)
+        if first is not key:
             message = f"duplicate key `{key.text}`, first on line {first.position.line}"
             is_split = any(one.count("(") > one.count(")") for one in seen)
             raise _fault("E105", message, key.position, SPLIT if is_split else "keep one of them")
@@ -320,6 +325,7 @@ SYNTAX: tuple[tuple[str, str, str], ...] = (
 
 INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 REAL = re.compile(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([-+]?[0-9]{1,9}))?\Z")
+NUMERIC = frozenset("+-.0123456789")  # with which a number begins
 WORDS: dict[str, Value] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -333,7 +339,7 @@ def core_value(text: str, place: Position) -> Value:
     """
     if text in WORDS:
         return WORDS[text]
-    if not (text[0].isascii() and (text[0].isdigit() or text[0] in "+-.")):
+    if text[0] not in NUMERIC:
         return text
     if re.fullmatch(r"0o[0-7]+|0x[0-9a-fA-F]+", text):
         return int(text, 0)

@@ -20,11 +20,15 @@ Evaluate = Callable[[Values, Values], Value]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text, then what is printed behind it (nothing at the end of a template), on a line of the template."""
+    """Text, then what is printed behind it (nothing at the end of a template), on a line of the template.
+
+    `name` is the name whose value is printed, where it is not computed with.
+    """
 
     text: str
     value: Evaluate | None
     line: int
+    name: str | None = None
 
 
 class Failed(Exception):
@@ -47,7 +51,7 @@ def straight(tree: nodes.Template, known: Mapping[str, Any]) -> tuple[Piece, ...
             value = _evaluate(node, known) if isinstance(node, (nodes.Name, nodes.Call)) else None
             if value is None:
                 return None
-            pieces.append(Piece(text, value, node.lineno))
+            pieces.append(Piece(text, value, node.lineno, node.name if isinstance(node, nodes.Name) else None))
             text = ""
     return (*pieces, Piece(text, None, 1))
 
@@ -64,6 +68,19 @@ def joined(pieces: tuple[Piece, ...], values: Values, scope: Values) -> str:
             except Exception as error:
                 raise Failed(piece.line, error) from None
     return "".join(parts)
+
+
+def around(pieces: tuple[Piece, ...], name: str, values: Values) -> list[str]:
+    """The texts before, between and behind the places where the value of a name is printed, found without that value.
+
+    Raises Failed where the name is used otherwise.
+    """
+    texts, start = [], 0
+    for place, piece in enumerate(pieces):
+        if piece.name == name or piece.value is None:
+            texts.append(joined((*pieces[start:place], Piece(piece.text, None, piece.line)), values, values))
+            start = place + 1
+    return texts
 
 
 def _evaluate(node: nodes.Node, known: Mapping[str, Any]) -> Evaluate | None:

@@ -9,8 +9,9 @@ import ast
 import io
 import re
 import tokenize
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
 from dia_runtime.language.functions import library
@@ -93,10 +94,10 @@ def parse(source: Located) -> Parsed:
 
 def wrapped(text: str) -> tuple[str, list[int]]:
     """The text in brackets, so that it may take several lines, and where each line begins in it."""
-    starts = [-1]
-    for at, char in enumerate(text):
-        if char == "\n":
-            starts.append(at + 1)
+    starts, end = [-1], text.find("\n")
+    while end >= 0:
+        starts.append(end + 1)
+        end = text.find("\n", end + 1)
     return f"({text}\n)", starts
 
 
@@ -105,6 +106,8 @@ def offset_in(text: str, starts: list[int], line: int, column: int) -> int:
     if line > len(starts):
         return len(text.rstrip())
     start = starts[line - 1]
+    if text.isascii():
+        return max(0, min(len(text), start + column))
     head = "(" + text if start < 0 else text[start:]
     before = head.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace")
     return max(0, min(len(text), start + len(before)))
@@ -186,12 +189,6 @@ SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("too many nested parentheses", "an expression that is nested too deep", "split it with `let`"),
 )
 
-# Node types that need no more than their children's check
-PLAIN_NODES: tuple[type[ast.AST], ...] = (
-    ast.BoolOp, ast.And, ast.Or, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Compare, ast.List, ast.Tuple,
-    ast.Subscript, ast.Slice, ast.Load,
-)  # fmt: skip
-
 BINARY: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide",
     ast.Mod: "modulo", ast.Pow: "power", ast.BitAnd: "bit_and", ast.BitOr: "bit_or", ast.BitXor: "bit_xor",
@@ -231,16 +228,41 @@ class _Reader:
 
     def visit(self, node: ast.AST, bound: frozenset[str]) -> None:
         kind = type(node)
-        special = getattr(self, f"visit_{kind.__name__}", None)
-        if special is not None:
-            special(node, bound)
-        elif kind in PLAIN_NODES or kind in BINARY or kind in COMPARED or kind in UNARY or kind is ast.Not:
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.cmpop) and type(child) in REFUSED:
-                    raise self.refuse(node, *REFUSED[type(child)])
-                self.visit(child, bound)
-        else:
+        visit = VISITS.get(kind)
+        if visit is None:
             raise self.refuse(node, *REFUSED.get(kind, (f"{kind.__name__} is not part of the language", None)))
+        visit(self, node, bound)
+
+    def visit_BoolOp(self, node: ast.BoolOp, bound: frozenset[str]) -> None:
+        for value in node.values:
+            self.visit(value, bound)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp, bound: frozenset[str]) -> None:
+        self.visit(node.operand, bound)
+
+    def visit_IfExp(self, node: ast.IfExp, bound: frozenset[str]) -> None:
+        self.visit(node.test, bound)
+        self.visit(node.body, bound)
+        self.visit(node.orelse, bound)
+
+    def visit_Compare(self, node: ast.Compare, bound: frozenset[str]) -> None:
+        self.visit(node.left, bound)
+        for sign in node.ops:
+            if type(sign) in REFUSED:
+                raise self.refuse(node, *REFUSED[type(sign)])
+        for operand in node.comparators:
+            self.visit(operand, bound)
+
+    def visit_List(self, node: ast.List | ast.Tuple, bound: frozenset[str]) -> None:
+        for item in node.elts:
+            self.visit(item, bound)
+
+    visit_Tuple = visit_List
+
+    def visit_Slice(self, node: ast.Slice, bound: frozenset[str]) -> None:
+        for part in (node.lower, node.upper, node.step):
+            if part is not None:
+                self.visit(part, bound)
 
     def visit_BinOp(self, node: ast.BinOp, bound: frozenset[str]) -> None:
         if type(node.op) not in BINARY:
@@ -334,6 +356,13 @@ class _Reader:
                 self.visit(part.value, bound)
 
 
+VISITS: dict[type[ast.AST], Callable[[_Reader, Any, frozenset[str]], None]] = {
+    getattr(ast, name.removeprefix("visit_")): method
+    for name, method in vars(_Reader).items()
+    if name.startswith("visit_")
+}
+
+
 def _function_places(name: str) -> frozenset[int]:
     known = library().get(name)
     return known.function_arguments if known else frozenset()
@@ -341,4 +370,4 @@ def _function_places(name: str) -> frozenset[int]:
 
 def is_encodable(text: str) -> bool:
     """Whether the text can be written as UTF-8: it holds no half of a surrogate pair."""
-    return not any("\ud800" <= char <= "\udfff" for char in text)
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)

@@ -61,6 +61,7 @@ def python_value(text: str, a: int, b: int) -> Fraction | None:
     import re
 
     exact = re.sub(r"\d+\.\d+|\d+", lambda found: f"F('{found.group()}')", text)
+    exact = exact.replace("(", "F(").replace("FF(", "F(")  # `//` of fractions is an int, and ints divide to floats
     try:
         return Fraction(eval(exact, {"F": Fraction, "a": Fraction(a), "b": Fraction(b)}))
     except ZeroDivisionError:
