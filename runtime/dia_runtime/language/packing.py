@@ -10,11 +10,12 @@ T = TypeVar("T")
 
 
 def packed(cls: type[T]) -> type[T]:
-    """The dataclass, which is frozen, has slots and two or more fields, all of them arguments of its constructor."""
-    values = attrgetter(*(field.name for field in fields(cls)))  # type: ignore[arg-type]
+    """The dataclass, which is frozen, has slots and fields that are all arguments of its constructor."""
+    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+    values = attrgetter(*names)
 
     def reduced(self: T) -> tuple[type[T], Any]:
-        return cls, values(self)
+        return cls, values(self) if len(names) > 1 else (values(self),)
 
     cls.__reduce__ = reduced  # type: ignore[assignment, method-assign]
     return cls

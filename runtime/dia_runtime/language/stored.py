@@ -72,7 +72,8 @@ class Code:
         text = self.stored.get(kind)
         if not isinstance(text, str):
             raise DiaError(Diagnostic("E822", f"stored code that is no {kind}"))
-        parts = tuple(dumps(self.stored.get(part, ()), sort_keys=True) for part in PARTS)
+        held = self.stored
+        parts = tuple([dumps(held[part], sort_keys=True) if part in held else "[]" for part in PARTS])
         try:
             return _program(kind, text, parts, names, self.replies)
         except (KeyError, TypeError, ValueError, AttributeError):

@@ -23,10 +23,11 @@ from dia_runtime.language.functions import library
 from dia_runtime.language.limits import TEXT_LENGTH
 from dia_runtime.language.lowering import LIBRARY_HELP, SEEN_IN, check_arity, no_reply
 from dia_runtime.language.namespace import Namespace
+from dia_runtime.language.rendering import Render, blocks, shown
 from dia_runtime.language.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS, REPLY_GUARDS, Unset
-from dia_runtime.language.straight import Failed, Piece, joined, straight
+from dia_runtime.language.straight import Failed, Piece, around, joined, straight
 from dia_runtime.language.syntax import CONSTANTS, LITERALS, Located, Use, fault, is_encodable
-from dia_runtime.language.values import Value, plain
+from dia_runtime.language.values import Value
 from dia_runtime.language.watch import begin
 
 LOOP_FIELDS = frozenset({"index", "index0", "first", "last", "length", "revindex", "revindex0"})
@@ -53,7 +54,7 @@ def _environment() -> _Environment:
     environment = _Environment(
         undefined=StrictUndefined,
         autoescape=False,
-        finalize=_written,
+        finalize=shown,
         keep_trailing_newline=True,
         optimized=False,
         comment_start_string="\x00#",
@@ -64,10 +65,6 @@ def _environment() -> _Environment:
     environment.filters.clear()
     environment.tests.clear()
     return environment
-
-
-def _written(value: Value) -> str:
-    return value if type(value) is str else plain(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +88,7 @@ class CompiledTemplate:
     template: Any
     is_constant: bool = False
     pieces: tuple[Piece, ...] | None = None
+    blocks: Render | None = None
 
     def __call__(self, values: Mapping[str, Value]) -> str:
         """The rendered text. Raises DiaError with the position of the failing line."""
@@ -108,18 +106,31 @@ class CompiledTemplate:
             raise self._told(failed.error, failed.line) from None
         except Exception as error:
             raise self._located(error) from None
-        if len(text) > TEXT_LENGTH:
-            raise fault(self.source, 0, "E502", f"a text longer than {TEXT_LENGTH} characters")
-        return text
+        return within(text, self.source)
+
+    def around(self, name: str, values: Mapping[str, Value]) -> list[str] | None:
+        """The texts around the value of a name that `values` lack: joined by it they are the rendered text.
+
+        None where that cannot be said without the value: it is used otherwise than printed, or in a block.
+        """
+        begin(self.number)
+        try:
+            return around(self.pieces, name, values) if self.pieces is not None else None
+        except Failed:
+            return None
 
     def _rendered(self, values: Mapping[str, Value], scope: Mapping[str, Value]) -> str:
+        if self.blocks is not None:
+            return self.blocks(values, scope)
         template = self.template
         return "".join(template.root_render_func(template.new_context({**values, "_s": scope}, shared=False)))
 
     def _located(self, error: Exception) -> DiaError | Unset:
         line, frame = 1, error.__traceback__
         while frame is not None:
-            if frame.tb_frame.f_globals is self.template.root_render_func.__globals__:
+            if self.blocks is not None:
+                line = frame.tb_lineno if frame.tb_frame.f_code is self.blocks.__code__ else line
+            elif frame.tb_frame.f_globals is self.template.root_render_func.__globals__:
                 line = self.template.get_corresponding_lineno(frame.tb_lineno)
             frame = frame.tb_next
         return self._told(error, line)
@@ -131,6 +142,13 @@ class CompiledTemplate:
         told = worded(error)
         place = self.source.place(_tag_offset(self.source.text, line))
         return DiaError(Diagnostic(told.code, told.message, place, told.help))
+
+
+def within(text: str, source: Located) -> str:
+    """The rendered text itself. Raises DiaError where it is longer than texts may be."""
+    if len(text) > TEXT_LENGTH:
+        raise fault(source, 0, "E502", f"a text longer than {TEXT_LENGTH} characters")
+    return text
 
 
 NOTHING: frozenset[str] = frozenset()
@@ -362,6 +380,8 @@ class _Reader:
         targets = frozenset(name.name for name in node.target.find_all(nodes.Name)) | self.target_names(node.target)
         for name in targets:
             self.check_name(node, name)
+        if "loop" in targets:
+            self.refuse(node, "`loop` is the loop itself", "give the item another name", "loop")
         size = sum(len(data.data) for data in node.find_all(nodes.TemplateData))
         items = self.rewritten(node.iter, bound)
         node.iter = call("looped", items, nodes.Const(size), lineno=node.lineno)
@@ -588,12 +608,13 @@ def compile_template(
         name.name = delivered(name.name) if name.name in assets else name.name
     try:
         pieces = straight(parsed.tree, known)
-        template = _compiled(parsed.tree, known) if pieces is None else None
+        made = blocks(parsed.tree, known) if pieces is None else None
+        template = _compiled(parsed.tree, known) if pieces is None and made is None else None
     except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops and 100 indentations
         raise fault(source, 0, "E312", "a template that is nested too deep", "use a macro") from None
     number = next(NUMBERS)
     is_constant = not (parsed.names or parsed.calls or parsed.function_names)
-    return CompiledTemplate(source, number, template, is_constant, pieces)
+    return CompiledTemplate(source, number, template, is_constant, pieces, made)
 
 
 def _compiled(tree: nodes.Template, known: dict[str, Any]) -> Any:
