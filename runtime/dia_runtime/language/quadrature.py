@@ -7,6 +7,7 @@ the series leaves out (Moore, Interval Analysis, 1966, chapter 8).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from dia_runtime.language.budgets import charge
@@ -82,9 +83,8 @@ class _Panels:
             found = self.series([middle, radius])
         except NotSmooth:
             return None
-        return (
-            2 * radius * (sum(term / (k + 1) for k, term in enumerate(found) if k % 2 == 0 and k < self.order) + rest)
-        )
+        even = (term / _whole(self.iv, k + 1) for k, term in enumerate(found[: self.order]) if k % 2 == 0)
+        return 2 * radius * (sum(even) + rest)
 
     def series(self, variable: Series) -> Series:
         return _Expansion({self.variable: variable}, self.order, self.iv).of(self.expression)
@@ -171,7 +171,8 @@ class _Expansion:
         (a, b), found = factors, [start]
         for n in range(1, self.order + 1):
             weights = (a * k + b * n for k in range(1, n + 1))
-            found.append(self.weighted(weights, inner[1 : n + 1], found[: -len(inner) : -1]) / (n * divisor))
+            total = self.weighted(weights, inner[1 : n + 1], found[: -len(inner) : -1])
+            found.append(total / (_whole(self.iv, n) * divisor))
         return found
 
     def weighted(self, weights: Iterable[int], a: Iterable[Any], b: Iterable[Any]) -> Any:
@@ -188,7 +189,7 @@ class _Expansion:
         return self.iv.make_mpf((low, high))
 
     def exponential(self, inner: Series) -> Series:
-        return self.recurrence(self.iv.exp(inner[0]), (1, 0), inner, 1)
+        return self.recurrence(self.iv.exp(inner[0]), (1, 0), inner, _whole(self.iv, 1))
 
     def logarithm(self, inner: Series) -> Series:
         if not inner[0].a > 0:
@@ -197,26 +198,32 @@ class _Expansion:
         return [self.iv.log(inner[0]), *self.raised(slope)]
 
     def derivative(self, inner: Series) -> Series:
-        return [term * n for n, term in enumerate(inner[1:], 1)] or [self.iv.mpf(0)]
+        return [term * _whole(self.iv, n) for n, term in enumerate(inner[1:], 1)] or [self.iv.mpf(0)]
 
     def raised(self, slope: Series) -> Series:
-        return [term / n for n, term in enumerate(slope[: self.order], 1)]
+        return [term / _whole(self.iv, n) for n, term in enumerate(slope[: self.order], 1)]
 
     def circular(self, value: Any) -> Series:
         """Sine and cosine together: each is the other's derivative but for a sign."""
         import sympy
 
         inner = self.of(value.args[0])
-        by_place = [k * term for k, term in enumerate(inner)]
+        by_place = [_whole(self.iv, k) * term for k, term in enumerate(inner)]
         sines, cosines = [self.iv.sin(inner[0])], [self.iv.cos(inner[0])]
         for n in range(1, self.order + 1):
-            slopes = by_place[1 : n + 1]
-            both = [self.inner(slopes, known[: -len(inner) : -1]) / n for known in (cosines, sines)]
+            slopes, whole = by_place[1 : n + 1], _whole(self.iv, n)
+            both = [self.inner(slopes, known[: -len(inner) : -1]) / whole for known in (cosines, sines)]
             sines.append(both[0])
             cosines.append(-both[1])
         if isinstance(value, sympy.tan):
             return self.times(sines, self.power(cosines, _minus_one()))
         return sines if isinstance(value, sympy.sin) else cosines
+
+
+@lru_cache(maxsize=1_024)
+def _whole(iv: Any, number: int) -> Any:
+    """The number as an interval, which takes mpmath several times as long as a product."""
+    return iv.mpf(number)
 
 
 def _minus_one() -> Any:

@@ -7,13 +7,17 @@ integers of the language have up to 300,000. Here both split the number in halve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, product
+from typing import Any
 
 LEAF_BITS = 1_500
 TABLED = 1_024  # numbers at most whose digits are kept, so that a division gives several digits at once
+SUMMED = 10_000  # numbers at most whose digit sums are kept
+QUICK_BITS = 1_000  # to write so many takes hardly longer than to look for what has been written
 SAFE_BITS = 14_000
 SAFE_DIGITS = 4_000
+WHOLE = {int}
 
 
 def digits_of(number: int, base: int) -> list[int]:
@@ -35,6 +39,25 @@ def _table(base: int) -> list[tuple[int, ...]]:
     while base ** (width + 1) <= TABLED:
         width += 1
     return list(product(range(base), repeat=width))
+
+
+def digit_sum_of(number: int, base: int) -> int:
+    """The sum of the digits of a number from 0 on."""
+    if base == 2:
+        return number.bit_count()
+    if base * base > SUMMED:
+        return sum(_single_digits(number, base))
+    sums = _sums(base)
+    return sum(map(sums.__getitem__, _single_digits(number, len(sums))))
+
+
+@lru_cache(maxsize=8)
+def _sums(base: int) -> Sequence[int]:
+    """The digit sum of each number below a power of the base."""
+    sums: Sequence[int] = range(base)
+    while len(sums) * base <= SUMMED:
+        sums = [high + low for high in sums for low in range(base)]
+    return sums
 
 
 def _single_digits(number: int, base: int) -> list[int]:
@@ -80,9 +103,29 @@ def number_of(digits: Sequence[int], base: int) -> int:
 
 def integer_text(number: int) -> str:
     """The decimal text of an integer of any size."""
+    return str(number) if number.bit_length() <= QUICK_BITS else _long_text(number)
+
+
+@lru_cache(maxsize=8)
+def _long_text(number: int) -> str:
+    """The same, kept for a while: prompts, answers and what is stored of them print a number several times."""
     if number.bit_length() <= SAFE_BITS:
         return str(number)
     return ("-" if number < 0 else "") + "".join(map(str, digits_of(abs(number), 10)))
+
+
+def are_short(values: Sequence[Any]) -> bool:
+    """Whether the values are integers alone, at least one, and none of them of more than SAFE_BITS bits."""
+    if not values or type(values[0]) is not int or set(map(type, values)) != WHOLE:
+        return False
+    widest: int = max(-min(values), max(values))
+    return widest.bit_length() <= SAFE_BITS
+
+
+def integers_text(numbers: Sequence[int], joint: str) -> str:
+    """The decimal texts of short integers with the joint between them: formatted at once, in half the time."""
+    joint = joint.replace("%", "%%")
+    return (f"%d{joint}" * len(numbers)).removesuffix(joint) % tuple(numbers)
 
 
 def integer_of(text: str) -> int:

@@ -7,10 +7,19 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from dia_runtime.language.certain import enclosures, equals
+from dia_runtime.language.certain import enclosures, equals, simple_bounds
 from dia_runtime.language.diagnostics import LanguageError, did_you_mean
 from dia_runtime.language.radix import integer_text
-from dia_runtime.language.values import ExactDecimal, Value, described, is_symbolic, normal
+from dia_runtime.language.values import (
+    RATIONAL,
+    ExactDecimal,
+    Value,
+    described,
+    is_symbolic,
+    normal,
+    quotient_in_decimals,
+    without_fives,
+)
 
 MAXIMUM_PLACES = 10_000
 # Enclosures to try before a symbolic value is compared exactly with the tie that it seems to be
@@ -35,15 +44,15 @@ def round_exact(value: Value, places: int, ties: str = "half_even") -> int | Exa
     number = normal(value)
     if is_symbolic(number):
         units = _symbolic_units(number, places, ties)
-    elif type(number) is int or isinstance(number, Fraction):
+    elif type(number) in RATIONAL:
         units = _rational_units(number, places, ties)
     else:
         raise LanguageError(f"only a number can be rounded; this is {described(value)}")
     unit: int = 10 ** abs(places)
     if places <= 0:
         return units * unit
-    rounded = ExactDecimal(units, unit)
-    return rounded.numerator if rounded.denominator == 1 else rounded
+    rounded: int | ExactDecimal = quotient_in_decimals(units, unit)
+    return rounded
 
 
 def _scale(places: int) -> int | Fraction:
@@ -81,7 +90,12 @@ TIES: Mapping[str, Callable[[int, int, int], bool]] = {
 
 def _rational_units(number: int | Fraction, places: int, ties: str) -> int:
     """The rational rounded, in units of its last place."""
-    top, bottom, unit = number.numerator, number.denominator, 10 ** abs(places)
+    return _units(number.numerator, number.denominator, places, ties)
+
+
+def _units(top: int, bottom: int, places: int, ties: str) -> int:
+    """The quotient of the integers rounded, in units of its last place."""
+    unit = 10 ** abs(places)
     scaled, bottom = (top * unit, bottom) if places >= 0 else (top, bottom * unit)
     whole, rest = divmod(abs(scaled), bottom)
     units: int = whole + TIES[ties](whole, 2 * rest, bottom)
@@ -90,6 +104,11 @@ def _rational_units(number: int | Fraction, places: int, ties: str) -> int:
 
 def _symbolic_units(value: Any, places: int, ties: str) -> int:
     """The symbolic number rounded, in units of its last place."""
+    if (simple := simple_bounds(value)) is not None:
+        least, most, parts = simple
+        lowest = _units(least, parts, places, ties)
+        if lowest == _units(most, parts, places, ties):
+            return lowest
     scale = _scale(places)
     found = enclosures(value, places)
     low = high = None
@@ -129,7 +148,7 @@ def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_Z
     >>> write_number(Fraction(-2469, 2), 2, "keep", ","), write_number(Fraction(5, 2), 2)
     ('-1,234.50', '2.5')
     """
-    if type(value) is not int and not isinstance(value, Fraction):
+    if type(value) not in RATIONAL:
         raise LanguageError(f"only an integer or a decimal is written in digits; this is {described(value)}")
     _require_writing(zeros, thousands)
     if type(value) is int and not thousands and not (zeros == "keep" and places and places > 0):
@@ -161,10 +180,7 @@ def _digits(value: int | Fraction) -> tuple[str, str]:
 def _places(denominator: int) -> int:
     """How many decimals a fraction of this denominator has. Raises LanguageError where they do not end."""
     twos = (denominator & -denominator).bit_length() - 1
-    rest, fives = denominator >> twos, 0
-    while rest % 5 == 0:
-        rest //= 5
-        fives += 1
+    fives, rest = without_fives(denominator >> twos)
     if rest != 1:
         mend = "declare `round`, so that the number is rounded, or `tolerance`"
         raise LanguageError("the number has no finite decimals", mend)

@@ -6,16 +6,20 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
+from operator import add, mul, sub
 
 import pytest
 import sympy
 from dia_runtime.language import budgets, certain, guards, syntax
 from dia_runtime.language.diagnostics import DiaError, LanguageError, Position
 from dia_runtime.language.expressions import compile_expression
+from dia_runtime.language.functions import library
 from dia_runtime.language.functions.analysis import definite_integral
 from dia_runtime.language.functions.number import factor
+from dia_runtime.language.functions.text import join
 from dia_runtime.language.namespace import Namespace
-from dia_runtime.language.values import ExactDecimal, plain, plain_all
+from dia_runtime.language.rounding import write_number
+from dia_runtime.language.values import ExactDecimal, Value, has_finite_decimals, plain, without_fives
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,6 +129,52 @@ def test_rational_numbers_are_ordered_as_fractions(a: Fraction | int, b: Fractio
     assert found == [Fraction(a) < b, Fraction(a) <= b, Fraction(a) > b, Fraction(a) >= b]
 
 
-@given(st.lists(st.one_of(st.integers(), st.sampled_from([2**53, -(2**53), 2**14_001, -(2**14_001)])), max_size=4))
-def test_integers_are_printed_at_once_as_one_by_one(numbers: list[int]) -> None:
-    assert plain_all(numbers) == list(map(plain, numbers))
+@given(RATIONALS, RATIONALS)
+def test_decimals_are_computed_as_fractions_are(a: Fraction, b: Fraction) -> None:
+    for quick, plainly in ((guards.add, add), (guards.subtract, sub), (guards.multiply, mul)):
+        found, wanted = quick(a, b), Fraction(plainly(a, b))
+        is_decimal = ExactDecimal in (type(a), type(b)) and has_finite_decimals(wanted)
+        assert found == wanted
+        assert type(found) is (int if wanted.denominator == 1 else ExactDecimal if is_decimal else Fraction)
+
+
+EDGES = [2**53, -(2**53), 2**14_001, -(2**14_001), True, ExactDecimal(1, 2), "7"]
+
+
+@given(st.lists(st.one_of(st.integers(), st.sampled_from(EDGES)), max_size=4), st.sampled_from([", ", "", "%", "%d"]))
+def test_values_are_joined_at_once_as_one_by_one(values: list[Value], separator: str) -> None:
+    assert join(values, separator) == separator.join(map(plain, values))
+
+
+ITEMS = [1, True, Fraction(1, 2), ExactDecimal(1, 2), "1", b"1", None, [1], [True], sympy.sqrt(8), 2 * sympy.sqrt(2)]
+LISTS = st.lists(st.sampled_from(ITEMS), max_size=3)
+
+
+@given(LISTS, LISTS)
+def test_lists_are_equal_at_once_as_one_by_one(a: list[Value], b: list[Value]) -> None:
+    try:
+        found = len(a) == len(b) and all(map(guards._equal_inside, a, b))
+    except LanguageError:  # a text and a number
+        with pytest.raises(LanguageError):
+            guards.equal(a, b)
+    else:
+        assert guards.equal(a, b) == found
+
+
+@given(st.integers(0, 3000), st.integers(1, 10**30))
+def test_fives_are_counted_by_powers_as_one_by_one(fives: int, rest: int) -> None:
+    while rest % 5 == 0:
+        rest //= 5
+    assert without_fives(5**fives * rest) == (fives, rest)
+
+
+def test_many_decimals_take_no_time() -> None:
+    value = Fraction(1, 10**99_999)
+    assert has_finite_decimals(value) and not has_finite_decimals(value / 3)
+    assert write_number(value) == "0." + "0" * 99_998 + "1"
+
+
+@pytest.mark.parametrize(("name", "missing"), [("round_to", "places"), ("pad_left", "width")])
+def test_what_is_missing_is_told_by_its_own_name(name: str, missing: str) -> None:
+    with pytest.raises(TypeError, match=f"'{missing}'"):
+        library()[name].call("7" if name == "pad_left" else 7)

@@ -6,7 +6,7 @@ import time
 from fractions import Fraction
 
 import pytest
-from dia_runtime.language.radix import digits_of, integer_of, integer_text, number_of
+from dia_runtime.language.radix import digit_sum_of, digits_of, integer_of, integer_text, number_of
 from dia_runtime.language.values import ExactDecimal, decode, encode, plain
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +17,7 @@ LARGE = [10**n + d for n in (449, 1233, 3999, 4000, 4299, 4300, 4301, 12_345) fo
 @given(st.integers(0, 2**6000), st.integers(2, 300))
 def test_digits_fold_back_to_the_number(number: int, base: int) -> None:
     digits = digits_of(number, base)
+    assert digit_sum_of(number, base) == sum(digits)
     assert number_of(digits, base) == number
     assert all(0 <= digit < base for digit in digits)
     assert digits[0] or digits == [0]

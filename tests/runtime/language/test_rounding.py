@@ -319,7 +319,7 @@ def test_simple_numbers_lie_in_their_bounds_and_in_those_of_intervals(
     offset: Fraction, factor: Fraction, root: int, digits: int
 ) -> None:
     import sympy
-    from dia_runtime.language.certain import _computed_interval, _is_simple, interval
+    from dia_runtime.language.certain import _computed_interval, interval, simple_bounds
 
     kernel = sympy.sqrt(root) if root else sympy.pi
     value = sympy.Rational(offset.numerator, offset.denominator) + kernel * sympy.Rational(
@@ -327,10 +327,10 @@ def test_simple_numbers_lie_in_their_bounds_and_in_those_of_intervals(
     )
     found, others = interval(value, digits), _computed_interval(value, digits)
     assert found is not None and others is not None
-    assert _is_simple(value) != (factor == 0 or kernel.is_Integer)
+    assert (simple_bounds(value) is not None) != (factor == 0 or kernel.is_Integer)
     low, high = found
     assert others[0] <= high and low <= others[1]
-    assert not _is_simple(value) or high - low <= abs(factor) * max(1, root) * Fraction(10) ** -digits
-    if _is_simple(value) and root:  # low <= offset + factor * sqrt(root) <= high, by squares
+    assert simple_bounds(value) is None or high - low <= abs(factor) * max(1, root) * Fraction(10) ** -digits
+    if simple_bounds(value) and root:  # low <= offset + factor * sqrt(root) <= high, by squares
         near, far = sorted(((low - offset, high - offset)), key=abs)
         assert near**2 <= factor**2 * root <= far**2
