@@ -21,6 +21,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 from dia_runtime.formats import FORMATS
 from dia_runtime.language.answers import Mode, Undecided, Unreadable, answer_type
 from dia_runtime.language.answers.base import CHARACTERS, AnswerType
+from dia_runtime.language.budgets import reset
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
 from dia_runtime.language.values import Value, decode
 
@@ -80,6 +81,7 @@ class Grader:
         self.skip: str = format.get("skip") or ""
         self.has_condition, self.has_share = "accept_if" in comparison, "share" in comparison
         self.answer = answer or typed(comparison)
+        self.held: Value = object()  # the truth that was last found to be of the answer's type
 
     def grade(
         self,
@@ -94,6 +96,7 @@ class Grader:
 
         `accept_if` and `share` are those of an answer whose comparison has them; each is called with the typed reply.
         """
+        reset()  # what a grading may take does not depend on those before it
         if reply is None:
             return Grade(WRONG if self.is_verbatim else ERROR, None, None)
         found, step = self.form.extract(reply, self.format, self.chain)
@@ -106,7 +109,7 @@ class Grader:
             verdict = SKIPPED
         else:
             value = self._value(found.strip())
-            part = self._share(share, value)
+            part = self._share(share, value) if self.has_share else None
             verdict, flags = self._judged(value, truth, accept, accept_if)
         if verdict not in SETTLED and self.skip and self.skip in reply:
             flags = flags | SKIP_MALFORMED
@@ -141,10 +144,8 @@ class Grader:
                 flags = UNDECIDED
         return WRONG, flags
 
-    def _share(self, share: Share | None, value: Value | None) -> Fraction | None:
-        """The share of full marks; None where the answer declares none."""
-        if not self.has_share:
-            return None
+    def _share(self, share: Share | None, value: Value | None) -> Fraction:
+        """The share of full marks, where the answer declares one."""
         if share is None:
             raise ValueError("the comparison has a `share`: give the function that it stands for")
         try:
@@ -153,9 +154,10 @@ class Grader:
             return Fraction(0)
 
     def _equals(self, value: Value, form: Value) -> bool:
-        if not self.answer.holds(form):
+        if form is not self.held and not self.answer.holds(form):
             message = "a stored truth or accepted form is of another type than its comparison"
             raise DiaError(Diagnostic("E822", message), 3)
+        self.held = form
         return self.answer.equal(value, form)
 
 

@@ -22,6 +22,7 @@ from dia_runtime.grade import (
     Verdict,
     grade,
 )
+from dia_runtime.language import budgets
 from dia_runtime.language.answers import settle, write
 from dia_runtime.language.diagnostics import DiaError, LanguageError
 from dia_runtime.language.values import encode
@@ -277,3 +278,11 @@ def test_grading_is_quick() -> None:
     for chain in CHAINS:
         grade(FORTY_TWO, "a" * 10_000_000, FORMAT, chain)
     assert time.perf_counter() - start < 1
+
+
+def test_a_grade_does_not_depend_on_what_was_computed_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = {"type": "arithmetic", "operators": ["+", "-", "*"]}
+    truth, text = settle("1 + 2 * 3", answer), "1 + 2 * 3"
+    grader = Grader(answer, FORMAT)
+    monkeypatch.setattr(budgets._BUDGET, "left", 0)
+    assert grader.grade(truth, [], text, f"<xml>{text}</xml>").verdict == CORRECT

@@ -12,6 +12,7 @@ A question's record is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KN
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
 
@@ -22,7 +23,11 @@ TAG = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 
 def tags(format: FormatRecord) -> tuple[str, str]:
     """The opening and the closing tag."""
-    name = "xml" if format["kind"] == "xml" else format.get("tag", "answer")
+    return _tags("xml" if format["kind"] == "xml" else format.get("tag", "answer"))
+
+
+@lru_cache(maxsize=64)
+def _tags(name: str) -> tuple[str, str]:
     return f"<{name}>", f"</{name}>"
 
 
@@ -33,7 +38,7 @@ def alone(reply: str, format: FormatRecord) -> str | None:
     if not (text.startswith(opening) and text.endswith(closing)) or len(text) > CHARACTERS:
         return None
     inner = text[len(opening) : -len(closing)]
-    return None if opening in inner or closing in inner else inner
+    return None if "<" in inner and (opening in inner or closing in inner) else inner
 
 
 def fence(reply: str, format: FormatRecord) -> str | None:

@@ -44,6 +44,7 @@ class ListAnswer(AnswerType):
         levels = zip_longest(*inner, fillvalue=frozenset[str]())
         self.separators = (frozenset({self.separator}), *(frozenset().union(*level) for level in levels))
         self.is_fixed = isinstance(comparison["of"], Sequence) and not isinstance(comparison["of"], str)
+        self.holds_quotes = any(element.has_quotes for element in self.of)
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
@@ -97,7 +98,7 @@ class ListAnswer(AnswerType):
     def read(self, text: str, mode: Mode) -> Value:
         if not self.is_fixed and (row := self.of[0].read_row(text, self.separator, mode)) is not None:
             return row
-        pieces = pieces_of(text, self.separator, self.separators, self.has_quotes)
+        pieces = pieces_of(text, self.separator, self.separators, self.holds_quotes)
         if not self._fits(pieces):
             raise Unreadable("another number of elements")
         if not self.is_fixed:
@@ -135,7 +136,7 @@ class ListAnswer(AnswerType):
 
     @property
     def has_quotes(self) -> bool:
-        return any(element.has_quotes for element in self.of)
+        return self.holds_quotes
 
     def read_inside(self, piece: str, mode: Mode) -> Value:
         if not is_bracketed(piece):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping
 from fractions import Fraction
+from json import JSONDecoder
 from typing import Any
 
 from dia_runtime.language.answers.base import (
     DIGITS,
-    ELEMENTS,
     AnswerType,
     Comparison,
     Mode,
@@ -22,15 +22,16 @@ from dia_runtime.language.answers.options import exact_number, round_faults, tol
 from dia_runtime.language.answers.split import is_bracketed
 from dia_runtime.language.certain import enclosures, equals
 from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.radix import integer_text
+from dia_runtime.language.radix import SAFE_BITS, integer_text, integers_text
 from dia_runtime.language.rounding import DEFAULT_ZEROS, MAXIMUM_PLACES, THOUSANDS, round_exact, write_number
-from dia_runtime.language.values import Value, decimal, has_finite_decimals, is_symbolic, normal
+from dia_runtime.language.values import RATIONAL, Value, decimal, has_finite_decimals, is_symbolic, normal
 
 # How many times nearer to the exact number than its tolerance a truth is written, and stored
 WRITTEN, STORED = 10**3, 10**30
 SHORT = 1000  # so many digits Python reads at once
 PLAIN = re.compile(r"-?[0-9]+(?:\n-?[0-9]+)*+")
-ROW = re.compile(r"-?[0-9]+(?:, -?[0-9]+)*+")
+ROW = 20_000  # characters of a list that is read at once: no number in it takes long
+ROWS = JSONDecoder()
 INTEGERS = frozenset({int})
 
 
@@ -109,18 +110,22 @@ class IntegerAnswer(RoundedAnswer):
 
     def write_all(self, values: list[Value], separator: str, joint: str) -> str:
         """As one by one; of short integers in a tenth of the time."""
-        if self.thousands or joint != ", " or max(map(int.bit_length, values), default=0) > SHORT:
+        if self.thousands or not values or max(-min(values), max(values)).bit_length() > SAFE_BITS:
             return super().write_all(values, separator, joint)
-        return repr(values)[1:-1]
+        return integers_text(values, joint)
 
     def read_row(self, text: str, separator: str, mode: Mode) -> list[Value] | None:
-        """The integers of a list as `write` gives it, of short ones only; else None."""
-        if mode != "strict" or separator != "," or not is_bracketed(text) or not ROW.fullmatch(text, 1, len(text) - 1):
+        """The integers of a list that JSON writes alike, as `write` does; else None.
+
+        JSON has fewer ways of writing integers and blanks than replies have, and means the same by them.
+        """
+        if mode != "strict" or separator != "," or len(text) > ROW or not is_bracketed(text):
             return None
-        pieces = text[1:-1].split(", ")
-        if len(pieces) > ELEMENTS or max(map(len, pieces)) >= SHORT:
+        try:
+            found, end = ROWS.raw_decode(text if text[0] == "[" else f"[{text[1:-1]}]")
+        except (ValueError, RecursionError):
             return None
-        return list(map(int, pieces))
+        return found if end == len(text) and type(found) is list and self.holds_all(found) else None
 
     def read_all(self, pieces: list[str], mode: Mode) -> list[Value]:
         """As one by one; of short texts of digits alone, behind a minus or not, in a fifth of the time."""
@@ -231,7 +236,7 @@ class RealAnswer(RoundedAnswer):
         return max(self.absolute, self.relative * size)
 
     def holds(self, value: Value) -> bool:
-        return type(value) is int or isinstance(value, Fraction)
+        return type(value) in RATIONAL
 
     def write(self, value: Value) -> str:
         if type(value) is not int and not has_finite_decimals(value):
@@ -264,7 +269,7 @@ class RealAnswer(RoundedAnswer):
 def number_of(name: str, value: Value) -> Value:
     """The solver's number in its normal form. Raises LanguageError for another kind of value."""
     number = normal(value)
-    if type(number) is int or isinstance(number, Fraction) or getattr(number, "is_number", False):
+    if type(number) in RATIONAL or getattr(number, "is_number", False):
         return number
     raise unfit(name, value, "give a number, or declare another `type`")
 

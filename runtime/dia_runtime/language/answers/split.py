@@ -71,6 +71,8 @@ def _filled(pieces: list[str], separator: str) -> list[str]:
 def _close_early(pieces: list[str], opener: str) -> bool:
     """Whether the bracket before the pieces is closed by one in a bare text."""
     closer, depth = BRACKETS[opener], 0
+    if closer not in "".join(pieces):
+        return False
     for piece in pieces:
         for char in piece if piece[:1] not in QUOTES else "":
             depth += (char == opener) - (char == closer)
@@ -81,7 +83,7 @@ def _close_early(pieces: list[str], opener: str) -> bool:
 
 def flat(text: str, separator: str, has_quotes: bool) -> list[str]:
     """The pieces between separators that stand outside quotes."""
-    if not has_quotes:
+    if not has_quotes or not ('"' in text or "'" in text or separator.isspace()):
         return [piece.strip() for piece in text.split(separator)]
     pieces, place = [], 0
     while place <= len(text):

@@ -22,6 +22,14 @@ ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "'": "'", "/":
 WRITTEN = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
+def is_no_punctuation(char: str) -> bool:
+    """Whether the character is in none of the Unicode categories P."""
+    return category(char)[0] != "P"
+
+
+UNPUNCTUATED = {ord(char): char if is_no_punctuation(char) else None for char in map(chr, range(128))}  # ASCII
+
+
 class TextAnswer(AnswerType):
     """Text, exact unless an option says otherwise; outer white space never counts, but in quotes.
 
@@ -73,7 +81,7 @@ class TextAnswer(AnswerType):
             text = text.casefold()
             text = normalized(text) if self.folds_unicode else text
         if self.drops_punctuation:
-            text = "".join(char for char in text if category(char)[0] != "P")
+            text = text.translate(UNPUNCTUATED) if text.isascii() else "".join(filter(is_no_punctuation, text))
         if self.whitespace == "fold":
             text = "".join(" " if char.isspace() else char for char in text)
         elif self.whitespace != "exact":

@@ -24,6 +24,7 @@ from dia_runtime.language.answers import (
     validate,
     write,
 )
+from dia_runtime.language.answers.split import flat, pieces_of
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.values import ExactDecimal, Record, Value, decode, encode
 from hypothesis import assume, example, given, settings
@@ -625,7 +626,9 @@ def test_truths_beyond_what_is_read_are_refused() -> None:
     assert read(write(10**100_000 - 1, INTEGER), INTEGER) == 10**100_000 - 1
 
 
-PIECES = st.sampled_from(["7", "-7", "-0", "007", "1\n2", "--1", "-", "1,000", "1_0", "٣", "+5", " 1", "", "9" * 1200])
+PLAIN_PIECES = ["7", "-7", "-0", "007", "1\n2", "--1", "-", "1,000", "1_0", "٣", "+5", " 1", "", "9" * 1200]
+JSON_PIECES = ["\t2\n", "\xa03", "1e2", "1.0", "NaN", "null", "true", "[1]", '"1"', "{}", "1]", "1] [2", "[" * 2000]
+PIECES = st.sampled_from(PLAIN_PIECES + JSON_PIECES)
 
 
 @given(st.lists(PIECES, min_size=1, max_size=4), st.sampled_from(["strict", "lenient"]))
@@ -647,7 +650,14 @@ def test_integers_of_a_list_are_read_and_settled_as_one_by_one(pieces: list[str]
         assert kind.settle_all(found) == found and kind.holds_all(found) and not kind.holds_all([*found, True])
     text = f"[{', '.join(pieces)}]"
     row = kind.read_row(text, ",", mode)
-    assert row is None or (row == [kind.read(piece, "strict") for piece in pieces] == read(text, ROW))
+    if row is not None:
+        split = pieces_of(text, ",", (frozenset({","}),), has_quotes=False)
+        assert mode == "strict" and row == [kind.read(piece, "strict") for piece in split] == read(text, ROW)
+
+
+@given(st.text("ab ,;-\t\n\xa0[)", max_size=9), st.sampled_from([",", ";", ";,"]))
+def test_texts_without_quotes_are_split_at_once_as_beside_one_with_quotes(text: str, separator: str) -> None:
+    assert flat(text, separator, True) == flat(f'{text}{separator}"a"', separator, True)[:-1]
 
 
 ROW: dict[str, Any] = {"type": "list", "of": "integer"}
