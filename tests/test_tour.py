@@ -26,7 +26,7 @@ Dia = Callable[..., Any]
 ROOT = Path(__file__).parents[1]
 TOUR, SHIPPED = ROOT / "docs" / "examples" / "tour", ROOT / "specs" / "dia_bench"
 SESSIONS = ROOT / "docs" / "examples" / "sessions"  # a benchmark of its own, for no baseline can answer it
-DIGEST = "2b4b206d31d6eee6c16a84d817fe80b3b279a1684c50eb90048a852816f1911a"
+DIGEST = "4639d47031286cdf47512c608884481ab780ff426bf7a38e0ab0f172c4272da4"
 TEMPLATES = sorted(
     path for path in TOUR.rglob("*.yaml") if path.name != "benchmark.yaml" and "catalogs" not in path.parts
 )

@@ -260,6 +260,10 @@ CODES: dict[str, tuple[str, str]] = {
         "Something else lies where the bundle goes. `-o` chooses another folder, `--force` replaces what is there.",
     ),
     "E602": ("an output that cannot be written", "The disk is full or the folder cannot be written. Use `-o`."),
+    "E603": (
+        "what the system refuses",
+        "A name is too long, a disk is full, a folder is closed, or too many files are open. The message says which.",
+    ),
     "E605": (
         "defaults that cannot be read",
         "`dia.toml`, or `[tool.dia]` of pyproject.toml, is no TOML, or names a command or option that there is not.",

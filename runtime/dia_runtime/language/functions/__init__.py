@@ -501,6 +501,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "adler32": hashing.adler32,
     "hmac": hashing.hmac,
     "digest": checksums.digest,
+    "second_digest": checksums.second_digest,
     "md4": checksums.md4,
     "ripemd160": checksums.ripemd160,
     "keccak256": checksums.keccak256,
@@ -616,16 +617,15 @@ def _all_of(kind: type, check: Callable[[Any], bool] | None = None) -> Callable[
     return test
 
 
+_are_integers, _are_numbers = _all_of(int), _all_of(int, _is_number)
+
+
 def _is_text(value: Any) -> bool:
     return type(value) is str
 
 
 def _is_matrix(value: Any) -> bool:
-    return (
-        type(value) is list
-        and bool(value)
-        and all(type(row) is list and len(row) == len(value[0]) and all(map(_is_number, row)) for row in value)
-    )
+    return type(value) is list and bool(value) and all(_are_numbers(row) and len(row) == len(value[0]) for row in value)
 
 
 def _is_endpoint(value: Any) -> bool:
@@ -674,16 +674,16 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int | list[Value]": ("integer or list", lambda value: type(value) in (int, list)),
     "list[Number] | None": (
         "list of numbers or none",
-        lambda value: value is None or _list_of(_is_number)(value),
+        lambda value: value is None or _are_numbers(value),
     ),
     "int | list[int]": (
         "integer or list of integers",
-        lambda value: _is_integer(value) or _list_of(_is_integer)(value),
+        lambda value: _is_integer(value) or _are_integers(value),
     ),
     "Sized": ("text, bytes, list or record", lambda value: type(value) in (str, bytes, list, Record)),
     "list[Value]": ("list", _is_list),
-    "list[int]": ("list of integers", _all_of(int)),
-    "list[Number]": ("list of numbers", _all_of(int, _is_number)),
+    "list[int]": ("list of integers", _are_integers),
+    "list[Number]": ("list of numbers", _are_numbers),
     "list[Number | bool]": (
         "list of numbers or booleans",
         _all_of(int, lambda value: _is_number(value) or type(value) is bool),
@@ -691,10 +691,10 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "list[Rational]": ("list of rational numbers", _all_of(int, _is_rational)),
     "list[str]": ("list of texts", _all_of(str)),
     "list[list[Value]]": ("list of lists", _all_of(list)),
-    "list[list[int]]": ("list of lists of integers", _list_of(_all_of(int))),
+    "list[list[int]]": ("list of lists of integers", _list_of(_are_integers)),
     "Matrix | list[Number]": (
         "matrix or list of numbers",
-        lambda value: _list_of(_is_number)(value) or _is_matrix(value),
+        lambda value: _are_numbers(value) or _is_matrix(value),
     ),
     "Matrix": ("matrix (a list of rows of numbers)", _is_matrix),
     "Expression": ("number or symbolic expression", _is_number),
@@ -823,6 +823,27 @@ def without_underscores(doc: str) -> str:
     return re.sub(rf"\b({names})\b", lambda found: own[found[1]], doc).replace("guards.", "")
 
 
+# Annotation -> a type whose values all pass its test
+USUAL: dict[str, type] = {
+    "int": int,
+    "int | None": int,
+    "Number": int,
+    "Rational": int,
+    "Expression": int,
+    "bool": bool,
+    "str": str,
+    "bytes": bytes,
+    "str | bytes": str,
+    "str | list[Value]": list,
+    "str | bytes | list[Value]": list,
+    "int | list[Value]": int,
+    "int | list[int]": int,
+    "Sized": list,
+    "list[Value]": list,
+    "Iterable[Value]": list,
+    "Record": Record,
+    "Noun": str,
+}
 PLAIN = frozenset({str, bool, bytes, list, Record, type(None)})
 
 
@@ -835,20 +856,36 @@ def _settled(result: Any) -> Any:
     return result
 
 
+MISSING: Any = object()
+
+
+def _too_few(raw: Callable[..., Any], subject: Any) -> Any:
+    """Calls the function with what there is, whose own complaint names what is missing."""
+    return raw() if subject is MISSING else raw(subject)
+
+
 def _checked(
     name: str, raw: Callable[..., Any], kinds: tuple[tuple[str, str], ...], minimum: int, variadic: bool
 ) -> Callable[..., Any]:
     """The function behind the tests of its arguments; parameters that take any value cost nothing.
 
     Solvers call a hundred functions a question, and the loop over arguments costs up to 1 us: the shapes of most
-    functions have callers of their own.
+    functions have callers of their own, which look at the type that most arguments have before they call a test.
     """
     tests = tuple(KINDS[kind][1] for _, kind in kinds)
+    usual = tuple(USUAL.get(kind) for _, kind in kinds)
     needed = [at for at, (_, kind) in enumerate(kinds) if kind != "Value"]
 
     def call(*arguments: Any) -> Any:
-        for test, argument in zip(chain(tests, repeat(tests[-1])) if variadic else tests, arguments, strict=False):
+        for test, argument in zip(chain(tests, repeat(tests[-1])), arguments, strict=False):
             if not test(argument):
+                raise _first_mismatch(name, kinds, tests, arguments)
+        result = raw(*arguments)
+        return result if type(result) in PLAIN else _settled(result)
+
+    def call_of_some(*arguments: Any) -> Any:
+        for kind, test, argument in zip(usual, tests, arguments, strict=False):
+            if type(argument) is not kind and not test(argument):
                 raise _first_mismatch(name, kinds, tests, arguments)
         result = raw(*arguments)
         return result if type(result) in PLAIN else _settled(result)
@@ -858,25 +895,40 @@ def _checked(
         return result if type(result) in PLAIN else _settled(result)
 
     def call_of_first(subject: Any, *others: Any) -> Any:
-        if not first(subject):
+        if type(subject) is not kind and not first(subject):
             raise _mismatch(name, kinds[0], subject)
         result = raw(subject, *others)
         return result if type(result) in PLAIN else _settled(result)
 
     def call_of_one(subject: Any) -> Any:
-        if not first(subject):
+        if type(subject) is not kind and not first(subject):
             raise _mismatch(name, kinds[0], subject)
         result = raw(subject)
         return result if type(result) in PLAIN else _settled(result)
 
-    def call_of_two(subject: Any, other: Any) -> Any:
-        if not (first(subject) and second(other)):
+    def call_of_two(subject: Any = MISSING, other: Any = MISSING) -> Any:
+        if other is MISSING:
+            return _too_few(raw, subject)
+        if (type(subject) is not kind and not first(subject)) or (type(other) is not kind_2 and not second(other)):
             raise _first_mismatch(name, kinds, tests, (subject, other))
         result = raw(subject, other)
         return result if type(result) in PLAIN else _settled(result)
 
+    def call_of_three(subject: Any = MISSING, other: Any = MISSING, *rest: Any) -> Any:
+        """Up to three arguments, the third of which may be left out."""
+        if other is MISSING:
+            return _too_few(raw, subject)
+        if (
+            (type(subject) is not kind and not first(subject))
+            or (type(other) is not kind_2 and not second(other))
+            or (rest and type(rest[0]) is not kind_3 and not third(rest[0]))
+        ):
+            raise _first_mismatch(name, kinds, tests, (subject, other, *rest))
+        result = raw(subject, other, *rest)
+        return result if type(result) in PLAIN else _settled(result)
+
     def call_of_alike(*arguments: Any) -> Any:
-        if not all(map(first, arguments)):
+        if not alike.issuperset(map(type, arguments)) and not all(map(first, arguments)):
             raise _first_mismatch(name, kinds, tests, arguments)
         result = raw(*arguments)
         return result if type(result) in PLAIN else _settled(result)
@@ -884,11 +936,17 @@ def _checked(
     if not needed:
         call = call_of_any
     elif variadic:
-        first, call = tests[0], call_of_alike if len(kinds) == 1 else call
+        alike, first = {usual[0]}, tests[0]
+        call = call_of_alike if len(set(tests)) == 1 else call
     elif needed == [0] and minimum:
-        first, call = tests[0], call_of_one if len(kinds) == 1 else call_of_first
+        (kind, *_), (first, *_) = usual, tests
+        call = call_of_one if len(kinds) == 1 else call_of_first
     elif len(kinds) == minimum == 2:
-        (first, second), call = tests, call_of_two
+        (kind, kind_2), (first, second), call = usual, tests, call_of_two
+    elif len(kinds) == 3 and minimum > 1:
+        (kind, kind_2, kind_3), (first, second, third), call = usual, tests, call_of_three
+    else:
+        call = call_of_some
     call.__name__ = call.__qualname__ = name
     return call
 

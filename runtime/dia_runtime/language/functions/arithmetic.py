@@ -7,17 +7,18 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from dia_runtime.language import guards
+from dia_runtime.language import guards, irrationals
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Number, Rational, Value
 from dia_runtime.language.functions.ordering import ascending, compare, is_plain, order
 from dia_runtime.language.limits import INTEGER_BITS
-from dia_runtime.language.radix import SAFE_DIGITS, digits_of, number_of
+from dia_runtime.language.radix import SAFE_DIGITS, digit_sum_of, digits_of, number_of
 from dia_runtime.language.values import ExactDecimal, decimal, is_symbolic, normal
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 WRITTEN = DIGITS.encode().ljust(256)  # the digit of each value as a byte
+FORMATS = {2: "b", 8: "o", 16: "x"}  # of Python, which writes these in linear time
 
 
 def abs_(x: Number) -> Number:
@@ -201,10 +202,12 @@ def sqrt(x: Number) -> Number:
         return sympy.sqrt(x)
     if x < 0:
         raise LanguageError("a negative number has no real square root", code="E504")
-    root = Fraction(math.isqrt(x.numerator), math.isqrt(x.denominator))
-    if root * root == x:
+    top, bottom = math.isqrt(x.numerator), math.isqrt(x.denominator)
+    if top * top == x.numerator and bottom * bottom == x.denominator:
+        root = Fraction(top, bottom)
         return decimal(root) if isinstance(x, ExactDecimal) else normal(root)
-    return sympy.sqrt(guards.symbolic(x))
+    found = irrationals.root(x)
+    return sympy.sqrt(guards.symbolic(x)) if found is None else found
 
 
 def round_to(x: Number, places: int, ties: str = "half_even") -> Number:
@@ -229,9 +232,7 @@ def digits(n: int, base: int = 10) -> list[int]:
     >>> digits(1729), digits(6, 2)
     ([1, 7, 2, 9], [1, 1, 0])
     """
-    if n < 0 or base < 2:
-        raise LanguageError("`digits` needs `n` to be 0 or more and `base` to be 2 or more")
-    charge(n.bit_length() // 8)
+    _require_digits(n, base)
     return digits_of(n, base)
 
 
@@ -243,7 +244,14 @@ def digit_sum(n: int, base: int = 10) -> int:
     >>> digit_sum(1729)
     19
     """
-    return sum(digits(n, base))
+    _require_digits(n, base)
+    return digit_sum_of(n, base)
+
+
+def _require_digits(n: int, base: int) -> None:
+    if n < 0 or base < 2:
+        raise LanguageError("`digits` needs `n` to be 0 or more and `base` to be 2 or more")
+    charge(n.bit_length() // 8)
 
 
 def to_base(n: int, base: int, case: str = "lower") -> str:
@@ -257,8 +265,11 @@ def to_base(n: int, base: int, case: str = "lower") -> str:
     if not 2 <= base <= 36 or case not in ("lower", "upper"):
         raise LanguageError("`to_base` needs a base from 2 to 36, and lower or upper as `case`")
     charge(n.bit_length() // 8)
-    text = bytes(digits_of(abs(n), base)).translate(WRITTEN).decode()
-    return ("-" if n < 0 else "") + (text.upper() if case == "upper" else text)
+    if base in FORMATS:
+        text = format(n, FORMATS[base])
+    else:
+        text = ("-" if n < 0 else "") + bytes(digits_of(abs(n), base)).translate(WRITTEN).decode()
+    return text.upper() if case == "upper" else text
 
 
 def from_base(text: str, base: int) -> int:

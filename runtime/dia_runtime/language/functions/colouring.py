@@ -32,7 +32,8 @@ def chromatic_number(graph: Graph) -> int:
         charge(steps)  # what it takes does not depend on what was computed before
         return found
     before = left()
-    found = _coloured(around, dict.fromkeys(range(len(around)), 0), 0, len(around) + 1, len(_clique(around)))
+    free = {place: others.bit_count() for place, others in enumerate(around)}
+    found = _coloured(around, [0] * len(around), free, 0, len(around) + 1, len(_clique(around)))
     while len(_KNOWN) >= MOST_KNOWN:
         del _KNOWN[next(iter(_KNOWN))]
     _KNOWN[key] = before - left(), found
@@ -43,23 +44,34 @@ def chromatic_number(graph: Graph) -> int:
 _KNOWN: dict[tuple[int, ...], tuple[int, int]] = {}
 
 
-def _coloured(around: list[int], forbidden: dict[int, int], used: int, best: int, least: int) -> int:
+def _coloured(around: list[int], near: list[int], free: dict[int, int], used: int, best: int, least: int) -> int:
     """The fewest colours below `best` to complete the colouring with, or `best`; `least` of them need no improving.
 
-    `forbidden` holds the colours around each node that has none yet, as bits.
+    `near` holds the nodes around those of each colour, as bits; `free` the nodes without a colour, each with 256 times
+    the number of colours around it and its degree, by which the next one is chosen.
     """
-    charge(1 + len(around) * len(forbidden) // 12)
-    if not forbidden:
+    charge(1 + len(around) * len(free) // 12)
+    if not free:
         return used
-    place = max(forbidden, key=lambda at: forbidden[at].bit_count() << 8 | around[at].bit_count())
-    taken, others = forbidden[place], around[place]
+    place = max(free, key=free.__getitem__)
+    others = around[place]
     for colour in range(used + 1):
         if colour + 1 >= best:
             break
-        if taken >> colour & 1:
+        taken = near[colour]
+        if taken >> place & 1:
             continue
-        left = {at: held | (others >> at & 1) << colour for at, held in forbidden.items() if at != place}
-        best = min(best, _coloured(around, left, max(used, colour + 1), best, least))
+        left, new = free.copy(), others & ~taken
+        del left[place]
+        while new:
+            low = new & -new
+            at = low.bit_length() - 1
+            if at in left:
+                left[at] += 256
+            new ^= low
+        near[colour] |= others
+        best = min(best, _coloured(around, near, left, max(used, colour + 1), best, least))
+        near[colour] = taken
         if best <= max(least, used):
             break
     return best
@@ -80,20 +92,21 @@ def max_clique(graph: Graph) -> list[Value]:
 
 
 def _clique(around: list[int]) -> list[int]:
-    best: list[int] = []
-    waiting: list[tuple[list[int], int]] = [([], (1 << len(around)) - 1)]
+    best = most = 0
+    waiting = [(0, 0, (1 << len(around)) - 1)]
     while waiting:
-        chosen, candidates = waiting.pop()
+        chosen, size, candidates = waiting.pop()
         charge(1)
-        if len(chosen) + candidates.bit_count() <= len(best):
+        if size + candidates.bit_count() <= most:
             continue
         if not candidates:
-            best = chosen
+            best, most = chosen, size
             continue
         low = candidates & -candidates
-        place = low.bit_length() - 1
-        waiting += [(chosen, candidates ^ low), ([*chosen, place], candidates & around[place] & -(low << 1))]
-    return best
+        rest = candidates ^ low
+        waiting.append((chosen, size, rest))
+        waiting.append((chosen | low, size + 1, rest & around[low.bit_length() - 1]))
+    return [place for place in range(len(around)) if best >> place & 1]
 
 
 def count_colourings(graph: Graph, colours: int) -> int:

@@ -13,8 +13,9 @@ from dia_runtime.language.limits import TEXT_LENGTH
 WRITTEN = 2_000
 REPUNITS = (1111111, 111111, 11111, 1111, 111, 11, 1)
 FEW_SIGNS = re.compile(r"'((?:%c)*+)'%\(((?:1++(?:[+,]1++)*+)?+)\)")
-# A text in quotes, to the end of its line where it lacks the second one, or a word.
-PARTS = re.compile(r"""('(?:[^'\\\n]|\\.)*+'?+|"(?:[^"\\\n]|\\.)*+"?+|\w++)""")
+# A word, or a text in quotes, to the end of its line where it lacks the second one; and words alone
+PARTS = re.compile(r"""(\w++|'(?:[^'\\\n]|\\.)*+'?+|"(?:[^"\\\n]|\\.)*+"?+)""")
+WORDS = re.compile(r"(\w++)")
 
 
 def to_pyfuck(text: str) -> str:
@@ -64,12 +65,15 @@ def renamed(source: str, old: list[str], new: list[str]) -> str:
     """
     charge(len(source) // 4 + len(old) + len(new))
     names = _names(old, new)
-    pieces = PARTS.split(source)  # what stands between the parts, and the parts at the odd places
+    is_quoted = "'" in source or '"' in source
+    # what stands between the parts, and the parts at the odd places
+    pieces = (PARTS if is_quoted else WORDS).split(source)
     parts = pieces[1::2]
     taken = set(names.values()).intersection(parts).difference(names)
     if taken:
         raise LanguageError(f"the source has the name `{min(taken)}` already")
-    if len(source) + sum(len(names[part]) for part in parts if part in names) > TEXT_LENGTH:
+    most = len(source) + len(parts) * max(map(len, new), default=0)
+    if most > TEXT_LENGTH < len(source) + sum(len(names[part]) for part in parts if part in names):
         raise LanguageError(f"`renamed` would give more than {TEXT_LENGTH} characters", code="E502")
     pieces[1::2] = [names.get(part, part) for part in parts]
     return "".join(pieces)

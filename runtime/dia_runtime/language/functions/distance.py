@@ -8,6 +8,9 @@ check the other.
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import repeat
+from operator import contains
+from typing import Any
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
@@ -109,8 +112,8 @@ def is_subsequence(part: str, whole: str) -> bool:
     (True, False)
     """
     charge(len(whole) // 8)
-    rest = iter(whole)
-    return all(character in rest for character in part)
+    rest: Any = iter(whole)  # each search goes on where the last one ended
+    return all(map(contains, repeat(rest), part))
 
 
 def indel_distance(a: str, b: str) -> int:

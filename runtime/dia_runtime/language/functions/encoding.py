@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import struct
 from collections.abc import Callable
 from typing import TypeAlias
 from urllib.parse import quote
@@ -19,7 +18,12 @@ BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 # What Python's own `int` takes for the same digits
 RADIX32 = bytes.maketrans(BASE32, b"0123456789abcdefghijklmnopqrstuv")
+DIGITS32 = BASE32.ljust(256)
+# The upper halves of 40, 20 and 10 bits that begin 64, 32 and 16 bits apart, and how far they go to their places
+SPREAD32 = ((bytes.fromhex("000000fffff00000"), 12), (bytes.fromhex("000ffc00") * 2, 6), (b"\x03\xe0" * 4, 3))
 BASE85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+DIGITS85 = BASE85.ljust(256)
+SHARE85 = 2**38 // 85 + 1
 VALUES85 = bytes.maketrans(BASE85, bytes(range(85)))
 Encoder: TypeAlias = Callable[[bytes], str]
 Decoder: TypeAlias = Callable[[bytes], bytes]
@@ -122,7 +126,7 @@ def to_base32(data: bytes) -> str:
     >>> to_base32(b"hi")
     'NBUQ===='
     """
-    return base64.b32encode(_sized("to_base32", data, 2)).decode("ascii")
+    return _to_base32(_sized("to_base32", data, 2)).decode("ascii")
 
 
 def from_base32(text: str) -> bytes:
@@ -162,7 +166,7 @@ def to_base85(data: bytes) -> str:
     >>> to_base85(b"hello")
     'Xk~0{Zv'
     """
-    return base64.b85encode(_sized("to_base85", data, 2)).decode("ascii")
+    return _to_base85(_sized("to_base85", data, 2)).decode("ascii")
 
 
 def from_base85(text: str) -> bytes:
@@ -255,7 +259,8 @@ def percent_encode(text: str) -> str:
     >>> percent_encode("a b/é")
     'a%20b%2F%C3%A9'
     """
-    return quote(_sized("percent_encode", utf8(text), 3), safe="")
+    data = _sized("percent_encode", utf8(text), 3)
+    return text if data.isalnum() else quote(data, safe="")  # letters and digits of ASCII
 
 
 def percent_decode(text: str) -> str:
@@ -277,6 +282,20 @@ def _percent_byte(match: re.Match[bytes]) -> bytes:
     return bytes([int(match[1], 16)])
 
 
+def _to_base32(data: bytes) -> bytes:
+    """The text. All groups of 40 bits are spread over 64 at once, as one number: halves, their halves, and theirs."""
+    groups = -(-len(data) // 5)
+    filled, spread = data.ljust(5 * groups, b"\0"), bytearray(8 * groups)
+    for place in range(5):
+        spread[place + 3 :: 8] = filled[place::5]
+    number = int.from_bytes(spread)
+    for pattern, distance in SPREAD32:
+        upper = number & int.from_bytes(pattern * groups)
+        number = (number ^ upper) | upper << distance
+    text = number.to_bytes(8 * groups).translate(DIGITS32)
+    return text[: -(-8 * len(data) // 5)].ljust(8 * groups, b"=")
+
+
 def _from_base32(text: bytes) -> bytes:
     """The bytes; ValueError for a text that no bytes have."""
     body = text.rstrip(b"=")
@@ -289,18 +308,42 @@ def _from_base32(text: bytes) -> bytes:
     return (number >> unused).to_bytes(size)
 
 
+def _to_base85(data: bytes) -> bytes:
+    """The text. All words of 32 bits are divided at once, as one number in which each has 64 bits.
+
+    Of a word, the product with SHARE85 above its 38 last bits is the quotient by 85: 85 SHARE85 is 2**38 + 21, and the
+    21 add less than a 128th.
+    """
+    words = -(-len(data) // 4)
+    filled, spread, text = data.ljust(4 * words, b"\0"), bytearray(8 * words), bytearray(5 * words)
+    for place in range(4):
+        spread[place + 4 :: 8] = filled[place::4]
+    number, quotients = int.from_bytes(spread), int.from_bytes(b"\0\0\0\0\x03\xff\xff\xff" * words)
+    for place in range(4, 0, -1):
+        quotient = number * SHARE85 >> 38 & quotients
+        text[place::5] = (number - 85 * quotient).to_bytes(8 * words)[7::8]
+        number = quotient
+    text[::5] = number.to_bytes(8 * words)[7::8]
+    return bytes(text[: 5 * words - (-len(data) % 4)]).translate(DIGITS85)
+
+
 def _from_base85(text: bytes) -> bytes:
     """The bytes; ValueError for a text that no bytes have."""
     lacking = -len(text) % 5
     if text.translate(None, BASE85):
         raise ValueError
     held = (text + BASE85[-1:] * lacking).translate(VALUES85)
-    groups = zip(held[::5], held[1::5], held[2::5], held[3::5], held[4::5], strict=True)
-    words = [(((a * 85 + b) * 85 + c) * 85 + d) * 85 + e for a, b, c, d, e in groups]
-    try:
-        data = struct.pack(f">{len(words)}I", *words)
-    except struct.error:
-        raise ValueError from None
+    words, number, digit = len(held) // 5, 0, bytearray(len(held) // 5 * 8)
+    for place in range(5):
+        digit[7::8] = held[place::5]
+        number = number * 85 + int.from_bytes(digit)
+    spread = number.to_bytes(8 * words)
+    if any(spread[3::8]):
+        raise ValueError  # five digits tell numbers below 85**5, which have a bit more than 32 at most
+    filled = bytearray(4 * words)
+    for place in range(4):
+        filled[place::4] = spread[place + 4 :: 8]
+    data = bytes(filled)
     if not lacking:
         return data
     last = data[-4:-lacking]

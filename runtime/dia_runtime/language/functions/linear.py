@@ -105,7 +105,7 @@ def _inner(a: list[Number], b: list[Number]) -> Number:
 
 
 def _longest(numbers: list[int]) -> int:
-    return max(map(int.bit_length, numbers))
+    return max(max(numbers), -min(numbers)).bit_length()
 
 
 def solve_linear(matrix: Matrix, right: list[Number]) -> list[Number]:
@@ -196,11 +196,11 @@ def eigenvalues(matrix: Matrix) -> list[Number]:
 
 def _rational_quadratic(total: Rational, product: Rational) -> list[Number]:
     """The two real numbers of this rational sum and product, the smaller first."""
-    middle, inside = Fraction(total) / 2, Fraction(total) ** 2 / 4 - product
+    inside = total * total - 4 * product
     if inside < 0:
         raise LanguageError("an eigenvalue is not real", code="E504")
-    root = sqrt(normal(inside))
-    return [guards.subtract(normal(middle), root), guards.add(normal(middle), root)]
+    middle, root = normal(Fraction(total) / 2), sqrt(normal(Fraction(inside) / 4))
+    return [guards.subtract(middle, root), guards.add(middle, root)]
 
 
 def _quadratic(a: Number, b: Number, c: Number) -> list[Number]:

@@ -6,9 +6,9 @@ The operators are and, or, not, xor, implies, iff of formulas, and + - * / ** ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import and_, or_, xor
 
 from dia_runtime.language import guards
@@ -31,8 +31,8 @@ LOGICAL: dict[str, Callable[[int, int], int]] = {
     "and": and_,
     "or": or_,
     "xor": xor,
-    "implies": lambda a, b: ~a | b,
-    "iff": lambda a, b: ~(a ^ b),
+    "implies": lambda a, b: ~int(a) | b,
+    "iff": lambda a, b: ~int(a ^ b),
 }
 NUMERIC: dict[str, Callable[[Value, Value], Value]] = {
     "+": guards.add,
@@ -65,15 +65,17 @@ def _evaluated(tree: Tree, values: Record, depth: int) -> Value:
     if operator is None:
         return _leaf(tree, values)
     held = [_evaluated(operand, values, depth + 1) for operand in operands]
+    if operator == "not":
+        return not guards.truth(held[0])
+    if operator in LOGICAL:
+        truths: list[int] = [guards.truth(value) for value in held]
+        return bool(reduce(LOGICAL[operator], truths) & 1)
     if operator in NUMERIC:
         for value in held:
             if not guards.is_number(value):
                 raise LanguageError(f"`{operator}` needs numbers; this is {described(value)}")
         return reduce(NUMERIC[operator], held)
-    if operator == "neg":
-        return guards.negate(held[0])
-    truths = [guards.truth(value) for value in held]
-    return not truths[0] if operator == "not" else bool(reduce(LOGICAL[operator], map(int, truths)) & 1)
+    return guards.negate(held[0])
 
 
 def _leaf(tree: Tree, values: Record) -> Value:
@@ -99,9 +101,10 @@ def parts(tree: Tree, depth: int) -> tuple[str | None, list[Tree]]:
             return None, []
         raise LanguageError(f"a leaf of a tree is a name, a number, true or false; this is {described(tree)}")
     operator, operands = tree.get("op"), tree.get("args")
-    if not isinstance(operator, str) or operator not in ARITY or not isinstance(operands, list):
+    arity = ARITY.get(operator) if isinstance(operator, str) else None
+    if arity is None or not isinstance(operands, list):
         raise LanguageError("a tree has `op`, which is an operator, and `args`, which is a list")
-    least, most = ARITY[operator]
+    least, most = arity
     if len(operands) < least or (most is not None and len(operands) > most):
         raise LanguageError(f"the operator `{operator}` has {len(operands)} operands, not {least}")
     return operator, operands
@@ -153,6 +156,12 @@ def truth_table(tree: Tree, names: list[str]) -> list[bool]:
 
 def _table(tree: Tree, names: list[str]) -> int:
     """The truth table as bits of one integer, the first row the lowest."""
+    return _bits(tree, *_columns(tuple(names)), 0)
+
+
+@lru_cache(maxsize=2)
+def _columns(names: tuple[str, ...]) -> tuple[Mapping[str, int], int]:
+    """The rows in which each of the names is true, as bits of integers, and the integer of all rows."""
     if len(set(names)) < len(names):
         raise LanguageError("two of the names are alike")
     every = (1 << (1 << len(names))) - 1
@@ -160,10 +169,10 @@ def _table(tree: Tree, names: list[str]) -> int:
     for at, name in enumerate(reversed(names)):
         run = 1 << at  # so many rows false, then so many true
         known[name] = every // ((1 << run) + 1) << run
-    return _bits(tree, known, every, 0)
+    return known, every
 
 
-def _bits(tree: Tree, known: dict[str, int], every: int, depth: int) -> int:
+def _bits(tree: Tree, known: Mapping[str, int], every: int, depth: int) -> int:
     if every > SHORT:
         charge(every.bit_length() // 256)
     if type(tree) is str and tree in known and depth <= DEPTH:
@@ -172,13 +181,15 @@ def _bits(tree: Tree, known: dict[str, int], every: int, depth: int) -> int:
     operator, operands = parts(tree, depth)
     if operator is None:
         return _leaf_bits(tree, known, every)
-    if operator not in LOGICAL and operator != "not":
+    if operator == "not":
+        return ~_bits(operands[0], known, every, depth + 1) & every
+    if operator not in LOGICAL:
         raise LanguageError(f"`{operator}` is an operator of arithmetic, which has no truth table")
     held = [_bits(operand, known, every, depth + 1) for operand in operands]
-    return (~held[0] if operator == "not" else reduce(LOGICAL[operator], held)) & every
+    return reduce(LOGICAL[operator], held) & every
 
 
-def _leaf_bits(leaf: Tree, known: dict[str, int], every: int) -> int:
+def _leaf_bits(leaf: Tree, known: Mapping[str, int], every: int) -> int:
     if isinstance(leaf, bool):
         return every if leaf else 0
     if leaf not in known:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
@@ -47,6 +48,11 @@ NEGATED, COMPARED, TIGHT = 5, 7, 8  # the level of a minus sign before something
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 RESERVED = {"and", "or", "not", "xor", "implies", "iff", "if", "only", "true", "false", "True", "False",
             "plus", "minus", "times", "divided", "by", "to", "the", "power", "of"}  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _is_name(text: str) -> bool:
+    return NAME.fullmatch(text) is not None and text not in RESERVED
 
 
 def written(tree: Tree, style: str = "python") -> str:
@@ -120,7 +126,7 @@ class _Writer:
         if isinstance(leaf, bool):
             return signs["true" if leaf else "false"], ""
         if isinstance(leaf, str):
-            if not NAME.fullmatch(leaf) or leaf in RESERVED:
+            if not _is_name(leaf):
                 raise LanguageError("the name of a variable has letters, digits and underscores, and is no operator")
             return leaf, ""
         if is_symbolic(leaf):
@@ -156,7 +162,6 @@ TOKEN = re.compile(
     r"\s*(if\s+and\s+only\s+if\b|divided\s+by\b|to\s+the\s+power\s+of\b|[A-Za-z][A-Za-z0-9_]*|[0-9]+(?:\.[0-9]+)?"
     r"|\*\*|&&|\|\||[!<=]=|[()!¬∧∨⊕→↔⊤⊥+\-−*×/÷^])"
 )
-WORDS = len("divided by")  # so long is a sign of several words at least
 DIGITS = 10_000
 BRACKETS = 100
 
@@ -199,12 +204,13 @@ class _Reader:
     def cut(self, text: str) -> list[str]:
         """The signs, and the empty text behind the last one."""
         found = TOKEN.findall(text)
-        if "".join("".join(found).split()) != "".join(text.split()):  # something was passed over
+        seen = "".join(found).split()  # one piece, unless there are signs of several words
+        if "".join(seen) != "".join(text.split()):  # something was passed over
             at = 0
             while token := TOKEN.match(text, at):
                 at = token.end()
             raise self.fault(f"`{text[at:].strip()[:1]}` has no meaning")
-        return [*(sign if len(sign) < WORDS else " ".join(sign.split()) for sign in found), ""]
+        return [*(found if len(seen) == 1 else [" ".join(sign.split()) for sign in found]), ""]
 
     def fault(self, reason: str) -> LanguageError:
         return LanguageError(f"the text is no {self.what}: {reason}")
@@ -273,6 +279,6 @@ class _Reader:
         return decimal(Fraction(integer_of(whole + places), 10 ** len(places)))
 
     def name(self, token: str) -> Tree:
-        if not NAME.fullmatch(token) or token in RESERVED:
+        if not _is_name(token):
             raise self.fault(f"`{token}` stands where a value is needed" if token else "it ends too early")
         return token

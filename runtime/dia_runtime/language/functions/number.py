@@ -6,6 +6,7 @@ Primality and factoring are sympy's, which uses gmpy2 where it is installed.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from functools import cache, lru_cache
 from itertools import compress
 
@@ -18,6 +19,7 @@ from dia_runtime.language.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
 FACTORIAL_MAXIMUM = 68_403
 FIBONACCI_MAXIMUM = 1_440_421
 PRIMES_COUNTED = 100_000
+KEPT = (14, 20)  # bits of the numbers whose primes are kept, once they are asked for
 GROUP = 500  # small primes that are looked for together
 SIEVED = 10**12  # up to here a sieve is quicker than a test of each number, unless the numbers are few
 
@@ -44,9 +46,14 @@ def next_prime(n: int) -> int:
     >>> next_prime(2**64)
     18446744073709551629
     """
+    if _small_enough("next_prime", n) < 2:
+        return 2
+    for bits in KEPT:
+        if n < 1 << bits and (place := _kept_marks(bits).find(1, (n - 1) // 2)) >= 0:
+            return 2 * place + 3
     from sympy.ntheory import nextprime
 
-    return int(nextprime(max(_small_enough("next_prime", n), 1)))
+    return int(nextprime(n))
 
 
 def previous_prime(n: int) -> int:
@@ -74,6 +81,9 @@ def primes_between(low: int, high: int) -> list[int]:
     """
     charge(max(0, _small_enough("primes_between", high) - low + 1))
     low = max(low, 2)
+    if high < 1 << KEPT[0]:
+        known = _odd_primes(KEPT[0])
+        return [2] * (low <= 2 <= high) + known[bisect_left(known, low) : bisect_right(known, high)]
     if high <= SIEVED and math.isqrt(max(high, 0)) < 10_000 + 10 * (high - low):
         return _sieved(low, high) if low <= high else []
     from sympy.ntheory import primerange
@@ -82,23 +92,34 @@ def primes_between(low: int, high: int) -> list[int]:
 
 
 def _sieved(low: int, high: int) -> list[int]:
-    """The primes of a range by the sieve of Eratosthenes, which marks only the range's odd numbers."""
+    """The primes of a range."""
     odd = range(max(low, 3) | 1, high + 1, 2)
+    return [2] * (low <= 2 <= high) + list(compress(odd, _marks(odd)))
+
+
+def _marks(odd: range) -> bytearray:
+    """A 1 for each of the odd numbers that is prime, else a 0: the sieve of Eratosthenes. They begin at 3 or above."""
     left = bytearray(b"\x01") * len(odd)
-    root = math.isqrt(high)
+    root = math.isqrt(odd[-1]) if odd else 0
     for prime in _odd_primes(root.bit_length()) if root >= 3 else ():
         if prime > root:
             break
         first = max(prime * prime, (-(-odd.start // prime) | 1) * prime)
         place = (first - odd.start) // 2
         left[place::prime] = bytes(len(range(place, len(left), prime)))
-    return [2] * (low <= 2 <= high) + list(compress(odd, left))
+    return left
 
 
 @lru_cache(maxsize=24)
 def _odd_primes(bits: int) -> list[int]:
     """The odd primes of so many bits and fewer, with which ranges are sieved; kept, since there are few such lists."""
     return _sieved(3, (1 << bits) - 1)
+
+
+@cache
+def _kept_marks(bits: int) -> bytes:
+    """The marks of all odd numbers of so many bits and fewer, from 3 on."""
+    return bytes(_marks(range(3, 1 << bits, 2)))
 
 
 def prime_count(n: int) -> int:
@@ -168,9 +189,7 @@ def _small_factors(n: int) -> tuple[dict[int, int], int]:
 @cache
 def _small_primes() -> list[tuple[int, tuple[int, ...]]]:
     """The primes below 2**20 in groups, each with its product, so that one division looks for many of them."""
-    from sympy import sieve
-
-    primes = tuple(sieve.primerange(2, 1 << 20))
+    primes = (2, *_odd_primes(20))
     groups = [primes[at : at + GROUP] for at in range(0, len(primes), GROUP)]
     return [(math.prod(group), group) for group in groups]
 

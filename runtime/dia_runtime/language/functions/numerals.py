@@ -38,7 +38,7 @@ def from_base64url(text: str) -> bytes:
     >>> from_base64url("__4_")
     b'\\xff\\xfe?'
     """
-    if any(sign in text for sign in "+/="):
+    if "+" in text or "/" in text or "=" in text:
         raise LanguageError("the text is not base64url as `to_base64url` writes it", "- _ and no = are used")
     plain = text.replace("-", "+").replace("_", "/")
     return from_base64(plain + "=" * (-len(plain) % 4))
@@ -216,7 +216,7 @@ def run_lengths(whole: str | list[Value]) -> list[Value]:
     ([['a', 3], ['b', 1]], [[1, 2], [2, 1]])
     """
     charge(len(whole))
-    return [[element, sum(1 for _ in run)] for element, run in groupby(whole)]
+    return [[element, len(list(run))] for element, run in groupby(whole)]
 
 
 def from_run_lengths(runs: list[Value]) -> list[Value]:

@@ -68,12 +68,21 @@ def from_json(text: str) -> Value:
     if text.count("[") + text.count("{") > 100 and _depth(text) > 100:
         raise LanguageError("the JSON text nests more than 100 levels deep", code="E502")
     try:
-        value = JSON.decode(text)
-    except stdlib_json.JSONDecodeError as error:
-        raise LanguageError(f"the text is not JSON at place {error.pos}") from None
+        value, end = JSON.scan_once(text, 0)  # type: ignore[attr-defined]
+    except (StopIteration, stdlib_json.JSONDecodeError):
+        end = -1
+    if end != len(text):  # blanks around it, or a fault
+        value = _decoded(text)
     if "\\u" in text:
         utf8(stdlib_json.dumps(value, ensure_ascii=False, default=str))
     return value
+
+
+def _decoded(text: str) -> Value:
+    try:
+        return JSON.decode(text)
+    except stdlib_json.JSONDecodeError as error:
+        raise LanguageError(f"the text is not JSON at place {error.pos}") from None
 
 
 def _depth(text: str) -> int:

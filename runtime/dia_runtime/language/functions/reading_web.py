@@ -11,6 +11,7 @@ from typing import NamedTuple
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.limits import TEXT_LENGTH
+from dia_runtime.language.plain_pages import RAW, TEXT_ALONE, VOID, plain_page
 from dia_runtime.language.values import Record
 
 NAME = re.compile(r"[A-Za-z][^\s/>]*")
@@ -20,12 +21,8 @@ TAG_END = re.compile(r"[\s/]*>")
 PLAIN_TAG = re.compile(r"""<(/?)([A-Za-z][^\s/>]*)((?: [^\s"'<>/=]+="[^"]*")*)>""")
 PLAIN_ATTRIBUTE = re.compile(r""" ([^\s"'<>/=]+)="([^"]*)\"""")
 HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
-# HTML, section 13.1.2: elements without an end, with text alone, and with text whose entities stand for signs
-VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
-RAW = frozenset(["script", "style"])
-TEXT_ALONE = RAW | {"textarea", "title"}
 RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in TEXT_ALONE}
-SHORT = 10_000  # characters of a page whose pieces are kept
+SHORT = 10_000  # characters of a page that may be plain, and whose pieces are kept
 
 
 class Piece(NamedTuple):
@@ -64,13 +61,19 @@ def html_elements(page: str, name: str) -> list[Record]:
     'Your name'
     """
     charge(len(page) // 8)
+    plain = plain_page(page) if len(page) <= SHORT else None
+    if plain is not None:
+        places = plain.places(name.lower())
+        spans = _bounded([plain.inner(place) for place in places])
+        return [
+            Record(attributes=_attributes_of(plain.attributes[place]), inner=page[begin:end], text=plain.text(place))
+            for place, (begin, end) in zip(places, spans, strict=True)
+        ]
     pieces = _pieces(page)
     found = _elements(pieces, name.lower())
-    spans = [(element.tag.end, pieces[element.behind - 1].end) for element in found]
-    if sum(end - begin for begin, end in spans) > TEXT_LENGTH:
-        raise LanguageError(f"`html_elements` would give more than {TEXT_LENGTH} characters", code="E502")
+    spans = _bounded([(element.tag.end, pieces[element.behind - 1].end) for element in found])
     return [
-        Record(attributes=_attributes_of(element.tag), inner=page[begin:end], text=_text_of(element, pieces))
+        Record(attributes=_attributes_of(element.tag.attributes), inner=page[begin:end], text=_text_of(element, pieces))
         for element, (begin, end) in zip(found, spans, strict=True)
     ]
 
@@ -82,6 +85,9 @@ def html_comments(page: str) -> list[str]:
     [' two ']
     """
     charge(len(page) // 8)
+    plain = plain_page(page) if len(page) <= SHORT else None
+    if plain is not None:
+        return list(plain.comments)
     return [piece.held for piece in _pieces(page) if piece.kind == "comment"]
 
 
@@ -116,6 +122,12 @@ def header_of(message: str, name: str) -> str | None:
     """
     values = [value for held, value in http_message(message)["headers"] if held.lower() == name.lower()]
     return ", ".join(values) if values else None
+
+
+def _bounded(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    if sum(end - begin for begin, end in spans) > TEXT_LENGTH:
+        raise LanguageError(f"`html_elements` would give more than {TEXT_LENGTH} characters", code="E502")
+    return spans
 
 
 def _elements(pieces: list[Piece], name: str) -> list[Element]:
@@ -153,12 +165,12 @@ def _text_of(element: Element, pieces: list[Piece]) -> str:
     return "".join([html.unescape(piece.held) for piece in inner if piece.kind == "text"])
 
 
-def _attributes_of(tag: Piece) -> Record:
-    if isinstance(tag.attributes, Record):
-        return Record(tag.attributes)
+def _attributes_of(told: Record | str) -> Record:
+    if isinstance(told, Record):
+        return Record(told)
     held = Record()
-    for name, value in PLAIN_ATTRIBUTE.findall(tag.attributes):
-        held.setdefault(name.lower(), html.unescape(value))
+    for name, value in PLAIN_ATTRIBUTE.findall(told):
+        held.setdefault(name.lower(), html.unescape(value) if "&" in value else value)
     return held
 
 

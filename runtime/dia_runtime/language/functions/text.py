@@ -8,7 +8,8 @@ from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Value
 from dia_runtime.language.limits import TEXT_LENGTH
-from dia_runtime.language.values import plain, plain_all
+from dia_runtime.language.radix import are_short, integers_text
+from dia_runtime.language.values import TEXTS, plain
 
 BLANKS = " \t\n\r\f\v"
 ALPHABET = 100  # characters of an alphabet whose table is kept
@@ -34,8 +35,14 @@ def join(items: list[Value], separator: str = "") -> str:
     ('1, 2, 3', 'ab')
     """
     charge(len(items))
-    parts = plain_all(items)
-    _bounded("join", sum(map(len, parts)) + len(separator) * max(0, len(parts) - 1))
+    joints = len(separator) * max(0, len(items) - 1)
+    if are_short(items):
+        _bounded("join", joints)
+        text = integers_text(items, separator)
+        _bounded("join", len(text))
+        return text
+    parts = items if set(map(type, items)) == TEXTS else list(map(plain, items))
+    _bounded("join", sum(map(len, parts)) + joints)
     return separator.join(parts)
 
 

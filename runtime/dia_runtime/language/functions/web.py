@@ -16,6 +16,9 @@ from dia_runtime.language.values import Record
 
 URL = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 AUTHORITY = re.compile(r"(?:([^@]*)@)?(\[[^\[\]]*\]|[^:@\[\]]*)(?::([0-9]{0,5}))?")
+TIMESTAMP = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}Z"
+)  # 24 is the next day in newer Pythons
 LABEL = 59
 ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -123,11 +126,14 @@ def http_date(timestamp: str) -> str:
     'Sun, 06 Nov 1994 08:49:37 GMT'
     """
     at = _moment(timestamp)
-    return f"{DAYS[at.weekday()]}, {at.day:02d} {MONTHS[at.month - 1]} {at.year:04d} {at:%H:%M:%S} GMT"
+    clock = f"{at.hour:02d}:{at.minute:02d}:{at.second:02d}"
+    return f"{DAYS[at.weekday()]}, {at.day:02d} {MONTHS[at.month - 1]} {at.year:04d} {clock} GMT"
 
 
 def _moment(timestamp: str) -> datetime:
     try:
+        if TIMESTAMP.fullmatch(timestamp):
+            return datetime.fromisoformat(timestamp)  # in a tenth of the time
         return datetime.strptime(timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
         raise LanguageError("the text is no timestamp", "write it as 2026-01-31T12:00:00Z") from None

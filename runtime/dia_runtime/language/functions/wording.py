@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json as stdlib_json
 from fractions import Fraction
+from json.encoder import encode_basestring
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
@@ -28,6 +28,7 @@ SIZES = (
 
 # Layout of JSON -> what follows a colon (and a comma on the same line), and what a level is indented by
 LAYOUTS = {"spaced": (" ", ""), "compact": ("", ""), "indented": (" ", "  ")}
+JSON_WORDS = {True: "true", False: "false", None: "null"}
 
 
 def in_words(n: int) -> str:
@@ -114,18 +115,18 @@ def json(value: Value, layout: str = "spaced") -> str:
     return text
 
 
-# Of a text, a truth value or none; `dumps` would make an encoder each time
-_plain_json = stdlib_json.JSONEncoder(ensure_ascii=False).encode
-
-
 def _json(value: Value, blank: str, indent: str, depth: int = 1) -> str:
     charge(1)
-    if isinstance(value, (bool, str)) or value is None:
-        return _plain_json(value)
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if isinstance(value, bool) or value is None:
+        return JSON_WORDS[value]
     if isinstance(value, list):
         return _within("[]", [_json(held, blank, indent, depth + 1) for held in value], blank, indent, depth)
     if isinstance(value, Record):
-        fields = [f"{_plain_json(name)}:{blank}{_json(held, blank, indent, depth + 1)}" for name, held in value.items()]
+        fields = [
+            f"{encode_basestring(name)}:{blank}{_json(held, blank, indent, depth + 1)}" for name, held in value.items()
+        ]
         return _within("{}", fields, blank, indent, depth)
     if isinstance(value, (int, ExactDecimal)):
         return _digits("json", value)

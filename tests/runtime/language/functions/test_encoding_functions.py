@@ -86,6 +86,15 @@ def test_a_decoder_takes_nothing_but_what_its_encoder_writes(name: str, text: st
     assert call("encode", name, data) == text
 
 
+@given(
+    st.binary(max_size=300) | st.builds(bytes.__mul__, st.sampled_from([b"\0", b"\xff", b"\x54"]), st.integers(0, 60))
+)
+def test_encoders_write_what_pythons_own_write(data: bytes) -> None:
+    assert call("to_base32", data) == base64.b32encode(data).decode()
+    assert call("to_base85", data) == base64.b85encode(data).decode()
+    assert call("from_base85", call("to_base85", data)) == data
+
+
 NEARLY = st.tuples(st.binary(max_size=12), st.integers(0, 20), st.text("A2Z=~0!a", max_size=2))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from Crypto.Hash import (
 from dia_runtime.language.budgets import reset
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions import library
+from dia_runtime.language.functions.hashing import HASHES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +46,18 @@ def test_digests_agree_with_pycryptodome(data: bytes, key: bytes) -> None:
         assert call("hmac", key, data, name) == HMAC.new(key, data, module).digest()
     assert call("blake2b", data) == BLAKE2b.new(data=data, digest_bits=512).digest()
     assert call("blake2s", data) == BLAKE2s.new(data=data, digest_bits=256).digest()
+
+
+@given(st.binary(max_size=300))
+def test_the_second_digest_is_the_first_one(data: bytes) -> None:
+    for name in HASHES:
+        assert call("second_digest", name, data) == call(name, data)
+
+
+def test_the_second_digest_asks_the_standard_library_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in HASHES:
+        monkeypatch.delattr(hashlib, name)
+    assert call("second_digest", "sha256", b"abc").hex()[:16] == "ba7816bf8f01cfea"
 
 
 def test_published_digests() -> None:
@@ -85,3 +99,5 @@ def test_text_and_unknown_names_are_refused() -> None:
     with pytest.raises(LanguageError, match="no hash function") as caught:
         call("hmac", b"", b"", "sha-256")
     assert caught.value.help == "did you mean `sha256`?"
+    with pytest.raises(LanguageError, match="of a second origin"):
+        call("second_digest", "md4", b"")

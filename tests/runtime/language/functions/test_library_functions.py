@@ -6,12 +6,18 @@ import doctest
 import importlib
 import inspect
 import re
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dia_runtime.language.budgets import reset
 from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import FUNCTIONS, KINDS, library
+from dia_runtime.language.functions import FUNCTIONS, KINDS, USUAL, _checked, library
+from dia_runtime.language.values import Record
+from hypothesis import given
+from hypothesis import strategies as st
 
 HERE = Path(__file__).parent
 MODULES = sorted({function.__module__ for function in FUNCTIONS.values()})
@@ -53,6 +59,49 @@ def test_arguments_are_checked_before_the_function_sees_them() -> None:
         library()["det"].call([[1, 2], [3]])
     with pytest.raises(LanguageError, match="needs a number, expression, or the text infinity"):
         library()["limit"].call(1, 2, "oo")
+
+
+@pytest.mark.parametrize("kind", sorted(USUAL))
+def test_all_values_of_a_usual_type_pass_the_test_of_their_kind(kind: str) -> None:
+    fills: dict[type, list[Any]] = {
+        int: [0, -(2**70)], bool: [False, True], str: ["", "a"], bytes: [b"", b"a"], list: [[], [None, b""]],
+        Record: [Record(), Record(a=None)],
+    }  # fmt: skip
+    assert all(map(KINDS[kind][1], fills[USUAL[kind]]))
+
+
+SHAPES: list[Callable[..., Any]] = [
+    lambda a: a, lambda a, b: a, lambda a, b=0: a, lambda a, b, c: a, lambda a, b, c=0: a, lambda a, b=0, c=0: a,
+    lambda a, b, c, d=0: a, lambda *a: 0, lambda a, *b: a,
+]  # fmt: skip
+SAMPLES = [0, True, "", "a", b"", [1], [[]], [""], Record(), None, Fraction(1, 2)]
+
+
+@given(
+    st.sampled_from(SHAPES),
+    st.lists(st.sampled_from(["int", "str", "bytes", "Value", "list[int]", "Number", "int | None", "Record"]),
+             min_size=4, max_size=4),
+    st.lists(st.sampled_from(SAMPLES), max_size=4),
+)  # fmt: skip
+def test_a_function_of_any_shape_takes_what_the_tests_of_its_kinds_let_through(
+    raw: Callable[..., Any], annotations: list[str], given_values: list[Any]
+) -> None:
+    parameters = list(inspect.signature(raw).parameters.values())
+    kinds = tuple((parameter.name, kind) for parameter, kind in zip(parameters, annotations, strict=False))
+    least = sum(parameter.default is inspect.Parameter.empty for parameter in parameters)
+    variadic = parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL
+    least -= variadic
+    values = given_values if variadic else given_values[: len(kinds)]
+    if len(values) < least:
+        return
+    tests = [KINDS[kind][1] for _, kind in kinds] + [KINDS[kinds[-1][1]][1]] * 4
+    wrong = [place for place, value in enumerate(values) if not tests[place](value)]
+    call = _checked("f", raw, kinds, least, variadic)
+    if not wrong:
+        assert call(*values) == raw(*values)
+        return
+    with pytest.raises(LanguageError, match=f"as `{kinds[min(wrong[0], len(kinds) - 1)][0]}`"):
+        call(*values)
 
 
 def test_functions_are_known_by_the_places_of_functions_among_their_arguments() -> None:

@@ -43,6 +43,16 @@ def test_small_primes_are_those_that_no_smaller_number_divides() -> None:
     ]
 
 
+@pytest.mark.parametrize("size", [2**14, 2**20])
+def test_primes_that_are_kept_join_those_that_are_not(size: int) -> None:
+    gmpy2 = pytest.importorskip("gmpy2")
+    near = range(size - 60, size + 60)
+    assert [call("next_prime", n) for n in near] == [gmpy2.next_prime(n) for n in near]
+    found = [n for n in near if gmpy2.is_prime(n, 40)]
+    assert [call("primes_between", size - 60, n) for n in near] == [[p for p in found if p <= n] for n in near]
+    assert [call("primes_between", n, size + 59) for n in near] == [[p for p in found if p >= n] for n in near]
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2**40, 2**300))
 def test_large_primes_agree_with_gmp(n: int) -> None:

@@ -7,9 +7,10 @@ import time
 from typing import Any
 
 import pytest
+import re2
 from dia_runtime.language.budgets import reset
 from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
+from dia_runtime.language.functions import library, patterns
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +38,24 @@ PATTERNS = [
 def test_matches_agree_with_python(pattern: str, text: str) -> None:
     known = [list(match) if isinstance(match, tuple) else match for match in re.findall(pattern, text, re.ASCII)]
     assert call("matches", pattern, text) == known
+
+
+NESTED = [r"(a*)(b|x*)", r"((a)|(b))*", r"^|b$", r"(?:a|(b))??", r"\b", r"()()", r"([ab]+)=?(\d*)()"]
+
+
+@given(st.sampled_from(PATTERNS + NESTED), st.text(alphabet="ab=12x \n", max_size=30))
+def test_matches_of_ascii_are_those_of_the_binding(pattern: str, text: str) -> None:
+    known = [list(match) if isinstance(match, tuple) else match for match in re2.findall(pattern, text)]
+    assert call("matches", pattern, text) == known
+
+
+def test_a_binding_that_keeps_its_engine_elsewhere_matches_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = call("matches", r"(\w)=(\d)", "a=1 b=2")
+    assert patterns._search(object()) is None
+    monkeypatch.setattr(patterns, "_search", lambda compiled: None)
+    patterns._pattern.cache_clear()
+    assert call("matches", r"(\w)=(\d)", "a=1 b=2") == found
+    patterns._pattern.cache_clear()
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=10))
