@@ -16,6 +16,7 @@ from typing import Any
 from dia_runtime.bundle.manifest import NAME
 from dia_runtime.language.confinement.permission import NO
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.ordinary import require_ordinary
 
 DEFAULT_OUT = Path("build")
 TEMPORARY = ".dia-"
@@ -133,6 +134,7 @@ def _is_alive(process: int) -> bool:
 
 def refuse_foreign(target: Path, order: Order) -> None:
     """Raises DiaError where something lies at the target that only --force may replace."""
+    require_ordinary(target)
     if order.force or not _exists(target):
         return
     reason = _reason_to_keep(target, order)

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.ordinary import require_ordinary
 from dia_runtime.store import Store, open_store, read_store, require_root
 from dia_runtime.store_schema import REPLY_COLUMNS, StoredRespondent
 
@@ -29,6 +30,7 @@ def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[s
     or settings that contradict each other and for an output that is there, exit 3 for runs of other questions.
     """
     target = Path(out)
+    require_ordinary(target)
     if target.exists() and not force:
         raise DiaError(Diagnostic("E601", visible(f"`{target}` exists already"), None, "--force replaces it"))
     with ExitStack() as stack:

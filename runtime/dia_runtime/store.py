@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.ordinary import require_ordinary
 from dia_runtime.store_schema import (
     APPLICATION_ID,
     QUESTION_COLUMNS,
@@ -338,6 +339,7 @@ def open_store(path: str | os.PathLike[str], questions_root: str) -> Store:
     Raises DiaError: exit 2 for a file that is no run, exit 3 for a run of other questions.
     """
     place = Path(path)
+    require_ordinary(place)
     _take_back(place)
     if place.exists() and place.stat().st_size:
         header_of(place)

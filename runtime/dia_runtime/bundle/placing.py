@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.ordinary import require_ordinary
 
 PRIVATE = 0o600
 
@@ -60,6 +61,7 @@ def require_replaceable(target: Path, source: Path | None = None) -> None:
 
     Nor may the target lie within the source, a bundle, which would not be whole any more.
     """
+    require_ordinary(target)
     if source is not None and source.resolve() in target.resolve().parents:
         message = visible(f"`{target}` lies within `{source}`, to which no file may be added")
         raise DiaError(Diagnostic("E601", message, None, "choose another place with -o"))
@@ -85,6 +87,7 @@ def _link(made: Path, target: Path) -> None:
 
 
 def _refuse(target: Path, force: bool, is_file: bool = False) -> None:
+    require_ordinary(target)
     if force and not (is_file and target.is_dir()):
         return
     is_empty = not is_file and target.is_dir() and not target.is_symlink() and not any(target.iterdir())

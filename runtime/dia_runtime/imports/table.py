@@ -21,6 +21,7 @@ from dia_runtime.imports.base import Reader, Row, Unfit, fault
 from dia_runtime.imports.fields import Cells, Columns
 from dia_runtime.imports.stage import Stage
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.ordinary import require_ordinary
 from dia_runtime.store import Store, open_store
 from dia_runtime.store_schema import StoredQuestion
 
@@ -128,6 +129,7 @@ def import_tables(
 @contextmanager
 def written(out: Path, force: bool) -> Iterator[Path]:
     """A private folder; the file `run` that is made in it becomes `out` when all went well."""
+    require_ordinary(out)
     if not force and out.exists():
         raise _there(out)
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,7 @@ from types import NoneType
 from typing import Any, TypeVar
 
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.ordinary import require_ordinary
 
 FORMAT, VERSION = "dia-bank", 1
 LARGEST = 1 << 28
@@ -126,6 +127,10 @@ def checksum(body: Mapping[str, Any]) -> str:
 def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
     """Nothing; the file is there as a whole or not at all. Raises DiaError (exit 2) where it cannot be made."""
     place = Path(path)
+    require_ordinary(place)
+    if place.is_dir():
+        message = visible(f"the bank `{place}` cannot be written: it is a folder")
+        raise DiaError(Diagnostic("E894", message, None, "give another `--out`"))
     text = json.dumps(as_record(bank), sort_keys=True, indent=1, allow_nan=False) + "\n"
     beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:

@@ -18,6 +18,7 @@ from dia_runtime.beside import beside
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.judge import Rules
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.ordinary import require_ordinary
 from dia_runtime.report.page.parts import SIGNS, Written, fitting, write_parts
 from dia_runtime.report.page.sections import model_names, sections
 from dia_runtime.report.page.terms import facts, source_facts, terms
@@ -138,11 +139,12 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
     Raises DiaError (exit 2) where it cannot be made.
     """
+    require_ordinary(path)
+    if path.is_dir():
+        raise cannot_write(path, IsADirectoryError(0, "it is a folder"))
     beside = path.with_name(f".{path.name[:100]}-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise IsADirectoryError(0, "it is a folder")
         with beside.open("wb") as file:
             yield file
         beside.replace(path)
