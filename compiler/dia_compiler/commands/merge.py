@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from dia_runtime.commands.busy import busy
 
 from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.telling import is_quiet, print_diagnostics
@@ -49,7 +50,8 @@ def command(
         return _runs(paths, out, force, as_json)
     from dia_compiler.merge import merge
 
-    found = merge(paths, out, jobs or os.cpu_count() or 1, force, allow_programs)
+    with busy("merging"):
+        found = merge(paths, out, jobs or os.cpu_count() or 1, force, allow_programs)
     if not is_quiet(ctx):
         print_diagnostics(found.warnings, found.sources)
     if found.made_here and not is_quiet(ctx):
@@ -72,7 +74,8 @@ def _runs(paths: tuple[Path, ...], out: Path | None, force: bool, as_json: bool)
 
     if out is None:
         raise click.UsageError("runs are merged to a new run: name it with `-o`")
-    facts: dict[str, Any] = merge_runs(paths, out, force)
+    with busy("merging"):
+        facts: dict[str, Any] = merge_runs(paths, out, force)
     if as_json:
         click.echo(json.dumps({"bundle": None, "run": facts}, indent=2))
         return 0

@@ -22,7 +22,8 @@ BINS, BAR, CUT = 10, 24, 200
 
 @click.command("preview")
 @click.argument("path", metavar="SPEC", type=click.Path(path_type=Path))
-@click.option("--instance", type=click.IntRange(min=0), metavar="N", help="Show instance N alone (they begin with 0).")
+@click.option("--instance", type=click.IntRange(0, 999_999), metavar="N",
+              help="Show instance N alone (they begin with 0).")  # fmt: skip
 @click.option("--seed", metavar="TEXT", help="Seed of the instances (default: the benchmark's, else 0).")
 @click.option("--stress", type=click.IntRange(min=10, max=1_000_000), metavar="N",
               help="Make N instances; plot answer and run time against each parameter.")  # fmt: skip

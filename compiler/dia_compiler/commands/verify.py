@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_runtime.commands.busy import busy
 from dia_runtime.commands.verify import command as runtime_command
 from dia_runtime.commands.verify import is_vouched_for, print_verification, unpacked, verified
 
@@ -34,12 +35,14 @@ def command(
 
     \b
     Example:
-      dia verify build/dia_bench-0.3.2-k5 --recompile
+      dia verify build/dia_bench-0.3.3-k5 --recompile
     """
     with unpacked(bundle) as folder:
-        facts = verified(folder, expect, public_key, bundle)
+        with busy(f"verifying {bundle}"):
+            facts = verified(folder, expect, public_key, bundle)
         if recompile and not facts["problems"]:
-            facts["recompiled"] = _recompiled(folder, jobs, allow_programs)
+            with busy(f"compiling {bundle} again"):
+                facts["recompiled"] = _recompiled(folder, jobs, allow_programs)
     print_verification(facts, as_json, is_vouched_for(expect, public_key))
     if not as_json and "recompiled" in facts:
         _print_recompiled(facts["recompiled"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import bundle_option, printed
 
 
@@ -55,9 +56,11 @@ def command(
 
     named = [name.strip() for name in chains.split(",")]
     if labelled is not None:
-        found = agreement(list(runs), labelled, named[0], bundle)
+        with busy("grading"):
+            found = agreement(list(runs), labelled, named[0], bundle)
         printed(json.dumps(found, indent=2) + "\n" if as_json else AGREEMENT_FORMATS[form](found), out)
         return 0
-    result = audit(list(runs), named, bundle)
+    with busy("grading"):
+        result = audit(list(runs), named, bundle)
     printed(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](result), out)
     return 0

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dia_runtime.commands.options import bundle_option, chain_option, is_quiet
+from dia_runtime.commands.busy import busy
+from dia_runtime.commands.options import SEED, bundle_option, chain_option, is_quiet
 from dia_runtime.language.diagnostics import visible
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ CHECKS = ("andersen", "components", "held-out", "stability", "monotone", "all", 
     help="Look deeper. Repeatable.",
 )
 @click.option("--draws", type=click.IntRange(0, 10_000), default=20, show_default=True, help="Data sets of the null.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of folds and draws.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of folds and draws.")
 @click.option("--labels", type=click.Path(path_type=Path), help="Labels of models, as for dia score.")
 @click.option("--family", default="family", show_default=True, help="The label that makes families.")
 @bundle_option
@@ -116,7 +117,8 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
     from dia_runtime.report.tables import FORMATS, as_rows
     from dia_runtime.scale import scale
 
-    panel = read_panel(data, given["unit"], given["chain"], given["bundle"])
+    with busy("grading", given["quiet"]):
+        panel = read_panel(data, given["unit"], given["chain"], given["bundle"])
     anchors = None
     if given["anchors"] is not None:
         known = read_bank(given["anchors"])

@@ -11,6 +11,7 @@ import click
 
 from dia_runtime.bundle.diff import Difference, compare
 from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.commands.busy import busy
 from dia_runtime.language.diagnostics import visible
 
 LINES = 10
@@ -29,9 +30,10 @@ def command(old: Path, new: Path, as_json: bool) -> int:
 
     \b
     Example:
-      dia diff build/dia_bench-0.2.0-k5 build/dia_bench-0.3.2-k5
+      dia diff build/dia_bench-0.2.0-k5 build/dia_bench-0.3.3-k5
     """
-    found = compare(open_bundle(old), open_bundle(new))
+    with busy("comparing"):
+        found = compare(open_bundle(old), open_bundle(new))
     facts = difference_json(found)
     click.echo(json.dumps(facts, indent=2) if as_json else visible("\n".join(_told(facts))))
     return 0 if found.is_equal else 1

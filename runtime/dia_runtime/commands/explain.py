@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.options import bundle_option, chain_option, printed
+from dia_runtime.commands.busy import busy
+from dia_runtime.commands.options import SEED, bundle_option, chain_option, printed
 
 
 @click.command("explain")
@@ -16,7 +17,7 @@ from dia_runtime.commands.options import bundle_option, chain_option, printed
 @bundle_option
 @chain_option
 @click.option("--folds", type=click.IntRange(2, 100), default=5, show_default=True, help="Parts that are held out.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the parts.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the parts.")
 @click.option(
     "--format",
     "form",
@@ -57,6 +58,7 @@ def command(
     held = read_bank(bank)
     if held.unit not in UNITS:
         raise fault("a bank of a table's columns knows no parameters", "calibrate runs")
-    result = explain(read_panel(runs, held.unit, chain, bundle), held, folds, seed).result
+    with busy("explaining"):
+        result = explain(read_panel(runs, held.unit, chain, bundle), held, folds, seed).result
     printed(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)
     return 0

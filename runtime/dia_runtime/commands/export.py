@@ -16,6 +16,7 @@ from dia_runtime.bundle.files import refused_path, walk
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.bundle.placing import beside, move, require_replaceable
 from dia_runtime.bundle.verify import file_problems
+from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.exports import EXPORTERS, Exporter
 from dia_runtime.exports.base import Files
@@ -54,7 +55,7 @@ def command(
 
     \b
     Example:
-      dia export build/dia_bench-0.3.2-k5 --to dia-bench
+      dia export build/dia_bench-0.3.3-k5 --to dia-bench
     """
     folder = out or Path("build") / "exports" / f"{bundle.resolve().name}-{target}"
     is_forced = force or out is None
@@ -63,14 +64,17 @@ def command(
     if target in RUN_EXPORTERS:
         with read_store(bundle) as store:
             respondents = respondents_of(store, models)
-            names = write(RUN_EXPORTERS[target].files(store, respondents), folder, is_forced)
+            with busy(f"writing {folder}", quiet):
+                names = write(RUN_EXPORTERS[target].files(store, respondents), folder, is_forced)
             return _tell(target, folder, names, store.size, quiet, as_json, visible(str(store.path)))
     exporter = _exporter(target, models)
     opened = open_bundle(bundle)
-    problems = file_problems(opened)
+    with busy(f"verifying {bundle}", quiet):
+        problems = file_problems(opened)
     if problems:
         raise DiaError([problem.as_diagnostic() for problem in problems], 3)
-    names = export(opened, exporter, folder, is_forced)
+    with busy(f"writing {folder}", quiet):
+        names = export(opened, exporter, folder, is_forced)
     return _tell(target, folder, names, opened.manifest["counts"]["questions"], quiet, as_json)
 
 

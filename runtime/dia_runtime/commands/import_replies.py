@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.commands.score import parse_points
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, told, visible
@@ -116,12 +117,14 @@ def command(
     sources = _sources(files, kind, models)
     named = _default_fields(kind, bundle is not None, bool(models)) | _fields(fields)
     if bundle is not None:
-        done = _joined(sources, named, bundle, out, force, keep)
+        with busy(f"writing {out}", quiet):
+            done = _joined(sources, named, bundle, out, force, keep)
     else:
         if kind == "openai-batch" and "gold" not in _fields(fields):
             raise _unclear("answers of a batch come without gold answers", "name the bundle with `--bundle`")
         columns, format = _columns(named, letters, skip, kind_of_answer, answer_format)
-        done = import_tables(sources, columns, _form(format, points, benchmark), out, force, keep)
+        with busy(f"writing {out}", quiet):
+            done = import_tables(sources, columns, _form(format, points, benchmark), out, force, keep)
     return _told_of(done, as_json, quiet)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+SEED = click.IntRange(min=0)
 bundle_option = click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
 chain_option = click.option(
     "--chain",

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from dia_runtime.commands.busy import busy
+
 
 @click.command("overlap")
 @click.argument("bundle", metavar="BUNDLE", type=click.Path(path_type=Path))
@@ -24,7 +26,7 @@ def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int,
 
     \b
     Example:
-      dia overlap build/dia_bench-0.3.2-k5 specs/dia_bench/benchmark.yaml
+      dia overlap build/dia_bench-0.3.3-k5 specs/dia_bench/benchmark.yaml
     """
     from dia_runtime.overlap import overlap
     from dia_runtime.rasch.bank import read_bank
@@ -32,6 +34,7 @@ def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int,
     from dia_runtime.report.tables import as_text
 
     items = None if bank is None else frozenset(entry.item for entry in read_bank(bank).items)
-    result = overlap(bundle, sets, words, least, items)
+    with busy("comparing"):
+        result = overlap(bundle, sets, words, least, items)
     click.echo(json.dumps(result, indent=2) if as_json else as_text(overlap_tables(result)), nl=as_json)
     return 1 if result["hits"] else 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from dia_runtime.commands.busy import busy
 from dia_runtime.language.diagnostics import visible
 
 
@@ -24,14 +25,15 @@ def command(bundle: Path, out: Path | None, force: bool, as_json: bool) -> int:
 
     \b
     Example:
-      dia pack build/dia_bench-0.3.2-k5
+      dia pack build/dia_bench-0.3.3-k5
     """
     from dia_runtime.bundle.archive import SUFFIX, pack
     from dia_runtime.bundle.placing import named
 
     place = named(bundle)
     target = out or place.with_name(f"{place.name}{SUFFIX}")
-    packed = pack(bundle, target, force)
+    with busy(f"packing {bundle}"):
+        packed = pack(bundle, target, force)
     if as_json:
         with target.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

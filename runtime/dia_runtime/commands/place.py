@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dia_runtime.commands.asking import asking_options, terms_of
-from dia_runtime.commands.options import chain_option, is_quiet
+from dia_runtime.commands.options import SEED, chain_option, is_quiet
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ ENDINGS = {
     show_default=True,
     help="Of so many best items randomesque draws one.",
 )
-@click.option("--draw", type=int, default=0, show_default=True, metavar="SEED", help="Seed of randomesque and random.")
+@click.option("--draw", type=SEED, default=0, show_default=True, metavar="SEED", help="Seed of randomesque and random.")
 @click.option("--balance", is_flag=True, help="Ask categories alike.")
 @chain_option
 @asking_options

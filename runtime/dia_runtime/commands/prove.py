@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from dia_runtime.commands.busy import busy
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
@@ -31,7 +32,7 @@ def command(
 
     \b
     Example:
-      dia prove build/dia_bench-0.3.2-k5-sealed next_prime/0 --passphrase-file passphrase.txt -o proof.json
+      dia prove build/dia_bench-0.3.3-k5-sealed next_prime/0 --passphrase-file passphrase.txt -o proof.json
     """
     if (id is None) == (check is None):
         raise DiaError(Diagnostic("E600", "give the ID of a question, or a proof behind --check, and not both"))
@@ -44,7 +45,9 @@ def _made(bundle: Path, id: str, passphrase_file: Path | None, out: Path | None,
     from dia_runtime.bundle.placing import new_file
     from dia_runtime.bundle.unseal import prove
 
-    proof = prove(bundle, id, passphrase(passphrase_file, f"the seal of {bundle}"))
+    secret = passphrase(passphrase_file, f"the seal of {bundle}")
+    with busy(f"opening {bundle}"):
+        proof = prove(bundle, id, secret)
     text = json.dumps(proof, indent=2, ensure_ascii=False) + "\n"
     if out is not None:
         with new_file(out) as file:

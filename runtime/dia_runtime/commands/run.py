@@ -28,7 +28,7 @@ Report = Callable[["Progress"], None]
 @click.argument("bundle", type=click.Path(path_type=Path))
 @click.option("--model", "models", multiple=True, required=True, metavar="NAME", help="Whom to ask; repeatable.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="RUN", help="The file of the run.")
-@click.option("--attempts", type=click.IntRange(min=1), default=1, show_default=True, help="Tries a question.")
+@click.option("--attempts", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Tries a question.")
 @click.option("--limit", type=click.IntRange(min=1), help="Ask the first so many questions only.")
 @click.option("--part", metavar="I/N", help="Ask every N-th question, from the I-th on.")
 @asking_options
@@ -59,7 +59,7 @@ def command(
 
     \b
     Example:
-      dia run build/dia_bench-0.3.2-k5 --model oracle
+      dia run build/dia_bench-0.3.3-k5 --model oracle
     """
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.respondents import RESPONDENTS, require_known

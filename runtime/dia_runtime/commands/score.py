@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import (
     bundle_option,
     chain_option,
@@ -181,7 +182,9 @@ def command(
         "preset": preset,
         "bank": bank,
     }
-    result = score(list(runs), chain, parse_points(points), errors, bundle, over, by, policy, **wanted)
+    worths = parse_points(points)
+    with busy("grading", quiet):
+        result = score(list(runs), chain, worths, errors, bundle, over, by, policy, **wanted)
     printed(json.dumps(result, indent=2) + "\n" if as_json else shown(result, by, show, form), out)
     if not is_quiet(quiet):
         for note in notes(result):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.language.diagnostics import visible
@@ -31,7 +32,7 @@ def command(
 
     \b
     Example:
-      dia seal build/dia_bench-0.3.2-k5 --weak --passphrase-file passphrase.txt
+      dia seal build/dia_bench-0.3.3-k5 --weak --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle.archive import archive_name
     from dia_runtime.bundle.in_clear import in_clear
@@ -42,7 +43,9 @@ def command(
     opened = open_bundle(bundle)
     require_sealable(opened, weak)
     target = out or named(bundle).parent / f"{archive_name(opened)}-sealed"
-    made = seal(bundle, passphrase(passphrase_file, f"the seal of {bundle}", is_new=True), target, weak, force)
+    secret = passphrase(passphrase_file, f"the seal of {bundle}", is_new=True)
+    with busy(f"sealing {bundle}", quiet):
+        made = seal(bundle, secret, target, weak, force)
     if names := in_clear(opened):
         shown = ", ".join(f"`{name}`" for name in names)
         note = (

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.language.diagnostics import DiaError, visible
@@ -28,7 +29,7 @@ def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, 
 
     \b
     Example:
-      dia sign build/dia_bench-0.3.2-k5 --key mine.key --passphrase-file passphrase.txt
+      dia sign build/dia_bench-0.3.3-k5 --key mine.key --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle import signing
     from dia_runtime.bundle.files import integrity
@@ -37,7 +38,8 @@ def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, 
     from dia_runtime.bundle.verify import examine
 
     opened = open_bundle(bundle)
-    found = examine(bundle)
+    with busy(f"verifying {bundle}", quiet):
+        found = examine(bundle)
     if found.problems:
         raise DiaError([problem.as_diagnostic() for problem in found.problems], 3)
     if found.id != opened.id:

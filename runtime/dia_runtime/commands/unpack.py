@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from dia_runtime.commands.busy import busy
 from dia_runtime.language.diagnostics import visible
 
 
@@ -24,7 +25,7 @@ def command(archive: Path, out: Path | None, force: bool, as_json: bool) -> int:
 
     \b
     Example:
-      dia unpack build/dia_bench-0.3.2-k5.tar.zst -o unpacked
+      dia unpack build/dia_bench-0.3.3-k5.tar.zst -o unpacked
     """
     from dia_runtime.bundle.archive import SUFFIX, unpack
     from dia_runtime.bundle.placing import named
@@ -32,7 +33,8 @@ def command(archive: Path, out: Path | None, force: bool, as_json: bool) -> int:
     place = named(archive)
     stem = place.name.removesuffix(SUFFIX)
     target = out or place.with_name(stem if stem != place.name else f"{place.name}.unpacked")
-    bundle = unpack(archive, target, force)
+    with busy(f"unpacking {archive}"):
+        bundle = unpack(archive, target, force)
     if as_json:
         facts = {"path": target.as_posix(), "digest": bundle.id, "questions_root": bundle.questions_root}
         click.echo(json.dumps(facts, indent=2))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from dia_runtime.commands.busy import busy
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.language.diagnostics import visible
 
@@ -26,7 +27,7 @@ def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force:
 
     \b
     Example:
-      dia unseal build/dia_bench-0.3.2-k5-sealed --passphrase-file passphrase.txt
+      dia unseal build/dia_bench-0.3.3-k5-sealed --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle.archive import archive_name
     from dia_runtime.bundle.placing import named
@@ -35,7 +36,9 @@ def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force:
     sealed = sealed_bundle(bundle)
     stem = archive_name(sealed).removesuffix("-sealed")
     target = out or named(bundle).parent / f"{stem}-unsealed"
-    made = unseal(bundle, passphrase(passphrase_file, f"the seal of {bundle}"), target, force)
+    secret = passphrase(passphrase_file, f"the seal of {bundle}")
+    with busy(f"unsealing {bundle}"):
+        made = unseal(bundle, secret, target, force)
     if as_json:
         facts = {"path": made.path.as_posix(), "digest": made.id, "questions_root": made.questions_root}
         click.echo(json.dumps({**facts, "answers": made.manifest["counts"]["questions"]}, indent=2))

@@ -14,6 +14,7 @@ import click
 from dia_runtime.bundle.manifest import DIGEST, NAME, SIGNATURE
 from dia_runtime.bundle.open import is_packed
 from dia_runtime.bundle.verify import Problem, Verification, examine
+from dia_runtime.commands.busy import busy
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 
@@ -36,9 +37,9 @@ def command(bundle: Path, expect: str | None, public_key: Path | None, as_json: 
 
     \b
     Example:
-      dia verify build/dia_bench-0.3.2-k5
+      dia verify build/dia_bench-0.3.3-k5
     """
-    with unpacked(bundle) as folder:
+    with unpacked(bundle) as folder, busy(f"verifying {bundle}"):
         facts = verified(folder, expect, public_key, bundle)
     print_verification(facts, as_json, is_vouched_for(expect, public_key))
     return 3 if facts["problems"] else 0
@@ -60,7 +61,8 @@ def unpacked(bundle: Path) -> Iterator[Path]:
     with ExitStack() as stack:
         try:
             private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dia-verify-")))
-            lay_out(bundle, private)
+            with busy(f"unpacking {bundle}"):
+                lay_out(bundle, private)
         except OSError as error:
             message = visible(f"`{bundle}` cannot be unpacked to a temporary folder: {error.strerror or error}")
             mend = "free space, or set TMPDIR to a folder on another disk"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -66,3 +68,19 @@ def test_a_bug_is_told_also_where_no_log_can_be_kept(
     monkeypatch.setattr("tempfile.mkstemp", full)
     assert run(["doctor"]) == 70
     assert capsys.readouterr().err == "error[E900]: a bug of dia: RuntimeError: broken\n  help: --debug shows it\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_behind_standard_output_is_no_bug(tiny: Make) -> None:
+    words = [sys.executable, "-m", "dia_compiler.cli", "show", str(tiny())]
+    with open("/dev/full", "wb") as out:  # noqa: PTH123
+        done = subprocess.run(words, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.startswith("error[E603]: the system refuses: no space left on device\n")
+
+
+@pytest.mark.parametrize("name", ["check", "compile", "verify", "show", "calibrate"])
+def test_a_name_that_no_file_can_have_is_no_bug(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "a" * 300]) == 2
+    told = capsys.readouterr().err
+    assert "file name too long" in told
+    assert "E900" not in told

@@ -337,3 +337,9 @@ def test_terminals_are_safe_from_prompts(tiny: Make, bundle_writer: Make, tmp_pa
     printed += called("score", "a.run", "--json").stdout
     assert not set("\x1b\x07\u202e\x9b") & set(printed)
     assert "\\x1b]0;mine" in printed
+
+
+@pytest.mark.parametrize(("name", "option"), [("calibrate", "--seed"), ("explain", "--seed"), ("place", "--draw")])
+def test_a_seed_below_zero_is_told(name: str, option: str) -> None:
+    result = CliRunner().invoke(command(name), [option, "-1"])
+    assert result.exit_code == 2 and option in result.output and "x>=0" in result.output

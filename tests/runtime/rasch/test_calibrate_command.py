@@ -172,6 +172,8 @@ def test_a_bank_survives_being_written_and_read(call: Call) -> None:
     with pytest.raises(DiaError) as told:
         read_bank("nowhere.json")
     assert told.value.exit_code == 2
+    code, _, err = call("calibrate", "t.csv", "-o", ".")
+    assert code == 2 and "it is a folder" in err
 
 
 def test_anchors_put_new_models_on_the_old_scale_and_banks_link(call: Call) -> None:

@@ -234,6 +234,7 @@ def test_points_errors_and_attempts_are_those_of_score(tiny: Callable[..., Path]
     [
         (["missing.run", "-o", "r.html"], 2, "missing.run"),
         (["a.run", "-o", "folder"], 2, "cannot be written: it is a folder"),
+        (["a.run", "-o", "."], 2, "cannot be written: it is a folder"),
         (["a.run", "-o", "t.jsonl/r.html"], 2, "cannot be written"),
         (["a.run", "-o", "r.html", "--points", "wrong"], 2, "sets no points"),
         (["a.run", "-o", "r.html", "--by", "categroy"], 2, "did you mean `category`"),

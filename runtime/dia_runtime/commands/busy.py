@@ -1,0 +1,43 @@
+"""What is under way, and for how long: shown on terminals for work that takes more than a second."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from time import monotonic
+
+from dia_runtime.commands.options import is_quiet
+from dia_runtime.language.diagnostics import visible
+
+SECONDS = 1.0
+
+
+@contextmanager
+def busy(what: str, quiet: bool = False) -> Iterator[None]:
+    """Says what is being done, with the seconds that have passed, until it is done; nothing where stderr is piped."""
+    if is_quiet(quiet) or not sys.stderr.isatty():
+        yield
+        return
+    is_over = Event()
+    thread = Thread(target=_shown, args=(visible(what), is_over, monotonic()), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def _shown(what: str, is_over: Event, begun: float) -> None:
+    if is_over.wait(SECONDS):
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, get_time=monotonic) as drawn:
+        task = drawn.add_task(what, total=None)
+        drawn.tasks[task].start_time = begun
+        is_over.wait()
