@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
@@ -49,7 +50,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 ALONE = {"--allow-programs": "--allow-programs=confined"}  # options and what they stand for without a word behind them
 COMPLETION = "_DIA_COMPLETE"  # set by the shell that wants to know how a line may go on
-YOUNG = 10_000  # objects between two looks for garbage: what a command makes mostly stays to its end
+YOUNG = 250_000  # objects between two looks for garbage: what a command makes mostly stays to its end
 EPILOG = "Example: dia compile specs/ --k 5"
 
 
@@ -116,6 +117,12 @@ class Tee:
         self.log.write(text)
         self.log.flush()
         return int(self.stream.write(text))
+
+    def closed(self) -> Any:
+        """The stream alone; the log file is closed."""
+        with contextlib.suppress(OSError):
+            self.log.close()
+        return self.stream
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -186,7 +193,11 @@ def main() -> None:
     if COMPLETION in os.environ:
         dia.main(prog_name="dia", complete_var=COMPLETION)
     gc.set_threshold(YOUNG)
-    code = run(sys.argv[1:])
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # before its first line, or while what went wrong is being told
+        _say("interrupted")
+        code = 130
     gc.freeze()  # all that is left goes with the process, and need not be looked through once more
     sys.exit(code)
 
@@ -215,9 +226,13 @@ def run(arguments: list[str]) -> int:
     except DiaError as error:
         tell(error)
         return error.exit_code
+    except OSError as error:
+        return _refused(error, context)
     except Exception:
         return _bug(context)
     finally:
+        while isinstance(sys.stderr, Tee):
+            sys.stderr = sys.stderr.closed()
         sys.stderr = stderr
 
 
@@ -226,7 +241,25 @@ def tell(error: Any) -> None:
     from dia_runtime.language.diagnostics import told
 
     for entry in error.diagnostics:
-        click.echo(told(entry, getattr(error, "sources", {})), err=True)
+        _say(told(entry, getattr(error, "sources", {})))
+
+
+def _say(text: str) -> None:
+    """Prints to standard error; the exit code tells where that takes nothing."""
+    with contextlib.suppress(OSError):
+        click.echo(text, err=True)
+
+
+def _refused(error: OSError, context: click.Context | None) -> int:
+    """Tells what the system does not do: a name that is too long, a disk that is full, a folder that is closed."""
+    from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+
+    if error.errno is None or (context is not None and context.find_root().meta.get("dia.debug")):
+        return _bug(context)
+    name = f"`{str(error.filename)[:200]}`: " if error.filename is not None else ""
+    message = visible(f"the system refuses: {name}{str(error.strerror).lower()}")
+    tell(DiaError(Diagnostic("E603", message, None, "--debug shows where")))
+    return 2
 
 
 def _bug(context: click.Context | None) -> int:
@@ -236,11 +269,11 @@ def _bug(context: click.Context | None) -> int:
     meta = context.find_root().meta if context is not None else {}
     text = traceback.format_exc()
     if meta.get("dia.debug"):
-        click.echo(text, err=True)
+        _say(text)
         return 70
     where = _kept(text, meta.get("dia.log_file"))
     message = text.strip().splitlines()[-1]
-    click.echo(f"error[E900]: a bug of dia: {message}\n  help: {where}--debug shows it", err=True)
+    _say(f"error[E900]: a bug of dia: {message}\n  help: {where}--debug shows it")
     return 70
 
 

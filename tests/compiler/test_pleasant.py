@@ -102,6 +102,31 @@ def test_preview_shows_what_a_bundle_will_hold(bench: Path, capsys: pytest.Captu
     assert json.loads(out)["templates"][0]["instances"][0]["content"] != questions[0]["messages"][0]["content"]
 
 
+def test_preview_looks_for_an_instance_of_the_item_that_it_shows(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "benchmark.yaml").write_text("language: 1\nbenchmark: demo\n")
+    (here / "p.yaml").write_text(
+        "template: p\ntitle: P\nparams:\n  n: {type: choice, of: [9, 3]}\n  b: {type: integer, min: 0, max: = n}\n"
+        'each: n\nanswer: {value: n + b, type: integer}\nprompt: "Q {{ n }} {{ b }}"\n'
+    )
+    assert said(capsys, "preview", "p.yaml", "--instance", "6")[0] == 0
+    code, _, err = said(capsys, "preview", "p.yaml", "--instance", "10")
+    assert code == 2 and "there is no instance 10" in err
+
+
+def test_a_condition_that_nothing_meets_is_told_where_others_depend_on_it(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "benchmark.yaml").write_text("language: 1\nbenchmark: demo\n")
+    (here / "t.yaml").write_text(
+        "template: t\ntitle: T\nparams:\n  b: {type: integer, min: 0, max: 3, where: b > 9}\n"
+        '  z: {type: integer, min: 0, max: = 3 + b}\nanswer: {value: b + z, type: integer}\nprompt: "Q {{ b }} {{ z }}"\n'
+    )
+    code, _, err = said(capsys, "check", ".")
+    assert code == 2 and "error[E505]: no instance can be made" in err
+
+
 def test_preview_in_words(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "preview", FIRST)
     assert code == 0

@@ -152,7 +152,7 @@ KILLED = """
     class Slow:
         name, model, settings = "slow", "slow", {}
         def reply(self, question):
-            time.sleep(0.003)
+            time.sleep(0.02)  # so slow that the end is far away even where nobody reads at once
             return Reply("x")
     def told(step):
         print(step.done, flush=True)
