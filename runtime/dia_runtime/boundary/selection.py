@@ -41,7 +41,6 @@ class Selection:
         self.free: NDArray[np.bool_] = np.ones(len(difficulties), dtype=bool)
         self.categories = np.asarray(categories) if categories is not None and rule.balance else None
         self.asked: Counter[str] = Counter()
-        self.generator = np.random.Generator(np.random.PCG64(rule.seed))
 
     def take(self, theta: float) -> int | None:
         """The next item, which is not free any more; None when there is none left."""
@@ -58,6 +57,11 @@ class Selection:
         if self.categories is not None:
             self.asked[str(self.categories[item])] += 1
 
+    def _drawn(self, options: int) -> int:
+        """One of so many options, by seed and number of used items: what is resumed goes on as it would have."""
+        generator = np.random.Generator(np.random.PCG64([self.rule.seed, int((~self.free).sum())]))
+        return int(generator.integers(options))
+
     def _allowed(self) -> NDArray[np.intp]:
         """The free items; of the category that has been asked least, where categories are balanced."""
         free = np.flatnonzero(self.free)
@@ -68,13 +72,13 @@ class Selection:
 
     def _chosen(self, theta: float, allowed: NDArray[np.intp]) -> int:
         if self.rule.name == "random":
-            return int(allowed[self.generator.integers(len(allowed))])
+            return int(allowed[self._drawn(len(allowed))])
         gain = information(theta, self.difficulties[allowed])
         if self.rule.name == "max-info":
             return int(allowed[np.argmax(gain)])  # of equal ones the first in the bank
         number = min(self.rule.exposure, len(allowed))
         best = np.sort(np.argpartition(-gain, number - 1)[:number])
-        return int(allowed[best[self.generator.integers(number)]])
+        return int(allowed[best[self._drawn(number)]])
 
     def attainable(self, theta: float, known: float) -> float:
         """The standard error that asking everything left would come to; `known` is the precision so far."""

@@ -115,6 +115,17 @@ def test_randomesque_draws_among_the_best_and_repeats_by_its_seed() -> None:
     assert set(drawn(1)) <= nearest
 
 
+@pytest.mark.parametrize("name", ["randomesque", "random"])
+def test_what_is_resumed_draws_as_if_it_had_not_been_interrupted(name: str) -> None:
+    b = np.linspace(-3, 3, 200)
+    whole, resumed = (Selection(b, Rule(name, 5, 3)) for _ in range(2))
+    asked = [whole.take(0.1 * n) for n in range(40)]
+    for item in asked[:25]:
+        assert item is not None
+        resumed.use(item)
+    assert [resumed.take(0.1 * n) for n in range(25, 40)] == asked[25:]
+
+
 def test_categories_are_asked_alike() -> None:
     b, categories = np.zeros(30), ["a"] * 20 + ["b"] * 10
     selection = Selection(b, Rule(balance=True), categories)
