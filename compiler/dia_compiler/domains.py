@@ -106,6 +106,10 @@ class Filtered(Domain):
     def draw(self, choose: Choose) -> Value:
         return choose.where(self.base.draw, self.holds)
 
+    @property
+    def has_many(self) -> bool:  # type: ignore[override]
+        return self.base.has_many
+
     def contains(self, value: Value) -> bool:
         return self.base.contains(value) and self.holds(value)
 

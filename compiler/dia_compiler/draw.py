@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from math import factorial, prod
 from typing import Any
@@ -14,12 +14,13 @@ from dia_runtime.language.values import Value, kind_of, plain
 from dia_runtime.language.watch import found, rest, seek
 
 from dia_compiler.boundary import FREE, INTERIOR, Row, edge_rows, pair_rows, single_rows
-from dia_compiler.domains import Scope, truth_of
-from dia_compiler.freedom import ENUMERATED, Freedom, counted, is_static
-from dia_compiler.fuzz import VAST, Choose, Rejected, Stream, Walker, derived, template_key
+from dia_compiler.domains import Maker, Scope, truth_of
+from dia_compiler.freedom import ENUMERATED, Freedom, Stage, counted_in_stages, is_static
+from dia_compiler.fuzz import VAST, Choose, Exhausted, Rejected, Stream, Walker, derived, template_key
 from dia_compiler.items import Item, items_of
 from dia_compiler.prepared import Prepared, Step
 from dia_compiler.types.base import Domain, key_of
+from dia_compiler.types.numbers import Integers
 
 SHOWN_PARAMETERS = 200
 MEASURED_ITEMS = 50
@@ -216,16 +217,58 @@ class Drawing:
         is_known = self.is_known and not has_options
         if is_known and not self.is_filtered and all(domain.is_counted for domain in domains):
             return Freedom("exact", product)
-        found_all = counted(lambda choose: self.draw(choose, fixed)) if product <= ENUMERATED or not is_known else None
+        can_count = product <= ENUMERATED if is_known else not self.are_surely_many(list(varied.values()))
+        found_all = self.counted(fixed) if can_count else None
         if found_all is not None:
             return Freedom("exact", found_all)
         if is_known:
             return Freedom("at_most", product)
         return Freedom("at_least", 0 if self.is_filtered else product)
 
+    def are_surely_many(self, makers: list[Maker]) -> bool:
+        """Whether a count would come to too many ways and to no failure: of parameters that depend on lists alone."""
+        if any(step.kind != "draw" for step in self.prepared.plan) or not all(map(self.is_of_lists, makers)):
+            return False
+        domains = [maker.make(dict(self.lists)) for maker in makers]
+        return all(domain.is_counted for domain in domains) and prod(domain.count for domain in domains) > ENUMERATED
+
+    def is_of_lists(self, maker: Maker) -> bool:
+        """Whether a parameter's domain depends on lists alone and meets no condition."""
+        is_plain = not maker.calls and not maker.where and not maker.has_inner_conditions
+        return is_plain and all(use.name in self.lists for _, use in maker.uses)
+
+    def counted(self, fixed: Mapping[str, Value]) -> int | None:
+        """The number of ways through all choices, or None where they are too many."""
+        return counted_in_stages(lambda choose: self.draw(choose, fixed), self.stages(fixed), dict(self.lists))
+
+    def stages(self, fixed: Mapping[str, Value]) -> list[Stage]:
+        """The steps of the plan for a count."""
+        plan, found = self.prepared.plan, []
+        for place, step in enumerate(plan):
+            read: set[str] = set()
+            for later in plan[place:]:
+                read |= set(self.prepared.makers) if later.reads is None else later.reads
+            matters = []
+            for earlier in range(place - 1, -1, -1):
+                before = plan[earlier]
+                if before.kind == "draw" and before.name in read:
+                    read |= before.reads or frozenset()
+                    matters.append(earlier)
+            do = partial(lambda step, scope, choose: self.do(step, scope, choose, fixed), step)
+            found.append(Stage(do, tuple(matters), partial(self.ways, step)))
+        return found
+
+    def ways(self, step: Step, scope: Scope) -> int | None:
+        """How many values a step draws from, if it makes one choice among integers."""
+        domain = step.maker.make(scope) if step.maker else None
+        return domain.count if type(domain) is Integers else None
+
     def first_product(self, item: Item) -> int:
         """The product of all domains' sizes as the first instance sees them: that many differ from it in one place."""
-        scope = self.walker(item).at(0)
+        try:
+            scope = self.walker(item).at(0)
+        except Exhausted:
+            scope = None
         if scope is None:
             return 0
         return prod(maker.make(dict(scope)).count for maker in self.prepared.makers.values())

@@ -14,6 +14,7 @@ from dia_runtime.language.answers.base import AnswerType
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_runtime.language.lowering import EXACT_ANSWER
 from dia_runtime.language.rounding import rounding_rule
+from dia_runtime.language.templates import within
 from dia_runtime.language.values import Value, encode
 from dia_runtime.language.watch import found, seek
 
@@ -97,6 +98,8 @@ class Expansion:
         self.lists = self.drawing.lists
         self.held: Way | None = None
         self.ways: dict[str | None, Way] = {}
+        self.wrapped: tuple[Way | None, list[str] | None] = (None, None)
+        self.needed: tuple[list[Value], tuple[str, ...]] = ([], ())
         self.workshop = Workshop(prepared.assets, means)
 
     @property
@@ -420,24 +423,34 @@ class Expansion:
         wrapper = self.prepared.wrapper
         if wrapper is None:
             return f"{challenge}\n\n{way.instruction}\n{self.points_rule}"
-        values = {
+        if way is not self.wrapped[0]:
+            self.wrapped = (way, wrapper.around("challenge", self.around(way)))
+        around = self.wrapped[1]
+        if around is None:
+            return wrapper({**self.around(way), "challenge": challenge}).strip("\n")
+        return within(challenge.join(around), wrapper.source).strip("\n")
+
+    def around(self, way: Way) -> Scope:
+        """What the benchmark's wrapper sees beside the challenge."""
+        return {
             **self.lists,
-            "challenge": challenge,
             "format_instruction": way.instruction,
             "skip_token": way.format["skip"],
             "points": self.settings.points,
         }
-        return wrapper(values).strip("\n")
 
     def skills(self, scope: Scope) -> tuple[str, ...]:
         """The skills that the instance needs."""
         if self.prepared.skills is None:
             return ()
         skills = self.prepared.skills.evaluate(scope)
+        if skills is self.needed[0]:  # the same in all instances
+            return self.needed[1]
         if not isinstance(skills, list) or any(not isinstance(skill, str) for skill in skills):
             place = self.prepared.template.skills.position if self.prepared.template.skills else None
             raise DiaError(Diagnostic("E203", "`skills` must be a list of texts", place))
-        return tuple(dict.fromkeys(skills))
+        self.needed = (skills, tuple(dict.fromkeys(skills)))
+        return self.needed[1]
 
 
 def is_plain(value: Any) -> bool:

@@ -25,6 +25,7 @@ from dia_runtime.bundle.open import open_bundle
 from dia_runtime.judge import Judge, Rules
 from dia_runtime.language.confinement.permission import NO
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.ordinary import require_ordinary
 from dia_runtime.rasch.bank import Bank, BankItem, read_bank, write_bank
 from dia_runtime.rasch.bank import as_record as bank_record
 from dia_runtime.respondents.respondent import Reply
@@ -249,6 +250,7 @@ def _begin(out: Path, identity: Mapping[str, Any]) -> None:
 
 def put(path: Path, text: str) -> None:
     """Nothing; the file is there as a whole or not at all. Raises DiaError (exit 2) where it cannot be made."""
+    require_ordinary(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,7 @@ from dia_compiler.work import Ready, Stretch, Summary, Work, expand_later, expan
 
 Progress = Callable[[str, int, int], None]
 ENDED = "E502"  # the code of what is ended because it takes too long or too much
+ORDERED = 1024  # stretches of a template that are handed out or wait for it; the others cost no memory yet
 
 
 @dataclass(slots=True)
@@ -59,6 +60,7 @@ class _Job:
     stretches: dict[int, _Stretch] = field(default_factory=dict)
     begins: deque[int] = field(default_factory=deque)
     made: int = 0
+    following: int = 0  # the instance from which on no stretch has been ordered, where there are more
     is_ready: bool = False
     is_over: bool = False
 
@@ -150,6 +152,7 @@ class Gathering:
             else:
                 job.held.spool.take(stretch.spool)
                 self.count(job, stretch.result)
+        self.order(job)
         if not job.begins and not job.is_over:
             job.is_over, job.held.summary = True, job.summary
             self.tell(job)
@@ -171,6 +174,7 @@ class Gathering:
             stretch.spool.drop()
         job.stretches.clear()
         job.begins.clear()
+        job.following = job.last
         kept = [task for task in self.waiting if task.key[0] != job.number]
         self.waiting.clear()
         self.waiting.extend(kept)
@@ -179,15 +183,17 @@ class Gathering:
         """Orders the rest of a template whose first instances are there."""
         assert job.summary is not None
         self.faults.entries.extend(job.summary.warnings)
-        span, last = job.work.span, job.last
-        begin = job.work.first or span
-        if begin >= last:
-            return
-        if not job.summary.goes_straight:
-            self.waiting.append(job.task(expand_rest, begin, last, job.summary.next_position))
-            return
-        for first in range(begin, last, span):
-            self.waiting.append(job.task(expand_stretch, first, min(first + span, last)))
+        begin = job.work.first or job.work.span
+        if begin < job.last and not job.summary.goes_straight:
+            self.waiting.append(job.task(expand_rest, begin, job.last, job.summary.next_position))
+            begin = job.last
+        job.following = begin
+
+    def order(self, job: _Job) -> None:
+        """Orders more stretches, as many as there may be at once."""
+        while job.summary is not None and 0 < job.following < job.last and len(job.begins) < ORDERED:
+            first, job.following = job.following, job.following + job.work.span
+            self.waiting.append(job.task(expand_stretch, first, min(job.following, job.last)))
 
     def count(self, job: _Job, result: Stretch) -> None:
         """Adds up the draws; what lies behind the first hole is made one by one."""

@@ -128,7 +128,8 @@ class OwnFunctions(Pieces):
         arguments = function.arguments
 
         def rendered(scope: Mapping[str, Value], held: Mapping[str, Value], *given: Value) -> str:
-            return template.render({**scope, **held, **dict(zip(arguments, given, strict=True))}, scope)
+            said = dict(zip(arguments, given, strict=True)) if given or arguments else {}
+            return template.render({**scope, **held, **said}, scope)
 
         return rendered
 

@@ -23,13 +23,15 @@ from dia_compiler.talk_prepared import TalkCode
 class Step:
     """One step of a draw: a parameter, a let value, a condition, the point behind a balanced parameter, or an order.
 
-    `order` is the order of the options of a multiple choice.
+    `order` is the order of the options of a multiple choice. `reads` are the parameters that it depends on, None where
+    these may be all.
     """
 
     kind: str
     name: str = ""
     maker: Maker | None = None
     code: Compiled | None = None
+    reads: frozenset[str] | None = None
 
 
 @dataclass(slots=True)

@@ -155,6 +155,9 @@ def look_at(work: Work, numbers: range, count: int) -> Iterator[Any]:
     check_examples(expansion, faults)
     if faults.errors:
         raise DiaError(faults.errors)
+    bound = expansion.drawing.freedom_of(expansion.drawing.items[0]).bound
+    if bound is not None and numbers.start >= bound:
+        raise _none_such(work, numbers)  # before it is looked for among all others
     samples: list[Sample] = []
     made = 0
     for sample, shown in _instances(expansion, numbers, count):
@@ -166,12 +169,16 @@ def look_at(work: Work, numbers: range, count: int) -> Iterator[Any]:
             samples = []
     yield samples
     if not made:
-        message = f"there is no instance {numbers.start}"
-        raise DiaError(Diagnostic("E505", message, work.template.position, "instances are numbered from 0"))
+        raise _none_such(work, numbers)
     drawing = expansion.drawing
     draws = (drawing.drawn - drawing.rejected, drawing.drawn)
     checks, examples = len(work.template.checks), len(work.template.examples)
     yield Overview(expansion.freedom.as_json(), len(drawing.items), checks, examples, draws)
+
+
+def _none_such(work: Work, numbers: range) -> DiaError:
+    message = f"there is no instance {numbers.start}"
+    return DiaError(Diagnostic("E505", message, work.template.position, "instances are numbered from 0"))
 
 
 def _instances(expansion: Expansion, numbers: range, count: int) -> Iterator[tuple[Sample, list[Shown]]]:

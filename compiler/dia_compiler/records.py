@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 from dia_runtime.bundle.canonical import ENCODER, SAFE_INTEGER, check, line
 from dia_runtime.bundle.merkle import leaf_hash
 from dia_runtime.bundle.records import leaf, question_id
-from dia_runtime.grade import CORRECT, SKIPPED, WRONG, Condition
+from dia_runtime.grade import CORRECT, SKIPPED, WRONG, Condition, Share
 from dia_runtime.language.conditions import condition
 from dia_runtime.language.conditions import share as stored_share
 from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
-from dia_runtime.language.radix import SAFE_BITS, integer_text
-from dia_runtime.language.values import TEXTS, WHOLE, Entry, ExactDecimal, Record, Value, decimal_text, encode
+from dia_runtime.language.radix import SAFE_BITS, WHOLE, integer_text, integers_text
+from dia_runtime.language.values import TEXTS, Entry, ExactDecimal, Record, Value, decimal_text, encode
 
 from dia_compiler.expand import Expansion, Instance, Way, encoded_parameters
 from dia_compiler.spool import BASE, ENTRY, FIRST, LONG, SHOWN
 
 SESSIONS = "sessions"  # the kind of format, and of comparison, of a question that is asked in sessions
+ANSWER, MISTAKE = "the answer", "the mistake"  # of which the round trip speaks
 LONGEST = 32_000  # characters that a prompt should not exceed: about 8,000 tokens of English, more of digits
 
 
@@ -117,11 +120,12 @@ class Writer:
     @staticmethod
     def is_answer_shown(instance: Instance) -> bool:
         """Whether the prompt, or a text beside it, gives the answer away."""
-        if instance.talk is not None:
-            return False  # the answer is what the model says
-        texts = [instance.challenge]
-        texts += [held.content.decode() for held in instance.beside if held.media_type.startswith("text/")]
-        return instance.way.options is None and any(is_shown(instance.text, text) for text in texts)
+        if instance.talk is not None or instance.way.options is not None:
+            return False  # the answer is what the model says, or a letter
+        if is_shown(instance.text, instance.challenge):
+            return True
+        texts = [held.content.decode() for held in instance.beside if held.media_type.startswith("text/")]
+        return bool(texts) and any(is_shown(instance.text, text) for text in texts)
 
     def by_the_book(self, instance: Instance) -> tuple[bytes, bytes, bytes]:
         """The same of a row with assets, or with characters above U+FFFF, which RFC 8785 may order otherwise."""
@@ -146,6 +150,8 @@ def _is_long_talk(instance: Instance) -> bool:
     return any(isinstance(text, str) and len(text) > LONGEST for text in (*said, *texts))
 
 
+BOOLEANS, RECORDS = {bool}, {Record}
+MANY = 8  # so many records are written faster by columns
 ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _quoted = json.encoder.encode_basestring
 
@@ -184,18 +190,49 @@ def _value(value: Value) -> str:
 
 def _fields(record: Mapping[str, Value]) -> str:
     """The canonical JSON of named values."""
-    return f"{{{','.join([f'{_quoted(name)}:{_value(record[name])}' for name in sorted(record)])}}}"
+    names, form = _form(tuple(record))
+    return form % tuple([_value(record[name]) for name in names])
+
+
+@lru_cache(maxsize=1000)
+def _form(given: tuple[str, ...]) -> tuple[list[str], str]:
+    """The names in order, and the canonical JSON of values that have them, with gaps for the values."""
+    names = sorted(given)
+    return names, f"{{{','.join([_quoted(name).replace('%', '%%') + ':%s' for name in names])}}}"
+
+
+def _rows(records: list[Record]) -> str:
+    """The canonical JSON of stored records that have the same names, made column by column."""
+    names, form = _form(tuple(records[0]))
+    columns = [_column([record[name] for record in records]) for name in names]
+    form = f'{{"record":{form}}},' * len(records)
+    return form[:-1] % tuple(chain.from_iterable(zip(*columns, strict=True)))
+
+
+def _column(values: list[Value]) -> Iterable[Any]:
+    """The canonical JSON of each value, or what is printed as it."""
+    kinds = set(map(type, values))
+    if kinds == WHOLE and min(values) > -SAFE_INTEGER and max(values) < SAFE_INTEGER:
+        return values
+    if kinds == BOOLEANS:
+        return map(("false", "true").__getitem__, values)
+    return map(_quoted if kinds == TEXTS else _value, values)
 
 
 def _listed(values: list[Value]) -> str:
-    """The canonical JSON of a stored list; one of texts or of small integers alone is written at once."""
+    """The canonical JSON of a stored list; one of texts, of integers or of many records is written at once."""
     kinds = set(map(type, values))
-    if kinds == WHOLE and min(values) > -SAFE_INTEGER and max(values) < SAFE_INTEGER:
-        return repr(values).replace(" ", "")
-    if kinds == WHOLE and max(max(values), -min(values)).bit_length() <= SAFE_BITS:
-        texts = [str(n) if -SAFE_INTEGER < n < SAFE_INTEGER else f'{{"integer":"{n}"}}' for n in values]
-        return f"[{','.join(texts)}]"
-    return f"[{','.join(map(_quoted if kinds == TEXTS else _value, values))}]"
+    if kinds == TEXTS:
+        return f"[{','.join(map(_quoted, values))}]"
+    if kinds == WHOLE:
+        low, high = min(values), max(values)
+        if low > -SAFE_INTEGER and high < SAFE_INTEGER:
+            return f"[{integers_text(values, ',')}]"
+        if low >= SAFE_INTEGER and high.bit_length() <= SAFE_BITS:
+            return f"""[{{"integer":"{integers_text(values, '"},{"integer":"')}"}}]"""
+    if kinds == RECORDS and len(values) >= MANY and len(set(map(tuple, values))) == 1:
+        return f"[{_rows(values)}]"
+    return f"[{','.join(map(_value, values))}]"
 
 
 def _named(benchmark: str, item: str, instance: Instance) -> str:
@@ -287,24 +324,33 @@ class RoundTrip:
             return  # the truth is what the model says; what grades it has been compiled as it is stored
         way = instance.way
         holds = condition(instance.accept_if) if instance.accept_if is not None else None
+        share = stored_share(instance.share) if instance.share is not None else None
         if way is not self.way:
-            self.expect(instance, way.format["skip"], SKIPPED, "the skip token", holds)
+            self.expect(instance, way.format["skip"], SKIPPED, "the skip token", holds, share)
             self.way = way
-        self.expect(instance, instance.text, CORRECT, "the answer", holds)
+        self.expect(instance, instance.text, CORRECT, ANSWER, holds, share)
         for value in instance.accept:
-            self.expect(instance, way.kind.write(value), CORRECT, "an accepted form", holds)
+            self.expect(instance, way.kind.write(value), CORRECT, "an accepted form", holds, share)
         for name, text in instance.mistakes.items():
-            self.expect(instance, text, WRONG, f"the mistake `{name}`", holds)
+            self.expect(instance, text, WRONG, MISTAKE, holds, share, name)
 
-    def expect(self, instance: Instance, text: str, verdict: str, what: str, holds: Condition | None) -> None:
-        """Raises DiaError unless the text, in the answer format, gets the verdict."""
+    def expect(
+        self,
+        instance: Instance,
+        text: str,
+        verdict: str,
+        what: str,
+        holds: Condition | None,
+        share: Share | None,
+        name: str = "",
+    ) -> None:
+        """Raises DiaError unless the text, in the answer format, gets the verdict; a mistake has a name."""
         grader = instance.way.grader
         reply = grader.form.wrap(text, grader.format)
-        share = stored_share(instance.share) if instance.share is not None else None
         grade = grader.grade(instance.answer, instance.accept, instance.text, reply, holds, share)
         if grade.verdict != verdict:
-            raise self.failure(instance, text, verdict, what, grade.verdict)
-        if what == "the answer" and grade.share is not None and grade.share != 1:
+            raise self.failure(instance, text, verdict, f"{what} `{name}`" if name else what, grade.verdict)
+        if what is ANSWER and grade.share is not None and grade.share != 1:
             raise self.partial(instance, grade.share)
 
     def partial(self, instance: Instance, share: Fraction) -> DiaError:
@@ -326,7 +372,7 @@ class RoundTrip:
 def _place(what: str, expansion: Expansion) -> Position:
     """Where the spec says what was graded otherwise."""
     for name, piece in expansion.prepared.template.mistakes.items():
-        if what == f"the mistake `{name}`":
+        if what == f"{MISTAKE} `{name}`":
             return piece.position
     return expansion.answer.position
 
@@ -334,7 +380,7 @@ def _place(what: str, expansion: Expansion) -> Position:
 def _mend(what: str, found: str, instance: Instance) -> str | None:
     if found == SKIPPED or what == "the skip token":
         return "choose a `skip` token that is no answer"
-    if what.startswith("the mistake"):
+    if what.startswith(MISTAKE):
         return "leave the mistake out, or let `accept_if` refuse it"
     if instance.accept_if is not None:
         return "`accept_if` must accept the answer itself"

@@ -40,6 +40,7 @@ class Snippet:
         return self.place(0)
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Datum:
     """A datum as YAML says it; texts inside that begin with `= ` are expressions."""
@@ -52,6 +53,7 @@ class Datum:
         return self.node.position
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class TypeUse:
     """A use of a parameter type: named types are already resolved to the built-in under them."""
@@ -73,6 +75,7 @@ class DataFile:
 Option = Datum | TypeUse | tuple[TypeUse, ...] | dict[str, TypeUse] | Scalar | DataFile
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A named, typed, mutable value of a template."""
@@ -82,6 +85,7 @@ class Parameter:
     position: Position
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class OwnFunction:
     """A function or macro of a spec; the body is an expression or a template."""
@@ -103,6 +107,7 @@ class Face:
     position: Position
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
     """An entry: its own parameters and one body for each face."""
@@ -133,6 +138,7 @@ class Catalog:
         return faces if entry.group is None else {"group": entry.group, **faces}
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Shared:
     """What benchmarks and templates may both declare; `broken` names are declared, but have been told to be wrong."""
@@ -146,6 +152,7 @@ class Shared:
     broken_catalogs: frozenset[str] = frozenset()
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Answer:
     """How the truth is computed, read and compared."""
@@ -169,6 +176,7 @@ class Choices:
     position: Position
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Variant:
     """Another wording of the same instances: pieces around or instead of the prompt, more names, names drawn again."""
@@ -190,6 +198,7 @@ class Variant:
 AssetOption = Datum | Snippet | tuple[Datum | Snippet, ...]
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Asset:
     """An artefact that is built for each instance: by which builder, of which options."""
@@ -200,6 +209,7 @@ class Asset:
     position: Position
 
 
+@packed
 @dataclass(frozen=True, slots=True)
 class Example:
     """A worked example: fixed parameters and what must come of them."""

@@ -123,7 +123,7 @@ def is_rare(choice: int) -> bool:
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(2, 20) | st.integers(2, 2**60),
-    st.integers(0, 9),
+    st.integers(0, 9) | st.sampled_from([16, 100, 600]),
     st.booleans(),
     st.lists(st.integers(0, 1), max_size=3),
 )
@@ -141,6 +141,8 @@ def test_choices_in_bulk_are_those_made_one_by_one(options: int, count: int, is_
         for _ in range(min(count, options)):
             found.append(alone.where(lambda inner: inner.below(options), lambda choice: choice not in found, 10_000))
         assert bulk.different(options, len(found)) == found
-        assert bulk.first(options, is_rare) == alone.where(lambda inner: inner.below(options), is_rare)
+        for sieve in (None, b"\1", bytes((1, 0, 0, 0, 0))):
+            rare = bulk.first(options, is_rare, 1000, sieve)
+            assert rare == alone.where(lambda inner: inner.below(options), is_rare)
         assert bulk.redraws == alone.redraws
     assert bulk.trail == alone.trail and bulk.stream.bits(300) == alone.stream.bits(300)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_compiler.records import _json, _value, is_shown
+from dia_compiler.records import MANY, _json, _value, is_shown
 from dia_runtime.bundle.canonical import line
 from dia_runtime.language.values import Entry, ExactDecimal, Record, encode
 from hypothesis import given
@@ -24,6 +24,10 @@ SCALARS = (
     | st.fractions(max_denominator=50)
     | st.decimals(allow_nan=False, allow_infinity=False, places=3).map(lambda number: ExactDecimal(Fraction(number)))
 )
+COLUMNS = (st.booleans(), st.integers(-9, 9), st.integers(-(2**54), 2**54), TEXTS, SCALARS)
+TABLES = st.dictionaries(st.text("a%s", max_size=3), st.sampled_from(COLUMNS), max_size=3).flatmap(
+    lambda columns: st.lists(st.fixed_dictionaries(columns).map(Record), min_size=MANY, max_size=MANY)
+)
 VALUES = st.recursive(
     SCALARS,
     lambda inner: (
@@ -31,6 +35,7 @@ VALUES = st.recursive(
         | st.dictionaries(TEXTS, inner, max_size=4).map(Record)
         | st.builds(Entry, TEXTS, TEXTS, st.dictionaries(TEXTS, inner, max_size=3).map(Record))
         | st.lists(st.integers(-(2**54), 2**54), max_size=5)
+        | TABLES
     ),
     max_leaves=15,
 )

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from dia_compiler import compile
 from dia_compiler.digests import groups
+from dia_compiler.gather import Gathering
 from dia_compiler.make import work_of
 from dia_compiler.shards import Files, put_lines
 from dia_compiler.spool import Part
@@ -102,6 +103,23 @@ def test_stretches_give_what_one_walk_gives(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.undo()
     whole = compile([folder], k=333, out=tmp_path / "whole", jobs=1).bundles[0].path
     assert content(divided) == content(whole)
+
+
+def test_stretches_are_ordered_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_span: None
+) -> None:
+    folder = specs(tmp_path / "specs", VAST, HOLES, LATE)
+    at_once = compile([folder], k=333, out=tmp_path / "at_once", jobs=2).bundles[0].path
+    most, order = [0], Gathering.order
+
+    def noted(gathering: Gathering, job: Any) -> None:
+        order(gathering, job)
+        most[0] = max(most[0], len(job.begins))
+
+    monkeypatch.setattr(Gathering, "order", noted)
+    monkeypatch.setattr("dia_compiler.gather.ORDERED", 3)
+    few = compile([folder], k=333, out=tmp_path / "few", jobs=2, use_cache=False).bundles[0].path
+    assert content(few) == content(at_once) and most == [3]
 
 
 def test_positions_say_where_holes_were(tmp_path: Path, small_span: None) -> None:

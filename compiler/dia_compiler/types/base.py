@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from dia_runtime.language.values import Value
+from dia_runtime.language.values import Entry, Value
 
 VAST = 1 << 128
 T = TypeVar("T")
@@ -33,6 +34,10 @@ class Choose(Protocol):
         """The first draw that holds."""
         ...
 
+    def tried(self, draw: Callable[[Any], T], holds: Callable[[T], bool]) -> T | None:
+        """What the draw gives if it holds; else None, as if nothing had been drawn."""
+        ...
+
     def several(self, options: int, count: int) -> list[int]:
         """So many choices, each one of 0..options-1."""
         ...
@@ -49,8 +54,13 @@ class Choose(Protocol):
         """A choice among so many options, then among one less, down to two."""
         ...
 
-    def first(self, options: int, holds: Callable[[int], bool], tries: int = 1000) -> int:
-        """The first one of 0..options-1 that holds."""
+    def first(
+        self, options: int, holds: Callable[[int], bool], tries: int = 1000, sieve: Sequence[int] | None = None
+    ) -> int:
+        """The first one of 0..options-1, at least two options, that holds.
+
+        No number holds where the sieve has 0 at its remainder by the sieve's length.
+        """
         ...
 
 
@@ -64,6 +74,10 @@ class OneByOne(ABC):
     @abstractmethod
     def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 1000) -> T:
         """The first draw that holds."""
+
+    def tried(self, draw: Callable[[Any], T], holds: Callable[[T], bool]) -> T | None:
+        """None: nothing that was drawn one by one is taken back."""
+        return None
 
     def several(self, options: int, count: int) -> list[int]:
         """So many choices, each one of 0..options-1."""
@@ -84,7 +98,9 @@ class OneByOne(ABC):
         """A choice among so many options, then among one less, down to two."""
         return [self.below(fewer) for fewer in range(options, 1, -1)]
 
-    def first(self, options: int, holds: Callable[[int], bool], tries: int = 1000) -> int:
+    def first(
+        self, options: int, holds: Callable[[int], bool], tries: int = 1000, sieve: Sequence[int] | None = None
+    ) -> int:
         """The first one of 0..options-1 that holds."""
         return self.where(lambda inner: int(inner.below(options)), holds, tries)
 
@@ -111,6 +127,14 @@ class Domain(ABC):
 
     def draw_different(self, choose: Choose, count: int) -> list[Value]:
         """So many values that differ; one that was drawn before is drawn again in its place."""
+        if self.has_many:
+            items = choose.tried(lambda inner: self.draw_several(inner, count), all_differ)
+            if items is not None:
+                return items
+        return self.draw_apart(choose, count)
+
+    def draw_apart(self, choose: Choose, count: int) -> list[Value]:
+        """So many values that differ, drawn one by one."""
         items: list[Value] = []
         seen: set[Any] = set()
         key: Any = None
@@ -142,6 +166,7 @@ class Domain(ABC):
         """How many values there are; an upper bound where `is_counted` is false."""
 
     is_counted: bool = True
+    has_many: bool = False  # values, so that a list of them seldom repeats one
 
     def boundary(self) -> list[Value]:
         """Values at the edges of the domain, without repeats; empty where it has none."""
@@ -279,10 +304,10 @@ def key_of(value: Value) -> Any:
         return value
     if isinstance(value, list):
         return ("list", *keys_of(value))
+    if isinstance(value, Entry):
+        return ("entry", value.catalog, value.name, key_of(value.values))
     if isinstance(value, (dict, Mapping)):  # a dict is told faster than a mapping
         return ("record", *zip(value, keys_of(list(value.values())), strict=True))
-    if hasattr(value, "values") and hasattr(value, "catalog"):
-        return ("entry", value.catalog, value.name, key_of(value.values))
     return (type(value) is bool, isinstance(value, str), value)
 
 
@@ -292,6 +317,16 @@ def keys_of(values: list[Value]) -> list[Any]:
 
 
 KEYS = frozenset({int, str})
+FEW = 8  # trees that are compared two by two
+
+
+def all_differ(values: list[Value]) -> bool:
+    """Whether no two of the values are the same; of trees, most differ at first sight."""
+    if KEYS.issuperset(map(type, values)):
+        return len(set(values)) == len(values)
+    if len(values) <= FEW and all(one != other for one, other in combinations(values, 2)):
+        return True
+    return len(set(map(key_of, values))) == len(values)
 
 
 def order_of(value: Value) -> Any:
@@ -306,6 +341,6 @@ def order_of(value: Value) -> Any:
         return (4, *map(order_of, value))
     if isinstance(value, Mapping):
         return (5, *((name, order_of(held)) for name, held in value.items()))
-    if hasattr(value, "values") and hasattr(value, "catalog"):
+    if isinstance(value, Entry):
         return (6, value.catalog, value.name, order_of(value.values))
     return (7, str(value))

@@ -10,9 +10,9 @@ from typing import Any
 from dia_runtime.language.values import Record, Value
 
 from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, integer_option, option
-from dia_compiler.types.numbers import PRIME_BITS, is_prime, primes_below
+from dia_compiler.types.numbers import PRIME_BITS, is_known_prime, is_prime, primes_below
 from dia_compiler.types.ranks import COUNT_CAP
-from dia_compiler.types.residues import is_known_prime, is_square, power, prime_factors, square_root
+from dia_compiler.types.residues import is_square, power, prime_factors, square_root
 
 CURVE_BITS = 1024
 COUNTED_FIELD = 2000

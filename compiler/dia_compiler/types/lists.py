@@ -16,6 +16,7 @@ from dia_compiler.types.base import (
     Enumerable,
     OptionFault,
     ParameterType,
+    all_differ,
     flag_option,
     integer_option,
     keys_of,
@@ -42,7 +43,7 @@ class Lists(Domain):
     def contains(self, value: Value) -> bool:
         if not isinstance(value, list) or not self.low <= len(value) <= self.high:
             return False
-        if self.is_unique and len(set(keys_of(value))) != len(value):
+        if self.is_unique and not all_differ(value):
             return False
         return all(self.of.contains(item) for item in value)
 

@@ -107,6 +107,7 @@ class Usernames(Domain):
     """Names of accounts in one of some styles: two words with a mark between them and digits behind them."""
 
     __slots__ = ("digits", "styles")
+    has_many = True
 
     def __init__(self, styles: Sequence[str], digits: int) -> None:
         self.styles, self.digits = styles, digits

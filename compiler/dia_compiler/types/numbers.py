@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import compress
 from math import ceil, floor, gcd, isqrt, prod
 from typing import Any, ClassVar, cast
@@ -26,6 +26,7 @@ from dia_compiler.types.base import (
 
 MAXIMUM_BITS = 1 << 16
 PRIME_BITS = 4096
+REMEMBERED = 256  # primes
 GROUP = 500  # small primes that are looked for together
 
 
@@ -255,18 +256,50 @@ def coprime() -> bytearray:
     return found
 
 
-@cache
-def safely_coprime() -> bytearray:
-    """For each remainder by 2 WHEEL, 1 where the numbers p that leave it, and (p - 1) / 2, have none."""
-    found = coprime() * 2
-    for prime in WHEEL_PRIMES:  # p is odd, so that (p - 1) / 2 is a multiple where p - 1 is one of twice the prime
-        found[1 :: 2 * prime] = bytes(WHEEL // prime)
-    return found
+@lru_cache(maxsize=64)
+def index_sieve(low: int, step: int, is_safe: bool, residue: int, modulus: int) -> bytes:
+    """For each remainder by its length, 0 where no index leaving it has a (safe) prime at low + step * index.
+
+    Indices of numbers below 50 all pass, since these may be the small primes themselves. The residue is minded where
+    it soon repeats with the sieve.
+    """
+    found = bytearray([1]) * SIEVE
+    period = modulus // gcd(modulus, step)
+    if period <= SHORT and SIEVE % period == 0:
+        for index in range(period):
+            if (low + step * index) % modulus != residue:
+                found[index::period] = bytes(SIEVE // period)
+    for prime in SIEVE_PRIMES if step == 1 else SIEVE_PRIMES[1:]:
+        found[-low * pow(step, -1, prime) % prime :: prime] = bytes(SIEVE // prime)
+    if is_safe and step == 2:
+        for prime in SIEVE_PRIMES:  # (p - 1) / 2 is (low - 1) / 2 + index
+            found[-(low // 2) % prime :: prime] = bytes(SIEVE // prime)
+    for index in range(max(0, 50 - low)):
+        found[index] = 1
+    return bytes(found)
 
 
 def is_prime(number: int) -> bool:
     """Whether the integer is prime, by small divisors first: four of five numbers go after 0.1 us."""
     return _has_no_small_divisor(number) and (number < 50 or _proven()(number))
+
+
+def is_known_prime(number: int) -> bool:
+    """Whether the integer is prime; remembered where it is, since one modulus serves many draws."""
+    if number not in _KNOWN:
+        if not is_prime(number):
+            return False
+        _remember(number)
+    return True
+
+
+_KNOWN: dict[int, None] = {}
+
+
+def _remember(prime: int) -> None:
+    while len(_KNOWN) >= REMEMBERED:
+        del _KNOWN[next(iter(_KNOWN))]
+    _KNOWN[prime] = None
 
 
 def may_be_prime(number: int) -> bool:
@@ -303,6 +336,10 @@ PRIMES_BELOW_50 = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 ODD_BELOW_50 = prod(PRIMES_BELOW_50[1:])
 WHEEL_PRIMES = PRIMES_BELOW_50[:7]
 WHEEL = prod(WHEEL_PRIMES)
+SIEVE_PRIMES = PRIMES_BELOW_50[:6]
+SIEVE = prod(SIEVE_PRIMES)
+SHORT = 50  # period of a residue
+SIEVED = 1000  # numbers from which on drawing primes by a sieve pays
 NEXT_PRIMES = prod(PRIMES_BELOW_50[7:])
 
 
@@ -312,13 +349,18 @@ class Primes(Domain):
     They are found by drawing odd numbers until one fits, so that each is as likely as any other.
     """
 
-    __slots__ = ("is_safe", "low", "modulus", "numbers", "residue")
+    __slots__ = ("fits", "is_safe", "low", "modulus", "numbers", "residue", "sieve")
 
     def __init__(self, low: int, high: int, residue: int, modulus: int, is_safe: bool) -> None:
         self.low, self.residue, self.modulus, self.is_safe = low, residue, modulus, is_safe
         low = max(low, 2)
         step, start = (2, low | 1) if low > 2 else (1, low)
         self.numbers = Integers(start, step, max(0, (high - start) // step + 1), [])
+        self.fits = self._fits if modulus > 1 else is_safe_prime if is_safe else is_prime
+        self.sieve: bytes | None = None
+        if self.numbers.count_ > SIEVED:
+            least = start if start < 50 else 50 + (start - 50) % (2 * SIEVE)
+            self.sieve = index_sieve(least, step, is_safe, residue, modulus)
 
     def _fits(self, number: int) -> bool:
         if number % self.modulus != self.residue:
@@ -326,16 +368,16 @@ class Primes(Domain):
         return is_safe_prime(number) if self.is_safe else is_prime(number)
 
     def draw(self, choose: Choose) -> Value:
-        low, step = self.numbers.low, self.numbers.step
-        fits = self._fits if self.modulus > 1 else is_safe_prime if self.is_safe else is_prime
-        open_, size = (safely_coprime(), 2 * WHEEL) if self.is_safe else (coprime(), WHEEL)
-        if low < 50:  # the wheel refuses its own primes, and 5 and 7 as safe ones
-            return low + step * choose.first(self.numbers.count_, lambda index: fits(low + step * index), 1_000_000)
-        return low + step * choose.first(
-            self.numbers.count_,
-            lambda index: open_[(low + step * index) % size] == 1 and fits(low + step * index),
-            1_000_000,
-        )
+        low, step, fits = self.numbers.low, self.numbers.step, self.fits
+
+        def is_found(index: int) -> bool:
+            number = low + step * index
+            if not fits(number):
+                return False
+            _remember(number)  # types that need a prime as their modulus ask next
+            return True
+
+        return low + step * choose.first(self.numbers.count_, is_found, 1_000_000, self.sieve)
 
     def contains(self, value: Value) -> bool:
         return self.numbers.contains(value) and self._fits(value)

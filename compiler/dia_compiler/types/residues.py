@@ -26,12 +26,6 @@ def power() -> Callable[[int, int, int], Any]:
 
 
 @lru_cache(maxsize=256)
-def is_known_prime(number: int) -> bool:
-    """Whether the integer is prime; remembered, since one modulus serves many draws."""
-    return is_prime(number)
-
-
-@lru_cache(maxsize=256)
 def prime_factors(number: int) -> tuple[int, ...] | None:
     """The different prime factors, ascending; None where they cannot be found in a second.
 

@@ -11,11 +11,14 @@ from dia_runtime.language.values import Entry, Record, Value
 
 from dia_compiler.types.base import Choose, Domain, Enumerable, OptionFault, ParameterType, option, weights_option
 
+FEW = 100
+
 
 class Records(Domain):
     """Records whose fields are drawn in their written order."""
 
     __slots__ = ("fields",)
+    has_many = True
 
     def __init__(self, fields: Mapping[str, Domain]) -> None:
         self.fields = fields
@@ -127,7 +130,7 @@ class Entries(Domain):
     def __init__(self, catalog: CatalogDomain, weights: tuple[int, ...] | None) -> None:
         self.catalog, self.weights = catalog, weights
         self.names = list(catalog.entries)
-        self.made: dict[str, Mapping[str, Domain]] = {}
+        self.made: dict[str, Callable[[Choose], Entry]] = {}
 
     def draw(self, choose: Choose) -> Value:
         place = choose.below(len(self.names)) if self.weights is None else choose.weighted(self.weights)
@@ -137,8 +140,30 @@ class Entries(Domain):
         """The entry of that name with its values drawn; their domains hang on lists alone, and are made once."""
         made = self.made.get(name)
         if made is None:
-            made = self.made[name] = self.catalog.entries[name]()
-        return Entry(self.catalog.name, name, Record({key: domain.draw(choose) for key, domain in made.items()}))
+            made = self.made[name] = self._maker(name)
+        return made(choose)
+
+    def _maker(self, name: str) -> Callable[[Choose], Entry]:
+        """What draws the values of the entry; one without values, or with few, is the same object each time."""
+        catalog, domains = self.catalog.name, self.catalog.entries[name]()
+        if not domains:
+            alone = Entry(catalog, name, Record())
+            return lambda choose: alone
+        (key, domain), *others = domains.items()
+        bulk = None if others else domain.bulk()
+        if bulk is None or bulk[0] > FEW:
+            return lambda choose: Entry(catalog, name, Record({part: of.draw(choose) for part, of in domains.items()}))
+        count, values = bulk
+        held: list[Entry | None] = [None] * count
+
+        def drawn(choose: Choose) -> Entry:
+            index = choose.below(count)
+            found = held[index]
+            if found is None:
+                found = held[index] = Entry(catalog, name, Record(zip((key,), values([index]), strict=True)))
+            return found
+
+        return drawn
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, Entry) or value.catalog != self.catalog.name or value.name not in self.names:

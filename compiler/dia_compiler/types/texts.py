@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cache, cached_property, lru_cache
+from string import ascii_lowercase, ascii_uppercase, digits
+from typing import Any, cast
 
 from dia_runtime.language.values import Value
 
@@ -104,6 +105,7 @@ class Strings(Domain):
     """Texts over an alphabet, with lengths between bounds."""
 
     __slots__ = ("alphabet", "high", "low")
+    has_many = True
 
     def __init__(self, alphabet: str, low: int, high: int) -> None:
         self.alphabet, self.low, self.high = alphabet, low, high
@@ -145,13 +147,36 @@ class Strings(Domain):
 
 SYLLABLES = 4096
 LEAF = 32
+LONG = 24  # letters from which on GMP's change of base is the quicker one
+DIGITS = digits + ascii_lowercase
+MANY_DIGITS = digits + ascii_uppercase + ascii_lowercase  # as GMP writes them for bases above 36
 
 
 def spelled(number: int, alphabet: str, length: int) -> str:
     """The number as a word of that length over the alphabet, least digit first."""
+    change = _change_of_base() if length >= LONG and 2 <= len(alphabet) <= len(MANY_DIGITS) else None
+    if change is not None:
+        return change(number, len(alphabet)).translate(_letters(alphabet)).rjust(length, alphabet[0])[::-1]
     syllables, width = _syllables(alphabet)
     word = "".join(_places(number, syllables, -(-length // width)))
     return word if length % width == 0 else word[:length]
+
+
+@cache
+def _change_of_base() -> Callable[[int, int], str] | None:
+    """gmpy2's digits of a number to a base up to 62, the greatest first; None where it is not installed."""
+    try:
+        from gmpy2 import digits as gmp
+    except ImportError:
+        return None
+    return cast("Callable[[int, int], str]", gmp)
+
+
+@lru_cache(maxsize=32)
+def _letters(alphabet: str) -> dict[int, int]:
+    """GMP's digits to letters of the alphabet."""
+    size = len(alphabet)
+    return str.maketrans((DIGITS if size <= len(DIGITS) else MANY_DIGITS)[:size], alphabet)
 
 
 @lru_cache(maxsize=32)
