@@ -1,11 +1,12 @@
 """Questions per second of one process, beside a bare inner loop measured in the same run.
 
-    python benchmarks/compile_speed.py [--k 200] [--specs FOLDER] [--profile FAMILY]
+    python benchmarks/compile_speed.py [--k 200] [--rounds 3] [--specs FOLDER] [--profile FAMILY]
 
 Expands every shipped family in this process, without workers, and counts processor time. The peer is the least that
 any generator of this kind has to do for a question: draw from a SHA-256 stream, evaluate a compiled expression, render
 two Jinja templates, hash the text and write two JSON lines; it checks, compares and grades nothing. The aim is 4,000
-questions a second over the families whose solver and checks cost under 1 ms.
+questions a second over the families whose solver and checks cost under 1 ms. Of several rounds the quickest counts,
+family by family, as does the peer's: what else the machine does in between is no cost of a question.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from jinja2 import Environment
 
 SPECS = Path(__file__).resolve().parent.parent / "specs"
 CHEAP = 1e-3
+DEAR = 5e-3  # seconds a question from which on one round is enough
 working = sys.modules["dia_compiler.work"]
 
 
@@ -61,6 +63,14 @@ def expand(work: Work, k: int) -> float:
         elif not start:
             start = process_time()
     return (process_time() - start) / max(count, 1)
+
+
+def quickest(works: list[Work], k: int, rounds: int) -> list[float]:
+    """Seconds a question of each family in the quickest of so many rounds over all of them."""
+    best = [expand(work, k) for work in works]
+    for _ in range(rounds - 1):
+        best = [held if held > DEAR else min(held, expand(work, k)) for work, held in zip(works, best, strict=True)]
+    return best
 
 
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
@@ -138,6 +148,7 @@ def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--k", type=int, default=200, help="instances of each family")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each family, of which the quickest counts")
     parser.add_argument("--profile", metavar="FAMILY", help="print the profile of one family instead")
     parser.add_argument("--specs", type=Path, default=SPECS, help="folder of the specs")
     options = parser.parse_args()
@@ -146,14 +157,16 @@ def main() -> None:
     if options.profile:
         profile(options.profile, options.specs, options.k)
         return
-    peer = bare_loop()
+    peer = min(bare_loop() for _ in range(options.rounds))
     heads = "".join(f"{stage:>10}" for stage in STAGES)
     print("microseconds a question, by stage\n")
     print(f"{'family':<24}{'questions/s':>12}{'all':>10}{heads}{'times peer':>12}")
     total, cheap, spent = [], [], dict.fromkeys(STAGES, 0.0)
-    for work in families([options.specs]):
+    works = list(families([options.specs]))
+    for work in works:
         expand(work, 5)
-        each, stages = expand(work, options.k), stage_costs(work, options.k)
+    for work, each in zip(works, quickest(works, options.k, options.rounds), strict=True):
+        stages = stage_costs(work, options.k)
         total.append(each)
         if stages["truth"] < CHEAP:
             cheap.append(each)

@@ -24,7 +24,7 @@ from tricky import Case, Command, compiled  # noqa: E402
 
 PINS = {
     "lm-eval": ["lm-eval[api]==0.4.13"],
-    "inspect": ["inspect-ai==0.3.285", "openai==3.54.0"],
+    "inspect": ["inspect-ai==0.3.385", "openai==3.54.0"],
     "huggingface": ["datasets==5.2.0", "mlcroissant==1.1.1"],
     "lighteval": [
         "torch==2.13.0",
