@@ -1,6 +1,6 @@
 """Questions per second of one process, beside a bare inner loop measured in the same run.
 
-    python benchmarks/compile_speed.py [--k 200] [--rounds 3] [--specs FOLDER] [--profile FAMILY]
+    python benchmarks/compile_speed.py [--k 100] [--rounds 3] [--specs FOLDER] [--profile FAMILY]
 
 Expands every shipped family in this process, without workers, and counts processor time. The peer is the least that
 any generator of this kind has to do for a question: draw from a SHA-256 stream, evaluate a compiled expression, render
@@ -40,7 +40,7 @@ from dia_runtime.language.nursery import YOUNG
 from dia_runtime.language.workers import INTEGER_DIGITS
 from jinja2 import Environment
 
-SPECS = Path(__file__).resolve().parent.parent / "specs"
+SPECS = Path(__file__).resolve().parent.parent / "specs" / "dia_bench"
 CHEAP = 1e-3
 DEAR = 5e-3  # seconds a question from which on one round is enough
 working = sys.modules["dia_compiler.work"]
@@ -147,7 +147,7 @@ def profile(name: str, specs: Path, k: int) -> None:
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--k", type=int, default=200, help="instances of each family")
+    parser.add_argument("--k", type=int, default=100, help="instances of each family")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each family, of which the quickest counts")
     parser.add_argument("--profile", metavar="FAMILY", help="print the profile of one family instead")
     parser.add_argument("--specs", type=Path, default=SPECS, help="folder of the specs")
