@@ -7,7 +7,7 @@ check the other.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from itertools import repeat
 from operator import contains
 from typing import Any
@@ -61,15 +61,18 @@ def longest_common_subsequence(a: str, b: str) -> str:
     'abd'
     """
     steps = _last_beginnings(a, b)
-    found, i, j = [], 0, 0
-    while i < len(a) and j < len(b):
-        if a[i] == b[j]:
-            found.append(a[i])
-            i, j = i + 1, j + 1
-        elif len(b) - 1 - j in steps[i]:  # b[j:] has a longer one in common with a[i:] than b[j + 1:]
-            i += 1
+    found, j, last = [], 0, len(b) - 1
+    for character, ends in zip(a, steps, strict=True):
+        longer = bisect_right(ends, last - j)
+        stop = last - ends[longer - 1] if longer else last  # the first place that cannot be left out for nothing
+        place = b.find(character, j, stop + 1)
+        if place >= 0:
+            found.append(character)
+            j = place + 1
+        elif longer:
+            j = stop
         else:
-            j += 1
+            break
     return "".join(found)
 
 
@@ -77,14 +80,19 @@ def _last_beginnings(a: str, b: str) -> list[list[int]]:
     """For each rest a[i:], and each length 1, 2, ... of a common subsequence, how near b's end one can begin."""
     charge((len(a) + 1) * (len(b) + 1))
     places: dict[str, list[int]] = {}
-    for place in range(len(b)):  # from the last one on, when counted from the end
-        places.setdefault(b[place], []).append(len(b) - 1 - place)
+    for place, character in enumerate(reversed(b)):
+        places.setdefault(character, []).append(place)
+    for held in places.values():
+        held.reverse()  # from the last one on, when counted from the end
     ends: list[int] = []
     found = []
     for character in reversed(a):
         for place in places.get(character, ()):
             at = bisect_left(ends, place)
-            ends[at : at + 1] = [place]
+            if at < len(ends):
+                ends[at] = place
+            else:
+                ends.append(place)
         found.append(ends.copy())
     return found[::-1]
 
@@ -98,11 +106,11 @@ def longest_common_substring(a: str, b: str) -> str:
     'ana'
     """
     charge((len(a) + 1) * (len(b) + 1))
-    longest = ""
+    first, size = 0, 0
     for start in range(len(a)):
-        while len(piece := a[start : start + len(longest) + 1]) > len(longest) and piece in b:
-            longest = piece
-    return longest
+        while a[start : start + size + 1] in b and start + size < len(a):
+            first, size = start, size + 1
+    return a[first : first + size]
 
 
 def is_subsequence(part: str, whole: str) -> bool:
@@ -126,10 +134,12 @@ def indel_distance(a: str, b: str) -> int:
     """
     charge(len(b) * (len(a) // 1024 + 1) + len(a))
     places: dict[str, int] = {}
-    for place, character in enumerate(a):
-        places[character] = places.get(character, 0) | 1 << place
-    row = every = (1 << len(a)) - 1
-    for character in b:
-        found = row & places.get(character, 0)
-        row = (row + found | row - found) & every
-    return len(a) + len(b) - 2 * (len(a) - row.bit_count())
+    bit = 1
+    for character in a:
+        places[character] = places.get(character, 0) | bit
+        bit <<= 1
+    row = every = bit - 1
+    for held in filter(None, map(places.get, b)):
+        found = row & held
+        row = row + found | row - found  # what is carried beyond the row are as many bits as len(b) has
+    return len(a) + len(b) - 2 * (len(a) - (row & every).bit_count())
