@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import compress
 
@@ -51,9 +52,17 @@ def next_prime(n: int) -> int:
     for bits in KEPT:
         if n < 1 << bits and (place := _kept_marks(bits).find(1, (n - 1) // 2)) >= 0:
             return 2 * place + 3
-    from sympy.ntheory import nextprime
+    return int(_following_prime()(n))
 
-    return int(nextprime(n))
+
+@cache
+def _following_prime() -> Callable[[int], int]:
+    """sympy's `nextprime`, or gmpy2's where it is installed, which sieves first and makes the same test."""
+    try:
+        from gmpy2 import next_prime as following
+    except ImportError:
+        from sympy.ntheory import nextprime as following
+    return following  # type: ignore[no-any-return]
 
 
 def previous_prime(n: int) -> int:
