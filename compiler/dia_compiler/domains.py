@@ -106,6 +106,14 @@ class Filtered(Domain):
     def draw(self, choose: Choose) -> Value:
         return choose.where(self.base.draw, self.holds)
 
+    def draw_several(self, choose: Choose, count: int) -> list[Value]:
+        # where there are many values a condition mostly forbids a few, and all that are drawn at once meet it
+        items = choose.tried(lambda inner: self.base.draw_several(inner, count), self._hold) if self.has_many else None
+        return super().draw_several(choose, count) if items is None else items
+
+    def _hold(self, values: list[Value]) -> bool:
+        return all(map(self.holds, values))
+
     @property
     def has_many(self) -> bool:  # type: ignore[override]
         return self.base.has_many
@@ -140,14 +148,16 @@ class Maker:
         self.calls: list[tuple[Snippet, Use]] = []
         self.nested: list[Maker] = []
         self.parts = {key: self._part(key, held, namespace, values) for key, held in use.options.items()}
+        # what the domain depends on; its conditions, which come behind, look at its values
+        is_pure = all(use.name not in namespace.own for _, use in self.calls) and not self.has_inner_conditions
+        self.reads = tuple(dict.fromkeys(use.name for _, use in self.uses)) if is_pure else ()
+        self.has_fixed_parts = not self.uses and not self.calls
         bound = values | {"it", name} if name else values | {"it"}
         self.where = [self._condition(piece, namespace, bound) for piece in use.where]
         self.is_fixed = not self.uses and not self.calls
         self.is_alike = not self.uses and not self.where and all(use.name not in namespace.own for _, use in self.calls)
         self.held: Domain | None = None
         self.base: Domain | None = None
-        is_pure = all(use.name not in namespace.own for _, use in self.calls) and not self.has_inner_conditions
-        self.reads = tuple(dict.fromkeys(use.name for _, use in self.uses)) if is_pure else ()
         self.made: dict[Any, Domain] = {}
         self.last: tuple[list[Value], Domain] | None = None
 
@@ -221,7 +231,7 @@ class Maker:
         domain = self._known(scope) if self.base is None else self.base
         if self.is_constant or (self.is_alike and all(maker.is_alike for maker in self.nested)):
             self.held = domain  # the library's functions give the same for the same, so it is not made for each draw
-        elif self.is_fixed and all(maker.is_constant for maker in self.nested):
+        elif self.has_fixed_parts and all(maker.is_constant for maker in self.nested):
             self.base = domain
         return Filtered(domain, self._holds(scope)) if self.where else domain
 

@@ -27,11 +27,13 @@ params:
   word: {type: choice, of: {from: some}}
   item: {type: choice, of: "= few + [6]"}
   own: {type: integer, min: '= twice(1)', max: '= twice(2)'}
+  far: {type: integer, min: 1, max: 99, where: far != n}
+  near: {type: integer, min: = n, max: = n + 5, where: 'near not in few'}
 lists:
   some: [a, b, c]
 functions:
   twice(a): n * a
-prompt: "{{ n }} {{ side }} {{ x }} {{ shown }} {{ y }} {{ z }} {{ few }} {{ own }} {{ word }} {{ item }}"
+prompt: "{{ n }} {{ side }} {{ x }} {{ shown }} {{ y }} {{ z }} {{ few }} {{ own }} {{ word }} {{ item }} {{ far }} {{ near }}"
 answer: {value: x, type: integer}
 checks: [answer == x]
 """
@@ -56,7 +58,9 @@ def test_few_are_kept_and_only_what_depends_on_plain_values_alone(tmp_path: Path
     makers = made.prepared.makers
     assert 0 < len(makers["x"].made) <= domains.MOST_MADE
     assert {kinds for kinds, *_ in makers["shown"].made} == {(int,), (bool,), (str,)}
-    assert not any(makers[name].made for name in ("n", "y", "z", "own", "word", "item"))
+    assert not any(makers[name].made for name in ("n", "y", "z", "own", "word", "item", "far"))
+    assert makers["far"].base is not None  # its condition alone depends on a drawn value
+    assert {len(key) for key in makers["near"].made} == {2}  # the kind of n, and n
     assert makers["word"].last is not None and makers["own"].last is None
     assert makers["word"].make(dict(made.lists)) is makers["word"].last[1]
 

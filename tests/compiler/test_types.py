@@ -14,6 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from dia_compiler.domains import Filtered
 from dia_compiler.fuzz import Choose, Rejected, Stream, Walker
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain, OptionFault, key_of
@@ -219,6 +220,8 @@ BULK = {
     "mixed_records": domain(
         "record", fields={"a": domain("boolean"), "b": domain("choice", of=["a", "b"], weights=[1, 2])}
     ),
+    "conditions": Filtered(domain("string", alphabet="abc", length=2), "ab".__ne__),
+    "few_conditions": Filtered(domain("integer", min=1, max=5), (3).__ne__),
 }
 
 
