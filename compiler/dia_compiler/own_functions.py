@@ -122,14 +122,18 @@ class OwnFunctions(Pieces):
             compiled = self.code(body, values, function.arguments, own)
             return compiled.call if compiled else None
         inner = own | frozenset(function.arguments)
-        template = self.template_code(body, values | inner, inner)
-        if template is None:
+        parsed = self.parsed_template(body, inner)
+        template = self.compiled_template(parsed, values | inner) if parsed else None
+        if parsed is None or template is None:
             return None
         arguments = function.arguments
+        sees_more = any(use.name not in inner for use in parsed.names)
 
         def rendered(scope: Mapping[str, Value], held: Mapping[str, Value], *given: Value) -> str:
-            said = dict(zip(arguments, given, strict=True)) if given or arguments else {}
-            return template.render({**scope, **held, **said}, scope)
+            seen = {**scope, **held} if sees_more else held
+            if given or arguments:
+                seen = {**seen, **dict(zip(arguments, given, strict=True))}
+            return template.render(seen, scope)
 
         return rendered
 

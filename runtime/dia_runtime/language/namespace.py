@@ -122,6 +122,12 @@ def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> 
 
     def call(scope: Mapping[str, Value], *arguments: Value) -> Value:
         nonlocal last, chosen
+        if len(arguments) == 2 and type(arguments[1]) is Entry:  # as in loops, without lists of arguments
+            subject, entry = arguments
+            if entry is not last:
+                chosen, last = entries.get((entry.catalog, entry.name)), entry
+            if chosen is not None:
+                return chosen(scope, entry.values, subject)
         *others, entry = arguments
         if type(entry) is not Entry:
             entry, *others = arguments
