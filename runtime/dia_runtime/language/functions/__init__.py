@@ -640,8 +640,12 @@ def _is_graph(value: Any) -> bool:
         type(value["nodes"]) is list
         and type(value["directed"]) is bool
         and type(pairs) is list
-        and all(type(pair) is list and len(pair) == 2 for pair in pairs)
+        and LISTS.issuperset(map(type, pairs))
+        and PAIRS.issuperset(map(len, pairs))
     )
+
+
+LISTS, PAIRS = frozenset({list}), frozenset({2})
 
 
 def _is_tree(value: Any) -> bool:

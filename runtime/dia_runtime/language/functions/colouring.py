@@ -25,15 +25,20 @@ def chromatic_number(graph: Graph) -> int:
     """
     held = indexed(graph)
     require_size("chromatic_number", held, SEARCHED_NODES)
-    around = held.around()
+    around = held.around
     key = tuple(around)
     if key in _KNOWN:
         steps, found = _KNOWN[key]
         charge(steps)  # what it takes does not depend on what was computed before
         return found
     before = left()
-    free = {place: others.bit_count() for place, others in enumerate(around)}
-    found = _coloured(around, [0] * len(around), free, 0, len(around) + 1, len(_clique(around)))
+    least = len(_clique(around))
+    found, steps = _first_coloured(around)
+    if found == least:
+        charge(steps)  # those of the search, which would end there
+    else:
+        free = {place: others.bit_count() for place, others in enumerate(around)}
+        found = _coloured(around, [0] * len(around), free, 0, len(around) + 1, least)
     while len(_KNOWN) >= MOST_KNOWN:
         del _KNOWN[next(iter(_KNOWN))]
     _KNOWN[key] = before - left(), found
@@ -42,6 +47,32 @@ def chromatic_number(graph: Graph) -> int:
 
 # Conditions on a graph ask for its number, and so does the solver
 _KNOWN: dict[tuple[int, ...], tuple[int, int]] = {}
+
+
+def _first_coloured(around: list[int]) -> tuple[int, int]:
+    """How many colours the first colouring takes that the search finds, and how many steps; mostly it is the best."""
+    near: list[int] = []
+    free = {place: others.bit_count() for place, others in enumerate(around)}
+    steps = 1
+    while free:
+        steps += 1 + len(around) * len(free) // 12
+        place = max(free, key=free.__getitem__)
+        del free[place]
+        new = others = around[place]
+        for colour, taken in enumerate(near):
+            if not taken >> place & 1:
+                near[colour] = taken | others
+                new = others & ~taken
+                break
+        else:
+            near.append(others)
+        while new:
+            low = new & -new
+            at = low.bit_length() - 1
+            if at in free:
+                free[at] += 256
+            new ^= low
+    return len(near), steps
 
 
 def _coloured(around: list[int], near: list[int], free: dict[int, int], used: int, best: int, least: int) -> int:
@@ -88,7 +119,7 @@ def max_clique(graph: Graph) -> list[Value]:
     """
     held = indexed(graph)
     require_size("max_clique", held, SEARCHED_NODES)
-    return [held.nodes[place] for place in _clique(held.around())]
+    return [held.nodes[place] for place in _clique(held.around)]
 
 
 def _clique(around: list[int]) -> list[int]:
@@ -97,15 +128,15 @@ def _clique(around: list[int]) -> list[int]:
     while waiting:
         chosen, size, candidates = waiting.pop()
         charge(1)
-        if size + candidates.bit_count() <= most:
-            continue
-        if not candidates:
-            best, most = chosen, size
-            continue
-        low = candidates & -candidates
-        rest = candidates ^ low
-        waiting.append((chosen, size, rest))
-        waiting.append((chosen | low, size + 1, rest & around[low.bit_length() - 1]))
+        while size + candidates.bit_count() > most:
+            if not candidates:
+                best, most = chosen, size
+                break
+            low = candidates & -candidates
+            rest = candidates ^ low
+            waiting.append((chosen, size, rest))
+            chosen, size, candidates = chosen | low, size + 1, rest & around[low.bit_length() - 1]
+            charge(1)
     return [place for place in range(len(around)) if best >> place & 1]
 
 
@@ -124,27 +155,25 @@ def count_colourings(graph: Graph, colours: int) -> int:
     require_size("count_colourings", held, COUNTED_NODES)
     if colours < 0 or colours.bit_length() > COLOURS_BITS:
         raise LanguageError("`count_colourings` needs a number of colours from 0 to 2**1000")
-    return _counted(tuple(held.around()), colours, {})
+    return _counted(tuple(held.around), colours, {})
 
 
 def _counted(around: tuple[int, ...], colours: int, known: dict[tuple[int, ...], int]) -> int:
-    if not around:
-        return 1
-    if around not in known:
+    found = known.get(around) if around else 1
+    if found is None:
         charge(len(around))
-        degrees = list(map(int.bit_count, around))
-        place = degrees.index(min(degrees))
-        apart = _strangers(around, around[place])
+        others = min(around, key=int.bit_count)
+        apart = _strangers(around, others)
         if apart is None:
             # The node and its neighbours are a clique: with fewer colours than nodes of it there is no colouring
-            left = colours - degrees[place]
-            known[around] = left * _counted(_without(around, place), colours, known) if left > 0 else 0
+            left = colours - others.bit_count()
+            found = left * _counted(_without(around, around.index(others)), colours, known) if left > 0 else 0
         else:
             # Two nodes without an edge have different colours, or one colour
-            known[around] = _counted(_joined(around, *apart), colours, known) + _counted(
-                _merged(around, *apart), colours, known
-            )
-    return known[around]
+            joined = _counted(_joined(around, *apart), colours, known)
+            found = joined + _counted(_merged(around, *apart), colours, known)
+        known[around] = found
+    return found
 
 
 def _strangers(around: tuple[int, ...], places: int) -> tuple[int, int] | None:

@@ -38,12 +38,12 @@ def graph(
     named = list(range(1, nodes + 1)) if isinstance(nodes, int) else nodes
     if any(len(edge) != 2 for edge in edges):
         raise LanguageError("an edge is a list of two nodes")
-    made = Record(nodes=named, edges=edges, directed=directed)
+    given = Record(nodes=named, edges=edges, directed=directed)
     if weights is not None:
-        made["weights"] = weights
-    held = indexed(made)
+        given["weights"] = weights
+    held = indexed(given)
     order = sorted(range(len(edges)), key=lambda at: _ends(held, at))
-    made["edges"] = [[named[place] for place in _ends(held, at)] for at in order]
+    made = Record(nodes=named, edges=[[named[place] for place in _ends(held, at)] for at in order], directed=directed)
     if weights is not None:
         made["weights"] = [weights[at] for at in order]
     return made
@@ -105,7 +105,11 @@ def adjacency_matrix(graph: Graph) -> Matrix:
     require_size("adjacency_matrix", held, MATRIX_NODES)
     size = len(held.nodes)
     charge(size * size)
-    return [[held.after[row].get(column, 0) for column in range(size)] for row in range(size)]
+    rows: Matrix = [[0] * size for _ in range(size)]
+    for row, others in zip(rows, held.after, strict=True):
+        for column, weight in others.items():
+            row[column] = weight
+    return rows
 
 
 def components(graph: Graph) -> list[list[Value]]:

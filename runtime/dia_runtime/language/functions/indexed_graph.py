@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dia_runtime.language.budgets import charge
@@ -11,7 +12,7 @@ from dia_runtime.language.guards import is_number
 from dia_runtime.language.values import Record, Value, is_symbolic, plain
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IndexedGraph:
     """The graph by places of its nodes; `after[i]` leads from a place to its neighbours and the edges' weights."""
 
@@ -28,8 +29,9 @@ class IndexedGraph:
         except (KeyError, TypeError):
             raise LanguageError(f"the graph has no node {plain(node)}", "`nodes` lists them") from None
 
+    @cached_property
     def around(self) -> list[int]:
-        """For each place the bits of those it shares an edge with, whatever the direction."""
+        """For each place the bits of those it shares an edge with, whatever the direction; nobody changes it."""
         found = [0] * len(self.nodes)
         for a, b, _ in self.edges:
             found[a] |= 1 << b
@@ -38,9 +40,19 @@ class IndexedGraph:
 
 
 def indexed(graph: Record) -> IndexedGraph:
-    """The graph record, judged. Raises LanguageError for what `graph` would not have made."""
+    """The graph record, judged; nobody changes it later. Raises LanguageError for what `graph` would not have made."""
+    charge(len(graph["nodes"]) + 2 * len(graph["edges"]))
+    if not _LAST or _LAST[0][0] is not graph:
+        _LAST[:] = [(graph, _read(graph))]
+    return _LAST[0][1]
+
+
+# The graph that was read last, with what was read: solver and checks ask one thing after another about one graph
+_LAST: list[tuple[Record, IndexedGraph]] = []
+
+
+def _read(graph: Record) -> IndexedGraph:
     nodes, edges, is_directed = graph["nodes"], graph["edges"], graph["directed"]
-    charge(len(nodes) + 2 * len(edges))
     if not nodes or not NAMES.issuperset(map(type, nodes)):
         raise LanguageError("a graph has one node or more, which are integers or texts")
     places = {node: place for place, node in enumerate(nodes)}

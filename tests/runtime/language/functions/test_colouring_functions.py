@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 from typing import Any
+from unittest.mock import patch
 
 import networkx
 import pytest
@@ -53,6 +54,17 @@ def test_colourings_are_as_many_as_brute_force_finds(graph: Record, colours: int
 def test_the_fewest_colours_are_those_that_first_have_a_colouring(graph: Record) -> None:
     fewest = call("chromatic_number", graph)
     assert call("count_colourings", graph, fewest) > 0 == call("count_colourings", graph, fewest - 1)
+
+
+@settings(deadline=None)
+@given(graphs(9))
+def test_the_first_colouring_ends_where_the_search_would_and_takes_as_many_steps(graph: Record) -> None:
+    found = []
+    for first in (colouring._first_coloured, lambda around: (0, 0)):  # which no graph has, so that all is searched
+        colouring._KNOWN.clear()
+        with patch.object(colouring, "_first_coloured", first):
+            found.append((call("chromatic_number", graph), left()))
+    assert found[0] == found[1]
 
 
 @settings(deadline=None)

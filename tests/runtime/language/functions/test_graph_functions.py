@@ -123,3 +123,16 @@ def test_what_is_no_graph_is_refused() -> None:
     assert code("components", hostile) == code("degree_of", call("graph", 2, []), 5) == "E501"
     with pytest.raises(LanguageError, match="`nodes` needs a graph as `graph`; this is a record"):
         call("nodes", Record(nodes=[1]))
+
+
+def test_a_graph_that_was_read_is_not_taken_for_another_that_is_alike() -> None:
+    first = call("graph", 3, [[1, 2], [2, 3]])
+    for graph in (first, Record(first), Record(first, directed=True), first):
+        degrees = [call("degree_of", graph, node) for node in (1, 2, 3)]
+        assert degrees == [1, 2, 1]
+        assert call("adjacency_matrix", graph)[1] == [0 if graph["directed"] else 1, 0, 1]
+    damaged = Record(first, edges=[[1, 1]])
+    for _ in range(2):
+        with pytest.raises(LanguageError):
+            call("degree_of", damaged, 1)
+    assert call("degree_of", first, 2) == 2
