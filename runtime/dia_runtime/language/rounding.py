@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -172,19 +173,24 @@ def _require_writing(zeros: str, thousands: str) -> None:
 
 def _digits(value: int | Fraction) -> tuple[str, str]:
     """The digits before and after the decimal point, without trailing zeros."""
-    places = _places(value.denominator)
-    digits = integer_text(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
+    places, factor = _places(value.denominator)
+    digits = integer_text(abs(value.numerator) * factor).rjust(places + 1, "0")
     return (digits[:-places], digits[-places:]) if places else (digits, "")
 
 
-def _places(denominator: int) -> int:
-    """How many decimals a fraction of this denominator has. Raises LanguageError where they do not end."""
+@lru_cache(maxsize=256)
+def _places(denominator: int) -> tuple[int, int]:
+    """How many decimals a fraction of this denominator has, and by what its numerator is multiplied to be all digits.
+
+    Raises LanguageError where they do not end.
+    """
     twos = (denominator & -denominator).bit_length() - 1
     fives, rest = without_fives(denominator >> twos)
     if rest != 1:
         mend = "declare `round`, so that the number is rounded, or `tolerance`"
         raise LanguageError("the number has no finite decimals", mend)
-    return max(twos, fives)
+    places = max(twos, fives)
+    return places, 10**places // denominator
 
 
 def _grouped(whole: str, thousands: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import gcd
 from typing import Any, TypeAlias
 
 from dia_runtime.language.diagnostics import LanguageError
@@ -107,11 +108,13 @@ def decimal(value: Fraction | int) -> Value:
 
 
 def quotient_in_decimals(top: int, bottom: int) -> Value:
-    """As `decimal` gives the quotient of the integers, which need not be in lowest terms."""
-    if bottom == 1:
-        return top
-    found = ExactDecimal(top, bottom)
-    return found.numerator if found.denominator == 1 else found
+    """As `decimal` gives the quotient of the integers, which need not be in lowest terms; the bottom is above 0."""
+    common = gcd(top, bottom)
+    if common == bottom:
+        return top // bottom
+    found = object.__new__(ExactDecimal)  # Fraction would ask what the parts are, and seek their divisor again
+    found._numerator, found._denominator = top // common, bottom // common  # type: ignore[attr-defined]
+    return found
 
 
 def has_finite_decimals(value: Fraction) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +21,14 @@ from dia_runtime.language.functions.number import factor
 from dia_runtime.language.functions.text import join
 from dia_runtime.language.namespace import Namespace
 from dia_runtime.language.rounding import write_number
-from dia_runtime.language.values import ExactDecimal, Value, has_finite_decimals, plain, without_fives
+from dia_runtime.language.values import (
+    ExactDecimal,
+    Value,
+    has_finite_decimals,
+    plain,
+    quotient_in_decimals,
+    without_fives,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -178,3 +187,13 @@ def test_many_decimals_take_no_time() -> None:
 def test_what_is_missing_is_told_by_its_own_name(name: str, missing: str) -> None:
     with pytest.raises(TypeError, match=f"'{missing}'"):
         library()[name].call("7" if name == "pad_left" else 7)
+
+
+@given(st.integers(-(10**40), 10**40) | st.integers(-500, 500), st.integers(1, 10**30) | st.integers(1, 100))
+def test_a_quotient_is_the_fraction_of_the_same_integers(top: int, bottom: int) -> None:
+    found, fraction = quotient_in_decimals(top, bottom), Fraction(top, bottom)
+    assert found == fraction
+    assert type(found) is (int if fraction.denominator == 1 else ExactDecimal)
+    assert (found.numerator, found.denominator) == (fraction.numerator, fraction.denominator)
+    assert hash(found) == hash(fraction)
+    assert copy.deepcopy(found) == pickle.loads(pickle.dumps(found)) == found

@@ -239,7 +239,7 @@ class RealAnswer(RoundedAnswer):
         return type(value) in RATIONAL
 
     def write(self, value: Value) -> str:
-        if type(value) is not int and not has_finite_decimals(value):
+        if type(value) is Fraction and not has_finite_decimals(value):
             value = _near(value, self._required_margin(Fraction(value)) / WRITTEN)
         zeros = self.round.get("zeros", DEFAULT_ZEROS)
         return few_digits(write_number(value, self.round.get("places"), zeros, self.thousands))
