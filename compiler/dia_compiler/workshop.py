@@ -6,6 +6,7 @@ import base64
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -25,18 +26,23 @@ INLINE = "inline"
 
 
 class Entropy:
-    """The bytes of a key's stream: SHA-256 of the key and of each block's number as 8 bytes, joined."""
+    """The bytes of a key's stream: SHA-256 of the key and of each block's number as 8 bytes, joined.
 
-    __slots__ = ("block", "key", "rest")
+    With parts the key is H(key, parts), made when the first block is: most builders take none.
+    """
 
-    def __init__(self, key: bytes) -> None:
-        self.key, self.block, self.rest = key, 0, b""
+    __slots__ = ("block", "key", "parts", "rest")
+
+    def __init__(self, key: bytes, *parts: str | int) -> None:
+        self.key, self.parts, self.block, self.rest = key, parts, 0, b""
 
     def __call__(self, count: int) -> bytes:
         """So many bytes."""
+        if self.parts:
+            self.key, self.parts = derived(self.key, *self.parts), ()
         missing = max(0, -(-(count - len(self.rest)) // 32))
         blocks = range(self.block, self.block + missing)
-        self.rest += b"".join(sha256(self.key + number.to_bytes(8, "big")).digest() for number in blocks)
+        self.rest += b"".join([sha256(self.key + number.to_bytes(8, "big")).digest() for number in blocks])
         self.block += missing
         found, self.rest = self.rest[:count], self.rest[count:]
         return found
@@ -73,12 +79,12 @@ class Workshop:
         self.last: dict[str, tuple[Any, str | bytes]] = {}
         self.own: tempfile.TemporaryDirectory[str] | None = None
 
-    @property
+    @cached_property
     def folder(self) -> Path:
         """Where builders may write meanwhile; it may not be there yet."""
         if self.means.scratch:
             return Path(self.means.scratch)
-        self.own = self.own or tempfile.TemporaryDirectory(prefix="dia-assets-", ignore_cleanup_errors=True)
+        self.own = tempfile.TemporaryDirectory(prefix="dia-assets-", ignore_cleanup_errors=True)
         return Path(self.own.name)
 
     def build(self, name: str, scope: Scope, key: bytes, position: int) -> None:
@@ -96,7 +102,7 @@ class Workshop:
         """The artefact. Raises DiaError at the option that cannot be."""
         try:
             code.builder.validate(options)
-            site = Site(Entropy(derived(key, "asset", code.asset.name, position)), self.folder)
+            site = Site(Entropy(key, "asset", code.asset.name, position), self.folder)
             content = code.builder.build(options, site)
         except OptionFault as found:
             raise code.fault(found) from None

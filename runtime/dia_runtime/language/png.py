@@ -6,8 +6,9 @@ Source: W3C, Portable Network Graphics (PNG) Specification, third edition (2025)
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from dia_runtime.language.budgets import charge
@@ -53,18 +54,26 @@ class Header:
     colour: int
 
 
-def chunks_of(data: bytes) -> list[tuple[str, bytes]]:
-    """The chunks of a PNG file in their order: the name of each, and what it holds. Raises LanguageError."""
+Chunks = Sequence[tuple[str, bytes]]
+
+
+@lru_cache(maxsize=1)
+def chunks_of(data: bytes) -> Chunks:
+    """The chunks of a PNG file in their order: the name of each, and what it holds. Raises LanguageError.
+
+    Those of one file are kept, since what is asked of one is asked several times in a row.
+    """
     if not data.startswith(SIGNATURE) or len(data) > FILE:
         raise LanguageError(
             "these bytes are no PNG picture", f"one begins with 89 50 4E 47, and has up to {FILE} bytes"
         )
-    found, place = [], len(SIGNATURE)
+    found: list[tuple[str, bytes]] = []
+    place = len(SIGNATURE)
     while place < len(data):
         name, held, place = _chunk(data, place)
         found.append((name, held))
         if name == "IEND":
-            return found
+            return tuple(found)
         if len(found) == CHUNKS:
             raise LanguageError(f"the PNG picture has more than {CHUNKS} chunks", code="E502")
     raise LanguageError("the PNG picture ends early")
@@ -80,7 +89,7 @@ def _chunk(data: bytes, place: int) -> tuple[str, bytes, int]:
     return data[place + 4 : place + 8].decode("latin-1"), data[place + 8 : end - 4], end
 
 
-def header_of(chunks: list[tuple[str, bytes]]) -> Header:
+def header_of(chunks: Chunks) -> Header:
     """The header of a picture that can be read here. Raises LanguageError."""
     name, held = chunks[0]
     if name != "IHDR" or len(held) != 13:
@@ -166,7 +175,7 @@ def _paeth(row: bytes, above: bytes, step: int) -> bytes:
     return bytes(found[step:])
 
 
-def _shown(header: Header, rows: numpy.ndarray[Any, Any], chunks: list[tuple[str, bytes]]) -> Picture:
+def _shown(header: Header, rows: numpy.ndarray[Any, Any], chunks: Chunks) -> Picture:
     """The picture of unfiltered rows: samples spread to a byte each, colours looked up in the palette."""
     samples = rows if header.depth == 8 else _spread(rows, header)
     if header.colour == 3:
