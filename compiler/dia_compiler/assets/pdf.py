@@ -52,7 +52,6 @@ class Pdf(Builder):
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
         """The PDF file."""
-        self.validate(options)
         cipher = _cipher(options)
         _check_passwords(options, cipher)
         plain = _written(options)

@@ -56,7 +56,6 @@ class Wav(Builder):
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
         """The WAV file."""
-        self.validate(options)
         rate = options.get("rate", RATE)
         samples = _samples(options, rate)
         out = io.BytesIO()

@@ -65,7 +65,6 @@ class Zip(Builder):
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
         """The ZIP file."""
-        self.validate(options)
         password, cipher = _protection(options)
         method = METHODS[options.get("compression", "stored")]
         body, directory = bytearray(), bytearray()
