@@ -15,7 +15,7 @@ from hashlib import sha256
 from itertools import accumulate, repeat
 from math import isqrt
 from struct import unpack
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 VAST = 1 << 128
 TABLE_SIZE = 256
@@ -181,10 +181,11 @@ class Stream:
         """
         size = (options - 1).bit_length()
         length, is_whole = len(sieve), options == 1 << size
-        missed = 0
+        missed, wanted = 0, size << 4
         while missed < tries:
             if self.left < size:
-                self._fill(size << 4)
+                self._fill(wanted)
+                wanted = max(wanted, min(2 * wanted, AHEAD << 9))  # few turns, and little left over
             pool, left = self.pool, self.left
             drawn = self.fields(size, min(left // size, tries - missed, SPREAD))
             for place, value in [(at, held) for at, held in enumerate(drawn) if sieve[held % length]]:
@@ -195,13 +196,12 @@ class Stream:
             missed += len(drawn) if is_whole else sum(map(options.__gt__, drawn))
         return None, missed
 
-    def falling(self, options: int) -> list[int]:
-        """A number below `options`, then one below one option less, down to two: those that `below` gives one by one.
+    def shuffle(self, items: list[Any]) -> None:
+        """A Fisher-Yates shuffle in place: the last item changes places with one up to it, then the one before.
 
-        They are what a Fisher-Yates shuffle of so many items draws.
+        The numbers are those that `below` gives one by one: below so many items, then below one less, down to two.
         """
-        found: list[int] = []
-        most = options - 1
+        most = len(items) - 1
         while most > 0:
             size = most.bit_length()
             mask = (1 << size) - 1
@@ -209,7 +209,7 @@ class Stream:
             while most - shorter >= MANY:
                 for value in self.fields(size, min(most - shorter, SPREAD)):
                     if value <= most:
-                        found.append(value)
+                        items[most], items[value] = items[value], items[most]
                         most -= 1
             pool, left = self.pool, self.left
             while most > shorter:
@@ -221,10 +221,9 @@ class Stream:
                 pool >>= size
                 left -= size
                 if value <= most:
-                    found.append(value)
+                    items[most], items[value] = items[value], items[most]
                     most -= 1
             self.pool, self.left = pool, left
-        return found
 
 
 def parted(pool: int, size: int, count: int) -> Sequence[int]:
@@ -257,8 +256,7 @@ def _spreading(size: int) -> tuple[int, str, list[tuple[int, int, int]]]:
 def shuffled(key: bytes, size: int) -> tuple[int, ...]:
     """A Fisher-Yates shuffle of 0..size-1 under the key."""
     items = list(range(size))
-    for last, other in zip(range(size - 1, 0, -1), Stream(derived(key, "table")).falling(size), strict=True):
-        items[last], items[other] = items[other], items[last]
+    Stream(derived(key, "table")).shuffle(items)
     return tuple(items)
 
 
@@ -335,13 +333,14 @@ def measured(options: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
 class Choose:
     """Replays forced choices, then draws; records the trail of choices up to the first vast one.
 
-    Nothing behind a vast choice is ever permuted, so it is drawn from the stream without a record.
+    Nothing behind a vast choice is ever permuted, so it is drawn from the stream without a record. Where nobody will
+    read the trail, the first choice that is not forced is as good as a vast one.
     """
 
-    __slots__ = ("forced", "is_vast", "redraws", "stream", "trail")
+    __slots__ = ("forced", "is_read", "is_vast", "redraws", "stream", "trail")
 
-    def __init__(self, forced: tuple[int, ...], stream: Stream) -> None:
-        self.forced, self.stream, self.is_vast, self.redraws = forced, stream, False, 0
+    def __init__(self, forced: tuple[int, ...], stream: Stream, is_read: bool = True) -> None:
+        self.forced, self.stream, self.is_read, self.is_vast, self.redraws = forced, stream, is_read, False, 0
         self.trail: list[Point] = []
 
     def below(self, options: int) -> int:
@@ -354,7 +353,7 @@ class Choose:
         place = len(trail)
         if options < 1:
             raise Rejected(place < len(forced))
-        if options > VAST:
+        if options > VAST or (place >= len(forced) and not self.is_read):
             self.vast()
             return self.stream.below(options)
         choice = forced[place] if place < len(forced) else self.stream.below(options)
@@ -383,11 +382,12 @@ class Choose:
         self._note((options * times)[len(found) :], drawn)
         return found + drawn
 
-    def falling(self, options: int) -> list[int]:
-        """A choice among so many options, then among one less, down to two."""
-        if not self.is_vast:
-            return [self.below(fewer) for fewer in range(options, 1, -1)]
-        return self.stream.falling(options)
+    def shuffled(self, items: list[T]) -> list[T]:
+        """The items in random order, which is a vast choice."""
+        self.vast()
+        found = items.copy()
+        self.stream.shuffle(found)
+        return found
 
     def different(self, options: int, count: int) -> list[int]:
         """So many choices of which no two are the same: those of `where` one by one, in a third of its time."""
@@ -446,7 +446,10 @@ class Choose:
 
     def _note(self, options: Iterable[int], choices: list[int]) -> None:
         """Records choices that the stream has made, each among so many options."""
-        if not self.is_vast:
+        if not self.is_vast and choices:
+            if not self.is_read:
+                self.vast()
+                return
             self.trail.extend(zip(options, choices, repeat(None), repeat(None)))
 
     def weighted(self, weights: tuple[int, ...]) -> int:
@@ -458,7 +461,9 @@ class Choose:
             return self.forced[place]
         ticket = self.stream.below(total)
         item = bisect_right(edges, ticket)
-        if not self.is_vast:
+        if not self.is_read:
+            self.vast()
+        elif not self.is_vast:
             self.trail.append((total, item, weights, ticket))
         return item
 
@@ -558,17 +563,17 @@ class Walker(Generic[T]):
         held = self.nodes.get(key)
         if held is not None and held[0] == path:
             return held[1]
-        node = self._drawn(key, path)
+        node = self._drawn(key, path, keep)
         if keep:
             if len(self.nodes) >= 20_000:
                 self.nodes.clear()
             self.nodes[key] = (path, node)
         return node
 
-    def _drawn(self, key: bytes, path: tuple[int, ...]) -> Completion[T]:
+    def _drawn(self, key: bytes, path: tuple[int, ...], is_read: bool) -> Completion[T]:
         first: Completion[T] | None = None
         for attempt in range(self.attempts):
-            choose = Choose(path, Stream(key, attempt))
+            choose = Choose(path, Stream(key, attempt), is_read)
             self.drawn += 1
             try:
                 value = self.draw(choose)

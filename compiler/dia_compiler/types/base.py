@@ -50,8 +50,8 @@ class Choose(Protocol):
         """A choice among each number of options in turn, so many times."""
         ...
 
-    def falling(self, options: int) -> list[int]:
-        """A choice among so many options, then among one less, down to two."""
+    def shuffled(self, items: list[T]) -> list[T]:
+        """The items in random order, which is a vast choice."""
         ...
 
     def first(
@@ -94,9 +94,13 @@ class OneByOne(ABC):
         """A choice among each number of options in turn, so many times."""
         return [self.below(number) for _ in range(times) for number in options]
 
-    def falling(self, options: int) -> list[int]:
-        """A choice among so many options, then among one less, down to two."""
-        return [self.below(fewer) for fewer in range(options, 1, -1)]
+    def shuffled(self, items: list[T]) -> list[T]:
+        """The items in random order."""
+        found = items.copy()
+        for last in range(len(found) - 1, 0, -1):
+            other = self.below(last + 1)
+            found[last], found[other] = found[other], found[last]
+        return found
 
     def first(
         self, options: int, holds: Callable[[int], bool], tries: int = 1000, sieve: Sequence[int] | None = None

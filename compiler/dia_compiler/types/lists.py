@@ -148,12 +148,10 @@ class Permutations(Domain):
         return factorial(len(self.items))
 
     def draw(self, choose: Choose) -> Value:
-        rest = list(self.items)
-        if len(rest) > 34:
+        if len(self.items) > 34:
             choose.vast()
-            for last, other in zip(range(len(rest) - 1, 0, -1), choose.falling(len(rest)), strict=True):
-                rest[last], rest[other] = rest[other], rest[last]
-            return rest
+            return choose.shuffled(self.items)
+        rest = list(self.items)
         rank, places = choose.below(self.count), []
         for size in range(1, len(rest) + 1):
             rank, place = divmod(rank, size)
