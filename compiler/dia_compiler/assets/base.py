@@ -67,4 +67,4 @@ class Builder(ABC):
 
     @abstractmethod
     def build(self, options: Mapping[str, Any], site: Site) -> str | bytes:
-        """The artefact of options that `validate` has let pass: text where `is_text`, else bytes. Raises OptionFault."""
+        """The artefact of options that were validated: text where `is_text`, else bytes. Raises OptionFault."""
