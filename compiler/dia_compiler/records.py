@@ -150,7 +150,7 @@ def _is_long_talk(instance: Instance) -> bool:
     return any(isinstance(text, str) and len(text) > LONGEST for text in (*said, *texts))
 
 
-BOOLEANS, RECORDS = {bool}, {Record}
+BOOLEANS, RECORDS, LISTS = {bool}, {Record}, {list}
 MANY = 8  # so many records are written faster by columns
 ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _quoted = json.encoder.encode_basestring
@@ -185,6 +185,8 @@ def _value(value: Value) -> str:
         return f'{{"decimal":"{decimal_text(value)}"}}'
     if kind is bool:
         return "true" if value else "false"
+    if kind is bytes:
+        return f'{{"bytes":"{value.hex()}"}}'
     return _json(encode(value))
 
 
@@ -211,16 +213,16 @@ def _rows(records: list[Record]) -> str:
 
 def _column(values: list[Value]) -> Iterable[Any]:
     """The canonical JSON of each value, or what is printed as it."""
-    kinds = set(map(type, values))
-    if kinds == WHOLE and min(values) > -SAFE_INTEGER and max(values) < SAFE_INTEGER:
+    if _are_safe(values):
         return values
+    kinds = set(map(type, values))
     if kinds == BOOLEANS:
         return map(("false", "true").__getitem__, values)
     return map(_quoted if kinds == TEXTS else _value, values)
 
 
 def _listed(values: list[Value]) -> str:
-    """The canonical JSON of a stored list; one of texts, of integers or of many records is written at once."""
+    """The canonical JSON of a stored list; one of texts, integers, rows of integers or many records comes at once."""
     kinds = set(map(type, values))
     if kinds == TEXTS:
         return f"[{','.join(map(_quoted, values))}]"
@@ -230,9 +232,16 @@ def _listed(values: list[Value]) -> str:
             return f"[{integers_text(values, ',')}]"
         if low >= SAFE_INTEGER and high.bit_length() <= SAFE_BITS:
             return f"""[{{"integer":"{integers_text(values, '"},{"integer":"')}"}}]"""
+    if kinds == LISTS and _are_safe(list(chain.from_iterable(values))):
+        return str(values).replace(" ", "")
     if kinds == RECORDS and len(values) >= MANY and len(set(map(tuple, values))) == 1:
         return f"[{_rows(values)}]"
     return f"[{','.join(map(_value, values))}]"
+
+
+def _are_safe(values: list[Value]) -> bool:
+    """Whether the values, at least one, are integers alone that JSON holds plainly."""
+    return set(map(type, values)) == WHOLE and min(values) > -SAFE_INTEGER and max(values) < SAFE_INTEGER
 
 
 def _named(benchmark: str, item: str, instance: Instance) -> str:

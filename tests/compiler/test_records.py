@@ -35,6 +35,8 @@ VALUES = st.recursive(
         | st.dictionaries(TEXTS, inner, max_size=4).map(Record)
         | st.builds(Entry, TEXTS, TEXTS, st.dictionaries(TEXTS, inner, max_size=3).map(Record))
         | st.lists(st.integers(-(2**54), 2**54), max_size=5)
+        | st.lists(st.lists(st.integers(-9, 9) | st.integers(-(2**54), 2**54), max_size=3), max_size=3)
+        | st.lists(st.lists(st.integers(-9, 9) | st.booleans(), max_size=3), max_size=3)
         | TABLES
     ),
     max_leaves=15,

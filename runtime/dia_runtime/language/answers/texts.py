@@ -51,6 +51,8 @@ class TextAnswer(AnswerType):
         self.folds_case = comparison.get("case", "exact") == "fold"
         self.folds_unicode = comparison.get("unicode", "exact") == "fold"
         self.drops_punctuation = comparison.get("punctuation", "exact") == "ignore"
+        folds = self.folds_case or self.folds_unicode
+        self.is_exact = self.whitespace == "exact" and not (folds or self.drops_punctuation)
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
@@ -71,10 +73,14 @@ class TextAnswer(AnswerType):
         return text.strip()
 
     def equal(self, reply: Value, truth: Value) -> bool:
+        if self.is_exact:
+            return bool(reply.strip() == truth.strip())
         return self.compared(reply).strip() == self.compared(truth).strip()
 
     def compared(self, text: str) -> str:
         """The text as it is compared."""
+        if self.is_exact:
+            return text
         if self.folds_unicode:
             text = normalized(text)
         if self.folds_case:
