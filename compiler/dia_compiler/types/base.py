@@ -306,10 +306,12 @@ def key_of(value: Value) -> Any:
     """A hashable stand-in for a value: equal for equal values of one kind, different for different kinds."""
     if type(value) is int or type(value) is str:
         return value
+    if isinstance(value, Entry):
+        held = value.values
+        values = zip(held, keys_of(list(held.values())), strict=True) if held else ()  # most entries have none
+        return ("entry", value.catalog, value.name, *values)
     if isinstance(value, list):
         return ("list", *keys_of(value))
-    if isinstance(value, Entry):
-        return ("entry", value.catalog, value.name, key_of(value.values))
     if isinstance(value, (dict, Mapping)):  # a dict is told faster than a mapping
         return ("record", *zip(value, keys_of(list(value.values())), strict=True))
     return (type(value) is bool, isinstance(value, str), value)
