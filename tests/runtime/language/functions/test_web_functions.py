@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import pytest
-from dia_runtime.language.budgets import reset
+from dia_runtime.language.budgets import left, reset
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions import library
 from dia_runtime.language.values import ExactDecimal, Record
@@ -198,6 +198,16 @@ def test_tokens_come_back_and_bad_ones_are_refused() -> None:
     for token in ("", "a.b", "e30.e30", "W10.e30.", "e30.e30.!", "e30.e30.A"):
         assert code("jwt_decode", token) == "E501"
     assert code("jwt_verify", "e30.e30.", "x") == "E501"  # names no algorithm
+
+
+def test_a_token_costs_as_many_steps_each_time() -> None:
+    token = call("jwt_encode", Record(name="n" * 1000), "steps")
+    spent = []
+    for _ in range(2):
+        before = left()
+        call("jwt_decode", token)
+        spent.append(before - left())
+    assert spent[0] == spent[1] >= 125
 
 
 @given(JSON)
