@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ class _Job:
 
     number: int
     work: Work
+    sent: Work  # one object for all stretches, by which a cluster tells that they belong together
     held: Expanded
     folder: Path | None
     summary: Summary | None = None
@@ -73,7 +74,7 @@ class _Job:
     def task(self, function: Callable[..., Any], first: int, *arguments: int) -> Task:
         """The task of making instances from the number `first` on."""
         seconds = float(self.work.template.limits.get("seconds", SECONDS))
-        given = (self.work, first, *arguments) if arguments else (self.work,)
+        given = (self.sent, first, *arguments) if arguments else (self.sent,)
         name = f"{self.number}-{first}"
         self.stretches[first] = _Stretch(Spool(self.folder, name) if arguments else self.held.spool)
         self.begins.append(first)
@@ -94,7 +95,7 @@ class Gathering:
         """`explain` tells the faults of a template that can be told without a worker, with all that is known here."""
         spools = [Spool(folder, str(number)) for number in range(len(works))]
         self.jobs = [
-            _Job(number, work, Expanded(work.template, spool), folder)
+            _Job(number, work, replace(work, template=work.template.folded), Expanded(work.template, spool), folder)
             for number, (work, spool) in enumerate(zip(works, spools, strict=True))
         ]
         self.faults, self.on_progress, self.explain = faults, on_progress, explain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dia_runtime.language.diagnostics import Position
@@ -222,6 +222,9 @@ class Example:
     position: Position
 
 
+NAMING = frozenset({"params", "let", "assets", "slots", "deliver"})  # parts of a file whose keys are names
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """One question family."""
@@ -262,6 +265,19 @@ class Template:
         named = {key.text for part in ("params", "let", "assets") for key, _ in pairs(self.node.get(part))}
         known = {parameter.name for parameter in self.parameters} | {asset.name for asset in self.assets}
         return frozenset(named - known - set(self.let))
+
+    @property
+    def folded(self) -> Template:
+        """The template with no more of its file than is asked for when it is prepared: half as much to send."""
+        parts = [(key, _keys_alone(value)) for key, value in self.node.pairs if key.text in NAMING]
+        return replace(self, node=Mapping(tuple(parts), self.node.position, self.node.is_flow))
+
+
+def _keys_alone(node: Node) -> Node:
+    """The mapping with each key in the place of its value; anything else as it is."""
+    if not isinstance(node, Mapping):
+        return node
+    return Mapping(tuple((key, key) for key, _ in node.pairs), node.position, node.is_flow)
 
 
 @dataclass(frozen=True, slots=True)
