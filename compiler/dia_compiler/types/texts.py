@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from binascii import b2a_base64
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache
 from string import ascii_lowercase, ascii_uppercase, digits
@@ -147,16 +148,21 @@ class Strings(Domain):
 
 SYLLABLES = 4096
 LEAF = 32
-LONG = 24  # letters from which on GMP's change of base is the quicker one
+LONG = 12  # letters from which on a library's change of base is the quicker one
 DIGITS = digits + ascii_lowercase
 MANY_DIGITS = digits + ascii_uppercase + ascii_lowercase  # as GMP writes them for bases above 36
+DIGITS_OF_64 = ascii_uppercase + ascii_lowercase + digits + "+/"  # as Base64 writes them
 
 
 def spelled(number: int, alphabet: str, length: int) -> str:
     """The number as a word of that length over the alphabet, least digit first."""
-    change = _change_of_base() if length >= LONG and 2 <= len(alphabet) <= len(MANY_DIGITS) else None
+    size = len(alphabet)
+    if length >= LONG and size == len(DIGITS_OF_64):
+        written = b2a_base64(number.to_bytes(-(-length // 4) * 3, "big"), newline=False).decode("ascii")
+        return written[: -length - 1 : -1].translate(_letters(alphabet))
+    change = _change_of_base() if length >= LONG and 2 <= size <= len(MANY_DIGITS) else None
     if change is not None:
-        return change(number, len(alphabet)).translate(_letters(alphabet)).rjust(length, alphabet[0])[::-1]
+        return change(number, size).translate(_letters(alphabet)).rjust(length, alphabet[0])[::-1]
     syllables, width = _syllables(alphabet)
     word = "".join(_places(number, syllables, -(-length // width)))
     return word if length % width == 0 else word[:length]
@@ -174,9 +180,10 @@ def _change_of_base() -> Callable[[int, int], str] | None:
 
 @lru_cache(maxsize=32)
 def _letters(alphabet: str) -> dict[int, int]:
-    """GMP's digits to letters of the alphabet."""
+    """The library's digits to letters of the alphabet."""
     size = len(alphabet)
-    return str.maketrans((DIGITS if size <= len(DIGITS) else MANY_DIGITS)[:size], alphabet)
+    known = DIGITS if size <= len(DIGITS) else MANY_DIGITS if size <= len(MANY_DIGITS) else DIGITS_OF_64
+    return str.maketrans(known[:size], alphabet)
 
 
 @lru_cache(maxsize=32)
