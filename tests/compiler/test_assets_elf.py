@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import errno
 import hashlib
@@ -255,6 +256,30 @@ def test_a_missing_compiler_is_told_with_its_extra(tmp_path: Path, monkeypatch: 
     assert "dia-spec[binary]" in str(fault(tmp_path, "int main(void) { return 0; }").help)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a shell bounds the compiler")
+@pytest.mark.parametrize("content, mode", [(None, 0), (b"no program", 0o700), (b"", 0o600)])
+def test_a_compiler_that_does_not_start_is_told(
+    content: bytes | None, mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = tmp_path / "zig"
+    if content is not None:
+        compiler.write_bytes(b"\x7fELF" + content)
+        compiler.chmod(mode)
+    monkeypatch.setattr("dia_compiler.assets.elf._compiler", lambda: compiler)
+    assert "cannot be started" in str(fault(tmp_path / "made", "int main(void) { return 0; }"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell bounds the compiler")
+@pytest.mark.parametrize("before", ["", "ulimit -t 3; ulimit -v 400000"])
+def test_what_runs_behind_the_shell_is_bounded(before: str) -> None:
+    show = "import resource as r; print(*map(r.getrlimit, (r.RLIMIT_FSIZE, r.RLIMIT_CPU, r.RLIMIT_AS)), sep='\\n')"
+    command = ["/bin/sh", "-c", f'{before or ":"}; exec "$@"', "sh", *elf.BOUNDED, sys.executable, "-c", show]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\n")
+    file, seconds, memory = (ast.literal_eval(line) for line in shown[:3])
+    assert file == (elf.FILE_BYTES,) * 2
+    assert 0 < max(seconds) <= elf.SECONDS_OF_WORK and 0 < max(memory) <= elf.MEMORY_BYTES
+
+
 def test_bytes_that_are_no_program_are_told() -> None:
     reset()
     for name in ("elf_info", "elf_strings"):
@@ -316,7 +341,7 @@ def test_a_compiler_that_crashes_is_told_in_our_own_words(tmp_path: Path) -> Non
 
 def test_a_full_disk_is_not_told_as_a_fault_of_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit on the size of files stands for it: the compiler says nothing that can be understood then."""
-    monkeypatch.setattr(elf, "FILE_BYTES", 100)
+    monkeypatch.setattr(elf, "BOUNDED", ("/bin/sh", "-c", 'ulimit -f 0; exec "$@"', "sh"))
     assert fault(tmp_path, "int main(void) { return 0; }").message == "the compiler gave up on the source"
     monkeypatch.setattr(elf, "disk_usage", lambda place: SimpleNamespace(free=1000))
     with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):

@@ -27,6 +27,10 @@ from dia_compiler.assets.c_source import refusal
 LEVELS = {"none": "-O0", "some": "-O1", "most": "-O2"}
 SECONDS, SECONDS_OF_WORK = 20, 4
 FILE_BYTES, MEMORY_BYTES, LEAST_ROOM = 16 << 20, 512 << 20, 1 << 20
+# A shell bounds what the compiler takes and writes, also where the worker that waits for it is killed: a copy of the
+# worker, which could do so itself, is dearer to make. A tighter bound stays as it is.
+BOUNDS = f"ulimit -f {FILE_BYTES // 512}; ulimit -t {SECONDS_OF_WORK}; ulimit -v {MEMORY_BYTES // 1024}"
+BOUNDED = ("/bin/sh", "-c", f'{{ {BOUNDS}; }} 2>/dev/null; exec "$@"', "sh")
 # Signed numbers wrap, which plain C leaves open; no tables for a debugger, no random addresses, no checks of the stack;
 # loops stay loops, so that the constants that they walk over stay where they can be read.
 FLAGS = (
@@ -36,6 +40,9 @@ FLAGS = (
     "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-Wl,--build-id=none",
 )  # fmt: skip
 MESSAGE = re.compile(r"^(?:[^\n:]*:(?P<line>[0-9]+):[0-9]+: |[^\n]*?)(?:fatal )?error: (?P<message>.+)$", re.MULTILINE)
+SHELL_FAILED = (126, 127)  # what a shell ends with that cannot start a program
+NOT_STARTED = "the compiler cannot be started"
+INSTALL = "install it: pip install 'dia-spec[binary]'"
 HELP = "C without a library: `put`, `put_number`, `same`, `read_line`, `number_of` and `length` are there"
 
 
@@ -86,8 +93,8 @@ def _checked(source: Any) -> None:
 
 def _compile(place: Path, flags: list[str]) -> None:
     """Makes `out` of `in.c`. Raises OptionFault with the compiler's first message, OSError where the disk is full."""
-    command = [str(_compiler()), "cc", *flags, "-o", "out", "in.c"]
     is_posix = os.name == "posix"
+    command = [*(BOUNDED if is_posix else ()), str(_compiler()), "cc", *flags, "-o", "out", "in.c"]
     try:
         process = subprocess.Popen(
             command,
@@ -97,14 +104,13 @@ def _compile(place: Path, flags: list[str]) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=is_posix,
-            preexec_fn=_bounded if is_posix else None,
         )
     except OSError:
-        raise OptionFault(
-            "source", "the compiler cannot be started", "install it: pip install 'dia-spec[binary]'"
-        ) from None
+        raise OptionFault("source", NOT_STARTED, INSTALL) from None
     with process, _buried(process) if is_posix else contextlib.nullcontext():
         complaint = _complaint(process)
+    if is_posix and process.returncode in SHELL_FAILED:
+        raise OptionFault("source", NOT_STARTED, INSTALL)
     if process.returncode or not (place / "out").is_file():
         told = complaint.decode("utf-8", "replace")
         if os.strerror(errno.ENOSPC) in told or (not MESSAGE.search(told) and disk_usage(place).free < LEAST_ROOM):
@@ -141,7 +147,7 @@ def _compiler() -> Path:
     """The compiler's own file; the package around it would start Python once more."""
     found = find_spec("ziglang")
     if found is None or found.origin is None:
-        raise OptionFault("source", "there is no compiler", "install it: pip install 'dia-spec[binary]'")
+        raise OptionFault("source", "there is no compiler", INSTALL)
     return Path(found.origin).with_name("zig.exe" if sys.platform == "win32" else "zig")
 
 
@@ -152,18 +158,6 @@ def _environment(place: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
     folder = str(place.resolve())
     return {**kept, "ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder, "TMPDIR": folder}
-
-
-def _bounded() -> None:
-    """Bounds what the compiler takes and writes, also where the worker that waits for it is killed."""
-    import resource
-
-    bounds = (
-        (resource.RLIMIT_FSIZE, FILE_BYTES), (resource.RLIMIT_CPU, SECONDS_OF_WORK), (resource.RLIMIT_AS, MEMORY_BYTES),
-    )  # fmt: skip
-    for bound, amount in bounds:
-        with contextlib.suppress(ValueError, OSError):  # a tighter bound stays as it is
-            resource.setrlimit(bound, (amount, amount))
 
 
 def _told(output: str) -> str:
