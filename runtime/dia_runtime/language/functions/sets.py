@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from itertools import filterfalse
+
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.functions.kinds import Value
-from dia_runtime.language.functions.ordering import distinct, same
+from dia_runtime.language.functions.ordering import PLAIN, distinct, same
 
 
 def union(a: list[Value], b: list[Value]) -> list[Value]:
@@ -22,7 +26,8 @@ def intersection(a: list[Value], b: list[Value]) -> list[Value]:
     >>> intersection([3, 1, 2, 3], [3, 2, 5])
     [3, 2]
     """
-    return [item for item, is_there in _present(distinct(a), b) if is_there]
+    items = distinct(a)
+    return list(filter(_membership(items, b), items))
 
 
 def difference(a: list[Value], b: list[Value]) -> list[Value]:
@@ -31,7 +36,8 @@ def difference(a: list[Value], b: list[Value]) -> list[Value]:
     >>> difference([3, 1, 2, 1], [3, 5])
     [1, 2]
     """
-    return [item for item, is_there in _present(distinct(a), b) if not is_there]
+    items = distinct(a)
+    return list(filterfalse(_membership(items, b), items))
 
 
 def is_subset(a: list[Value], b: list[Value]) -> bool:
@@ -40,7 +46,8 @@ def is_subset(a: list[Value], b: list[Value]) -> bool:
     >>> is_subset([2, 1, 1], [1, 2, 3]), is_subset([4], [1, 2, 3])
     (True, False)
     """
-    return all(is_there for _, is_there in _present(distinct(a), b))
+    items = distinct(a)
+    return all(list(map(_membership(items, b), items)))
 
 
 def tally(items: list[Value]) -> list[list[Value]]:
@@ -50,21 +57,18 @@ def tally(items: list[Value]) -> list[list[Value]]:
     [['b', 2], ['a', 1]]
     """
     known = distinct(items)
-    if all(type(item) in (int, str) for item in items):
+    if PLAIN.issuperset(map(type, items)):
         charge(len(items))
-        counts: dict[Value, int] = {}
-        for item in items:
-            counts[item] = counts.get(item, 0) + 1
+        counts = Counter(items)
         return [[item, counts[item]] for item in known]
     charge(len(items) * len(known))
     return [[item, sum(same(item, other) for other in items)] for item in known]
 
 
-def _present(items: list[Value], others: list[Value]) -> list[tuple[Value, bool]]:
-    """Each item with whether it is among the others."""
-    if all(type(item) in (int, str) for item in [*items, *others]):
+def _membership(items: list[Value], others: list[Value]) -> Callable[[Value], bool]:
+    """What tells of each of the items whether it is among the others."""
+    if PLAIN.issuperset(map(type, items)) and PLAIN.issuperset(map(type, others)):
         charge(len(items) + len(others))
-        members = set(others)
-        return [(item, item in members) for item in items]
+        return set(others).__contains__
     charge(len(items) * len(others))
-    return [(item, any(same(item, other) for other in others)) for item in items]
+    return lambda item: any(same(item, other) for other in others)
