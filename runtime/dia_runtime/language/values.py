@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import gcd
 from typing import Any, TypeAlias
 
@@ -49,6 +49,14 @@ class Entry:
     catalog: str
     name: str
     values: Record
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same entry with the same values; most differ in their names, which are told first."""
+        if self is other:
+            return True
+        if type(other) is not Entry:
+            return NotImplemented
+        return self.name == other.name and self.catalog == other.catalog and self.values == other.values
 
 
 def is_symbolic(value: Value) -> bool:
@@ -91,13 +99,20 @@ def _holds_infinity(value: Any) -> bool:
 
     if not isinstance(value, sympy.Basic):
         return bool(value.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo))
-    kinds = {type(sympy.nan), type(sympy.zoo), type(sympy.oo), type(-sympy.oo)}
-    waiting = [value]
+    kinds, waiting = _infinite_kinds(), [value]
     for part in waiting:  # which grows meanwhile
         if type(part) in kinds:
             return True
         waiting += part.args
     return False
+
+
+@cache
+def _infinite_kinds() -> frozenset[type]:
+    """The kinds of sympy's infinities and of what is no number."""
+    import sympy
+
+    return frozenset(map(type, (sympy.nan, sympy.zoo, sympy.oo, -sympy.oo)))
 
 
 def decimal(value: Fraction | int) -> Value:
