@@ -456,15 +456,17 @@ class Choose:
         """A place of the weights, each as likely as its weight."""
         place, edges = len(self.trail), edges_of(weights)
         total = edges[-1]
-        if not self.is_vast and place < len(self.forced):
+        if self.is_vast:
+            return bisect_right(edges, self.stream.below(total))
+        if place < len(self.forced):
             self.trail.append((total, self.forced[place], weights, None))
             return self.forced[place]
         ticket = self.stream.below(total)
         item = bisect_right(edges, ticket)
-        if not self.is_read:
-            self.vast()
-        elif not self.is_vast:
+        if self.is_read:
             self.trail.append((total, item, weights, ticket))
+        else:
+            self.vast()
         return item
 
     def vast(self) -> None:

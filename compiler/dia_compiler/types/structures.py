@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 from math import prod
 from typing import Any
 
@@ -33,7 +34,7 @@ class Records(Domain):
         options, makers = zip(*filter(None, parts), strict=True)
         drawn, width = choose.each(options, count), len(makers)
         columns = [make(drawn[place::width]) for place, make in enumerate(makers)]
-        return [Record(zip(self.fields, row, strict=True)) for row in zip(*columns, strict=True)]
+        return list(map(Record, map(zip, repeat(self.fields), zip(*columns, strict=True))))
 
     def contains(self, value: Value) -> bool:
         return (

@@ -22,7 +22,9 @@ from dia_runtime.language.functions.text import join
 from dia_runtime.language.namespace import Namespace
 from dia_runtime.language.rounding import write_number
 from dia_runtime.language.values import (
+    Entry,
     ExactDecimal,
+    Record,
     Value,
     has_finite_decimals,
     plain,
@@ -197,3 +199,18 @@ def test_a_quotient_is_the_fraction_of_the_same_integers(top: int, bottom: int) 
     assert (found.numerator, found.denominator) == (fraction.numerator, fraction.denominator)
     assert hash(found) == hash(fraction)
     assert copy.deepcopy(found) == pickle.loads(pickle.dumps(found)) == found
+
+
+ENTRIES = st.builds(
+    Entry,
+    st.sampled_from("ab"),
+    st.sampled_from("xy"),
+    st.dictionaries(st.sampled_from("mn"), st.sampled_from([1, 2, True, "1"])).map(Record),
+)
+
+
+@given(ENTRIES, ENTRIES)
+def test_entries_are_the_same_if_all_of_their_parts_are(one: Entry, other: Entry) -> None:
+    parts = [(entry.catalog, entry.name, entry.values) for entry in (one, other)]
+    assert (one == other) is (parts[0] == parts[1]) and one == copy.copy(one)
+    assert (one != other) is (parts[0] != parts[1]) and one != parts[0]
