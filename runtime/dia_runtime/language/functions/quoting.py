@@ -16,7 +16,7 @@ from dia_runtime.language.radix import integer_of
 from dia_runtime.language.values import Record, decimal
 
 NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\\": r"\\"}
-FENCES = re.compile(r"`{3,}")
+FENCE, FENCES = "```", re.compile(r"`{3,}")
 NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 EXPONENT = 10_000
 # What Python and C write otherwise: all but visible ASCII, the quote and the backslash (and C's question mark)
@@ -51,7 +51,7 @@ def code_block(text: str, language: str = "") -> str:
     if "`" in language or "\n" in language:
         raise LanguageError("the name of a language holds no backtick and no end of line")
     charge(len(text) // 8)
-    fence = "`" * max([3, *(len(run) + 1 for run in FENCES.findall(text))])
+    fence = FENCE if FENCE not in text else "`" * max(len(run) + 1 for run in FENCES.findall(text))
     return _bounded("code_block", f"{fence}{language}\n{text}\n{fence}")
 
 

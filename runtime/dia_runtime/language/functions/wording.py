@@ -10,7 +10,7 @@ from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Number, Value
 from dia_runtime.language.limits import TEXT_LENGTH
 from dia_runtime.language.radix import integer_text
-from dia_runtime.language.values import ExactDecimal, Record, decimal_text, kind_of
+from dia_runtime.language.values import TEXTS, ExactDecimal, Record, decimal_text, kind_of
 
 ONES = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -122,6 +122,9 @@ def _json(value: Value, blank: str, indent: str, depth: int = 1) -> str:
     if isinstance(value, bool) or value is None:
         return JSON_WORDS[value]
     if isinstance(value, list):
+        if TEXTS.issuperset(map(type, value)):
+            charge(len(value))
+            return _within("[]", list(map(encode_basestring, value)), blank, indent, depth)
         return _within("[]", [_json(held, blank, indent, depth + 1) for held in value], blank, indent, depth)
     if isinstance(value, Record):
         fields = [
