@@ -122,21 +122,20 @@ def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> 
 
     def call(scope: Mapping[str, Value], *arguments: Value) -> Value:
         nonlocal last, chosen
-        if len(arguments) == 2 and type(arguments[1]) is Entry:  # as in loops, without lists of arguments
-            subject, entry = arguments
-            if entry is not last:
-                chosen, last = entries.get((entry.catalog, entry.name)), entry
-            if chosen is not None:
-                return chosen(scope, entry.values, subject)
-        *others, entry = arguments
-        if type(entry) is not Entry:
-            entry, *others = arguments
+        if not arguments or type(arguments[-1]) is not Entry:
+            first, *others = arguments
+            arguments = (*others, first)
+        entry = arguments[-1]
         if entry is not last:
             if type(entry) is not Entry:
                 raise LanguageError(f"the last argument of `{name}` is an entry of a catalog")
             chosen, last = entries.get((entry.catalog, entry.name)), entry
         if chosen is None:
             raise LanguageError(f"the entries of `{entry.catalog}` have no face `{name}`")
-        return chosen(scope, entry.values, *others)
+        if len(arguments) == 1:
+            return chosen(scope, entry.values)
+        if len(arguments) == 2:  # to hand on a list of arguments takes longer
+            return chosen(scope, entry.values, arguments[0])
+        return chosen(scope, entry.values, *arguments[:-1])
 
     return call

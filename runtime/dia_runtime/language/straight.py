@@ -6,8 +6,7 @@ Only trees that `templates` has rewritten come here: what is printed is a name, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
@@ -18,8 +17,7 @@ Values = Mapping[str, Value]
 Evaluate = Callable[[Values, Values], Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Text, then what is printed behind it (nothing at the end of a template), on a line of the template.
 
     `name` is the name whose value is printed, where it is not computed with.
@@ -59,14 +57,14 @@ def straight(tree: nodes.Template, known: Mapping[str, Any]) -> tuple[Piece, ...
 def joined(pieces: tuple[Piece, ...], values: Values, scope: Values) -> str:
     """The rendered text. Raises Failed."""
     parts = []
-    for piece in pieces:
-        parts.append(piece.text)
-        if piece.value is not None:
+    for text, evaluate, line, name in pieces:
+        parts.append(text)
+        if evaluate is not None:
             try:
-                value = piece.value(values, scope)
+                value = evaluate(values, scope) if name is None else values[name]
                 parts.append(value if type(value) is str else plain(value))
             except Exception as error:
-                raise Failed(piece.line, error) from None
+                raise Failed(line, error) from None
     return "".join(parts)
 
 
