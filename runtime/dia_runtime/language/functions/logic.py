@@ -15,6 +15,7 @@ from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError, names_help
 from dia_runtime.language.functions.kinds import Tree, Value
+from dia_runtime.language.limits import LIST_LENGTH
 from dia_runtime.language.values import Record, described, plain
 
 DEPTH = 200
@@ -22,10 +23,10 @@ STEPS = 5  # that a part of a tree costs
 SHORT = 1 << 256  # tables below it cost nothing more
 LISTED_NAMES = 16
 JUDGED_NAMES = 20
-# The operands' least and greatest number; none where there is no greatest
-ARITY: dict[str, tuple[int, int | None]] = {
-    "and": (2, None), "or": (2, None), "not": (1, 1), "xor": (2, 2), "implies": (2, 2), "iff": (2, 2),
-    "+": (2, None), "*": (2, None), "-": (2, 2), "/": (2, 2), "**": (2, 2), "neg": (1, 1),
+# The operands' least and greatest number
+ARITY: dict[str, tuple[int, int]] = {
+    "and": (2, LIST_LENGTH), "or": (2, LIST_LENGTH), "not": (1, 1), "xor": (2, 2), "implies": (2, 2), "iff": (2, 2),
+    "+": (2, LIST_LENGTH), "*": (2, LIST_LENGTH), "-": (2, 2), "/": (2, 2), "**": (2, 2), "neg": (1, 1),
 }  # fmt: skip
 LOGICAL: dict[str, Callable[[int, int], int]] = {
     "and": and_,
@@ -65,11 +66,13 @@ def _evaluated(tree: Tree, values: Record, depth: int) -> Value:
     if operator is None:
         return _leaf(tree, values)
     held = [_evaluated(operand, values, depth + 1) for operand in operands]
+    if operator in LOGICAL:
+        for value in held:
+            if value is not True and value is not False:
+                guards.truth(value)  # which refuses it
+        return bool(reduce(LOGICAL[operator], held) & 1)
     if operator == "not":
         return not guards.truth(held[0])
-    if operator in LOGICAL:
-        truths: list[int] = [guards.truth(value) for value in held]
-        return bool(reduce(LOGICAL[operator], truths) & 1)
     if operator in NUMERIC:
         for value in held:
             if not guards.is_number(value):
@@ -94,18 +97,16 @@ def parts(tree: Tree, depth: int) -> tuple[str | None, list[Tree]]:
     charge(STEPS)
     if depth > DEPTH:
         raise LanguageError(f"the tree is deeper than {DEPTH}", code="E502")
-    if type(tree) is str:
-        return None, []
     if not isinstance(tree, Record):
         if isinstance(tree, (str, bool)) or guards.is_number(tree):
             return None, []
         raise LanguageError(f"a leaf of a tree is a name, a number, true or false; this is {described(tree)}")
     operator, operands = tree.get("op"), tree.get("args")
-    arity = ARITY.get(operator) if isinstance(operator, str) else None
-    if arity is None or not isinstance(operands, list):
+    arity = ARITY.get(operator) if type(operator) is str else None
+    if arity is None or type(operands) is not list:
         raise LanguageError("a tree has `op`, which is an operator, and `args`, which is a list")
     least, most = arity
-    if len(operands) < least or (most is not None and len(operands) > most):
+    if not least <= len(operands) <= most:
         raise LanguageError(f"the operator `{operator}` has {len(operands)} operands, not {least}")
     return operator, operands
 

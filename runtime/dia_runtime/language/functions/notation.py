@@ -15,7 +15,7 @@ from dia_runtime.language import guards
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError, did_you_mean
 from dia_runtime.language.functions.kinds import Tree
-from dia_runtime.language.functions.logic import DEPTH, parts
+from dia_runtime.language.functions.logic import DEPTH, STEPS, parts
 from dia_runtime.language.limits import TEXT_LENGTH
 from dia_runtime.language.radix import integer_of, integer_text
 from dia_runtime.language.values import Record, decimal, decimal_text, has_finite_decimals, is_symbolic
@@ -78,6 +78,9 @@ class _Writer:
 
     def text(self, tree: Tree, depth: int) -> tuple[str, str]:
         """The text, and the operator at its top (the empty text for a name or a number without a sign)."""
+        if type(tree) is str and depth <= DEPTH and _is_name(tree):
+            charge(STEPS)
+            return tree, ""
         operator, operands = parts(tree, depth)
         if operator is None:
             return self.leaf(tree)
@@ -86,27 +89,25 @@ class _Writer:
             raise LanguageError(f"C has no sign for `{operator}`", "write it in python, symbols or words")
         held = [self.text(operand, depth + 1) for operand in operands]
         if operator in ("not", "neg"):
-            return sign + self.operand(held[0], self.fits_prefix(operator, held[0], operands[0])), operator
-        pieces = [self.operand(part, self.fits(operator, part[1], at)) for at, part in enumerate(held)]
+            inner, top = held[0]
+            return sign + (inner if self.fits_prefix(operator, top, operands[0]) else f"({inner})"), operator
+        pieces = [
+            inner if top == "" or self.fits(operator, top, at) else f"({inner})" for at, (inner, top) in enumerate(held)
+        ]
         text = f" {sign} ".join(pieces)
         charge(len(text) // 64)
         if len(text) > TEXT_LENGTH:
             raise LanguageError(f"the text would have more than {TEXT_LENGTH} characters", code="E502")
         return text, operator
 
-    def operand(self, part: tuple[str, str], fits: bool) -> str:
-        return part[0] if fits else f"({part[0]})"
-
-    def fits_prefix(self, operator: str, part: tuple[str, str], operand: Tree) -> bool:
+    def fits_prefix(self, operator: str, inner: str, operand: Tree) -> bool:
         """Whether the operand of a sign before it needs no brackets; `-3` is a number, `-(3)` its negation."""
         if operator == "not":
-            return part[1] in ("", "not")
-        return part[1] == "**" or (part[1] == "" and isinstance(operand, str))
+            return inner in ("", "not")
+        return inner == "**" or (inner == "" and isinstance(operand, str))
 
     def fits(self, operator: str, inner: str, at: int) -> bool:
-        """Whether the operand at that place needs no brackets."""
-        if inner == "":
-            return True
+        """Whether the operand at that place, which has an operator at its top, needs no brackets."""
         if inner == "not":
             return self.style != "python" or operator in ("and", "or")
         if inner == "neg":
@@ -260,6 +261,8 @@ class _Reader:
         return self.number(token) if token[:1].isdigit() else self.name(token)
 
     def logical(self, token: str, least: int, depth: int) -> Tree:
+        if _is_name(token):
+            return token
         level = LOGIC_BEFORE.get(token)
         if level is not None and level >= least:
             return Record(op="not", args=[self.expression(level, depth + 1)])
