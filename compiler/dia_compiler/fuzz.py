@@ -228,6 +228,8 @@ class Stream:
 
 def parted(pool: int, size: int, count: int) -> Sequence[int]:
     """The lowest `count` numbers of `size` bits, at most SPREAD, that lie side by side in the pool."""
+    if size > 64 and count >= 2 * MANY:
+        return _in_eights(pool, size, count)
     if size > 64 or count < MANY:
         mask = (1 << size) - 1
         return [pool >> at & mask for at in range(0, size * count, size)]
@@ -236,6 +238,14 @@ def parted(pool: int, size: int, count: int) -> Sequence[int]:
     for low, high, shift in moves[-(count - 1).bit_length() :]:
         lanes = (lanes & low) | ((lanes & high) << shift)
     return unpack(f"<{count}{letter}", lanes.to_bytes(octets * count, "little"))
+
+
+def _in_eights(pool: int, size: int, count: int) -> list[int]:
+    """The same of long numbers: eight of them are `size` bytes, and shifts of so few take half the time."""
+    taken = (pool & ((1 << size * count) - 1)).to_bytes((size * count + 7) >> 3, "little")
+    eights = [int.from_bytes(taken[at : at + size], "little") for at in range(0, len(taken), size)]
+    mask = (1 << size) - 1
+    return [eight >> at & mask for eight in eights for at in range(0, 8 * size, size)][:count]
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from dia_compiler.fuzz import VAST, Choose, Exhausted, Rejected, Stream, Walker
+from dia_compiler.fuzz import SPREAD, VAST, Choose, Exhausted, Rejected, Stream, Walker, parted
 from dia_compiler.types.base import all_differ
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -223,3 +223,10 @@ def test_a_position_gives_the_same_whatever_was_drawn_before(order: int) -> None
     assert {place: walker.at(place) for place in places} == {
         place: Walker(b"order", draw).at(place) for place in places
     }
+
+
+@given(st.integers(1, 200), st.integers(0, SPREAD), st.integers(0, 64), st.randoms(use_true_random=False))
+def test_numbers_side_by_side_are_parted_at_once_as_one_by_one(size: int, count: int, more: int, random: Any) -> None:
+    pool = random.getrandbits(size * count + more)
+    mask = (1 << size) - 1
+    assert list(parted(pool, size, count)) == [pool >> size * at & mask for at in range(count)]
