@@ -210,6 +210,12 @@ BULK = {
     "lengths": domain("string", alphabet="ab", length={"min": 1, "max": 3}),
     "vast": domain("string", alphabet="abc", length=120),
     "names": domain("name", gender="neutral"),
+    "bytes": domain("bytes", length=1),
+    "words": domain("words", **{"from": ["a", "b", "c", "d", "e", "f", "g"]}),
+    "pairs_of_words": domain("words", **{"from": ["a", "b", "c"], "count": 2}),
+    "numbers_of_words": domain("words", **{"from": ["a", "b", "c"], "count": {"min": 1, "max": 2}}),
+    "usernames": domain("username", style="person", digits=0),
+    "usernames_of_any_style": domain("username", style="any", digits=0),
     "records": domain("record", fields={"a": domain("integer", min=1, max=3), "b": domain("boolean")}),
     "long_records": domain(
         "record",
@@ -237,8 +243,9 @@ def test_what_is_drawn_in_bulk_is_what_is_drawn_one_by_one(
     of = BULK[name]
     fewest = 1 if name == "long_records" else 2  # of the options of its fields
     path = tuple(choice % fewest for choice in forced)
-    for bulk, plain in ((of.draw_several, Domain.draw_several), (of.draw_different, Domain.draw_apart)):
-        one_by_one = followed(lambda choose, plain=plain: plain(of, choose, count), path, is_vast, key)  # type: ignore[misc]
+    one_after_another = lambda choose, count: [of.draw(choose) for _ in range(count)]  # noqa: E731
+    for bulk, plain in ((of.draw_several, one_after_another), (of.draw_different, of.draw_apart)):
+        one_by_one = followed(lambda choose, plain=plain: plain(choose, count), path, is_vast, key)  # type: ignore[misc]
         assert followed(lambda choose, bulk=bulk: bulk(choose, count), path, is_vast, key) == one_by_one  # type: ignore[misc]
 
 

@@ -125,12 +125,20 @@ class Domain(ABC):
         """A value; all randomness comes from `choose`."""
 
     def draw_several(self, choose: Choose, count: int) -> list[Value]:
-        """So many values, drawn one by one."""
+        """So many values, those that are drawn one by one."""
+        bulk = self.bulk()
+        if bulk is not None:
+            options, values = bulk
+            return values(choose.several(options, count))
         draw = self.draw
         return [draw(choose) for _ in range(count)]
 
     def draw_different(self, choose: Choose, count: int) -> list[Value]:
         """So many values that differ; one that was drawn before is drawn again in its place."""
+        bulk = self.bulk()
+        if bulk is not None:
+            options, values = bulk
+            return values(choose.different(options, count))
         if self.has_many:
             items = choose.tried(lambda inner: self.draw_several(inner, count), all_differ)
             if items is not None:
@@ -156,7 +164,7 @@ class Domain(ABC):
     def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
         """Among how many options a draw is the one choice that it makes, and what makes values of such choices.
 
-        None where a draw is anything else.
+        Different choices make different values. None where a draw is anything else.
         """
         return None
 
@@ -199,12 +207,6 @@ class Enumerable(Domain):
     def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
         """One choice among all, unless a domain has a way of its own to draw."""
         return (self.count, self.at_all) if type(self).draw is Enumerable.draw else None
-
-    def draw_several(self, choose: Choose, count: int) -> list[Value]:
-        """So many values; one choice among all for each, unless a domain has a way of its own to draw."""
-        if type(self).draw is not Enumerable.draw:
-            return super().draw_several(choose, count)
-        return self.at_all(choose.several(self.count, count))
 
     def boundary(self) -> list[Value]:
         """The first, second, last but one and last value."""

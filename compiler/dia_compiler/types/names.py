@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -124,6 +124,12 @@ class Usernames(Domain):
     def draw(self, choose: Choose) -> Value:
         style = self.styles[choose.below(len(self.styles)) if len(self.styles) > 1 else 0]
         return self.made(style, choose.below(self.size(style)))
+
+    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
+        return (self.size(self.styles[0]), self._made) if len(self.styles) == 1 else None
+
+    def _made(self, indices: list[int]) -> list[Value]:
+        return [self.made(self.styles[0], index) for index in indices]
 
     def made(self, style: str, index: int) -> str:
         """The name of that style and number."""

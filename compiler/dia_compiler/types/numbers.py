@@ -54,12 +54,6 @@ class Integers(Enumerable):
     def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]]:
         return self.count_, self.at_all
 
-    def draw_several(self, choose: Choose, count: int) -> list[Value]:
-        return self.at_all(choose.several(self.count_, count))
-
-    def draw_different(self, choose: Choose, count: int) -> list[Value]:
-        return self.at_all(choose.different(self.count_, count))
-
     def at_all(self, indices: list[int]) -> list[Value]:
         low, step = self.low, self.step
         return super().at_all(indices) if self.holes else [low + step * index for index in indices]

@@ -54,16 +54,6 @@ class Items(Enumerable):
     def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
         return (len(self.items), self.at_all) if self.weights is None else None
 
-    def draw_several(self, choose: Choose, count: int) -> list[Value]:
-        if self.weights is not None:
-            return super().draw_several(choose, count)
-        return self.at_all(choose.several(len(self.items), count))
-
-    def draw_different(self, choose: Choose, count: int) -> list[Value]:
-        if self.weights is not None:
-            return super().draw_different(choose, count)
-        return self.at_all(choose.different(len(self.items), count))
-
     def contains(self, value: Value) -> bool:
         return key_of(value) in self.keys
 
@@ -117,16 +107,6 @@ class Strings(Domain):
 
     def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
         return (power(len(self.alphabet), self.low), self._spelled) if self.low == self.high else None
-
-    def draw_several(self, choose: Choose, count: int) -> list[Value]:
-        if self.low != self.high:
-            return super().draw_several(choose, count)
-        return self._spelled(choose.several(power(len(self.alphabet), self.low), count))
-
-    def draw_different(self, choose: Choose, count: int) -> list[Value]:
-        if self.low != self.high:
-            return super().draw_different(choose, count)
-        return self._spelled(choose.different(power(len(self.alphabet), self.low), count))
 
     def _spelled(self, numbers: list[int]) -> list[Value]:
         return [spelled(number, self.alphabet, self.low) for number in numbers]
