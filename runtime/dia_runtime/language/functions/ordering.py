@@ -88,8 +88,7 @@ def same(a: Value, b: Value) -> bool:
 def is_exact(value: Value) -> bool:
     """Whether Python's `==` tells of the value what `same` tells: nothing symbolic is in it, nor anything unknown."""
     if type(value) is list:
-        kinds = set(map(type, value))
-        return kinds <= EXACT or (list in kinds and all(map(is_exact, value)))
+        return EXACT.issuperset(map(type, value)) or (list in map(type, value) and all(map(is_exact, value)))
     return type(value) in EXACT
 
 
