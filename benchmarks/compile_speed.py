@@ -75,10 +75,10 @@ def quickest(works: list[Work], k: int, rounds: int) -> list[float]:
 
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
     "draw": ((Walker, "at"),),
-    "truth": ((Expansion, "_instance"), (Expansion, "solve"), (Expansion, "settle"), (Expansion, "check")),
+    "truth": tuple((Expansion, name) for name in ("made", "derive", "solve", "settle", "check")),
     "mistakes": ((Expansion, "mistakes"),),
     "texts": ((Expansion, "challenge"), (Expansion, "content")),
-    "freeze": ((Writer, "row"),),
+    "freeze": ((Writer, "rows"),),
     "once": ((Drawing, "freedom"), (working, "check_examples")),
 }
 

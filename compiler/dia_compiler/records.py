@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
@@ -26,6 +26,7 @@ from dia_compiler.spool import BASE, ENTRY, FIRST, LONG, SHOWN
 
 SESSIONS = "sessions"  # the kind of format, and of comparison, of a question that is asked in sessions
 ANSWER, MISTAKE = "the answer", "the mistake"  # of which the round trip speaks
+Row = tuple[bytes, bytes, bytes]  # the lines of question and answer, and the entry of the index
 LONGEST = 32_000  # characters that a prompt should not exceed: about 8,000 tokens of English, more of digits
 
 
@@ -46,21 +47,39 @@ class Writer:
         self.keys: dict[str | None, list[tuple[str, str]]] = {}
         self.trip = RoundTrip(expansion)
 
-    def row(self, instance: Instance) -> tuple[bytes, bytes, bytes]:
-        """The lines of question and answer, and the index entry. Raises DiaError where the round trip fails."""
-        if instance.talk is not None:
-            return self.by_the_book(instance)
+    def rows(self, instances: Sequence[Instance]) -> list[Row]:
+        """The rows of instances, step by step together, as they are made. Raises DiaError at the first that fails."""
+        try:
+            return self.together(instances)
+        except DiaError:
+            for instance in instances:
+                self.together([instance])
+            raise
+
+    def together(self, instances: Sequence[Instance]) -> list[Row]:
+        """The rows, each step done for all of them before the next; what fails need not be the first that would."""
+        for instance in instances:
+            self.trip.check(instance)
+        lines = [self.lines(instance) for instance in instances]
+        return [
+            (question.encode(), answer.encode(), self.entry(instance, leaf_hash(core.encode())))
+            if core is not None
+            else self.by_the_book(instance)
+            for instance, (question, answer, core) in zip(instances, lines, strict=True)
+        ]
+
+    def lines(self, instance: Instance) -> tuple[str, str, str | None]:
+        """The lines of question and answer, and what the leaf is made of; None for a row that is made by the book."""
+        if instance.talk is not None or instance.beside:
+            return "", "", None
         if instance.way is not self.way:
             self.settle(instance.way)
-        self.trip.check(instance)
         item = instance.item.named(self.expansion.prepared.template.name)
         name = _json(_named(self.benchmark, item, instance))
         question, core = self.question(instance, name, item)
         answer = self.answer(instance, name)
         is_astral = not (question.isascii() and answer.isascii()) and ASTRAL.search(question + answer)
-        if is_astral or instance.beside:
-            return self.by_the_book(instance)
-        return question.encode(), answer.encode(), self.entry(instance, leaf_hash(core.encode()))
+        return question, answer, None if is_astral else core
 
     def settle(self, way: Way) -> None:
         """Encodes what rows of one way of comparing have in common."""
@@ -127,7 +146,7 @@ class Writer:
         texts = [held.content.decode() for held in instance.beside if held.media_type.startswith("text/")]
         return bool(texts) and any(is_shown(instance.text, text) for text in texts)
 
-    def by_the_book(self, instance: Instance) -> tuple[bytes, bytes, bytes]:
+    def by_the_book(self, instance: Instance) -> Row:
         """The same of a row with assets, or with characters above U+FFFF, which RFC 8785 may order otherwise."""
         question = question_record(instance, self.expansion, self.canary)
         answer = answer_record(instance, self.expansion, question["id"], self.canary)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dia_runtime.grade import Grader
 from dia_runtime.language.answers import answer_type
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
 
 from dia_compiler.conditions import reached
 from dia_compiler.domains import Scope
-from dia_compiler.expand import Expansion, Instance, Way
+from dia_compiler.expand import Draft, Expansion, Instance, Way
 from dia_compiler.fuzz import Choose
-from dia_compiler.items import Item
 from dia_compiler.means import NOTHING_LENT, Means
-from dia_compiler.prepared import AssetCode, Prepared, Reached, Wording
+from dia_compiler.prepared import Prepared, Reached, Wording
 from dia_compiler.settings import Settings
 from dia_compiler.talk_make import Making
 from dia_compiler.talk_prepared import Piece
@@ -38,22 +39,23 @@ class TalkExpansion(Expansion):
         told = self.settings.instruction("in your own words", format)
         self.free = Way(text, format, kind, Grader(text, format), "", told)
 
-    def _instance(self, item: Item, number: int, position: int, scope: Scope, wording: Wording) -> Instance:
-        prepared = self.prepared
-        for name, code in prepared.rest:
-            if isinstance(code, AssetCode):
-                self.workshop.build(name, scope, self.drawing.key_for(item), position)
-            else:
-                scope[name] = code(scope)
-        self.check(scope, None)
+    def made(self, drafts: Sequence[Draft], wording: Wording) -> list[Instance]:
+        """The instances of the drafts in a wording. Raises DiaError where a part of one fails."""
+        return [self.told(draft, wording) for draft in drafts]
+
+    def told(self, draft: Draft, wording: Wording) -> Instance:
+        """The instance of a draft in a wording. Raises DiaError where a part fails."""
+        prepared, scope = self.prepared, draft.scope
+        self.derive([draft])
+        self.check([scope], [None])
         challenge = self.challenge(scope, self.free, wording) if self.talk.judge is not None else ""
         content = self.content(challenge, self.free) if self.talk.judge is not None else ""
         made = Making(self, self.shown(scope, self.free, wording), wording, content)
         talked = made.talked()
         return Instance(
-            item=item,
-            number=number,
-            position=position,
+            item=draft.item,
+            number=draft.number,
+            position=draft.position,
             variant=wording.name,
             parameters={name: scope[name] for name in prepared.makers},
             way=self.free,

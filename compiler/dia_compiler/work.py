@@ -17,7 +17,7 @@ from dia_runtime.language.watch import found, seek
 from dia_runtime.language.workers import Places
 
 from dia_compiler.examples import check_examples
-from dia_compiler.expand import ALL, Expansion, Instance
+from dia_compiler.expand import ALL, Draft, Expansion, Instance
 from dia_compiler.freedom import Freedom
 from dia_compiler.fuzz import DRY_POSITIONS, Exhausted, Walker
 from dia_compiler.items import Item
@@ -106,18 +106,19 @@ class _Batches:
         self.assets: list[bytes] = []
         self.size, self.sample = 0, ""
 
-    def add(self, instance: Instance) -> tuple[Batch, ...]:
-        """Takes the instance's row; gives the batch when it is full."""
-        question, answer, entry = self.writer.row(instance)
-        self.sample = self.sample if self.questions else instance.text[:40]
-        self.questions.append(question)
-        self.answers.append(answer)
-        self.index.append(entry)
-        self.size += len(question) + len(answer)
-        if instance.beside:
-            self.assets += [framed(held.digest, held.extension, held.content) for held in instance.beside]
-            self.size += sum(len(held.content) for held in instance.beside)
-        return self.rest() if len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES else ()
+    def add(self, instances: list[Instance]) -> Iterator[Batch]:
+        """Takes the rows of the instances; gives the batches that are full."""
+        for instance, (question, answer, entry) in zip(instances, self.writer.rows(instances), strict=True):
+            self.sample = self.sample if self.questions else instance.text[:40]
+            self.questions.append(question)
+            self.answers.append(answer)
+            self.index.append(entry)
+            self.size += len(question) + len(answer)
+            if instance.beside:
+                self.assets += [framed(held.digest, held.extension, held.content) for held in instance.beside]
+                self.size += sum(len(held.content) for held in instance.beside)
+            if len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES:
+                yield from self.rest()
 
     def rest(self) -> tuple[Batch, ...]:
         """What is left, as the last batch."""
@@ -141,11 +142,10 @@ def expand_template(work: Work) -> Iterator[Any]:
     total = _divisible(expansion, work)
     batches, place, is_straight = _Batches(Writer(expansion, work.canary)), 0, True
     stop = min(work.span, total if work.last is None else work.last) if total is not None else None
-    for instance in expansion.questions(work.k, work.is_trial):
-        if stop is not None and instance.number >= stop:
-            break
-        place, is_straight = instance.position, is_straight and instance.position == instance.number
-        yield from batches.add(instance)
+    for group in expansion.groups(expansion.drafts(work.k, work.is_trial, stop)):
+        place = group[-1].position
+        is_straight = is_straight and all(instance.position == instance.number for instance in group)
+        yield from batches.add(group)
     yield from batches.rest()
     yield _summary(expansion, faults, total, is_straight, place + 1)
 
@@ -199,33 +199,48 @@ def expand_stretch(work: Work, first: int, last: int) -> Iterator[Any]:
     """Batches of rows of instances that stand at the positions of their numbers, then the stretch; ends at a hole."""
     expansion = yield from _prepared(work, Faults())
     batches, walker = _Batches(Writer(expansion, work.canary)), expansion.drawing.walker(Item())
-    hole = None
-    for number in range(first, last):
-        scope = _sought(expansion, walker, number, number, work.k)
-        if scope is None:
-            hole = number
-            break
-        yield from _questions(expansion, batches, number, number, scope)
+    number = first
+    for group in expansion.groups(_straight(expansion, walker, first, last, work.k)):
+        yield from batches.add(group)
+        number = group[-1].number + 1
     yield from batches.rest()
+    hole = number if number < last else None
     yield Stretch((walker.drawn - walker.rejected, walker.drawn), hole, permission.used())
+
+
+def _straight(expansion: Expansion, walker: Walker[Any], first: int, last: int, k: int) -> Iterator[Draft]:
+    """What the instances are made of that stand at the positions of their numbers, up to a hole."""
+    for number in range(first, last):
+        scope = _sought(expansion, walker, number, number, k)
+        if scope is None:
+            return
+        yield Draft(Item(), number, number, scope)
 
 
 def expand_rest(work: Work, first: int, last: int, position: int) -> Iterator[Any]:
     """Batches of rows of all instances from the number `first` on, which are sought from the position on."""
     expansion = yield from _prepared(work, Faults())
     batches, walker = _Batches(Writer(expansion, work.canary)), expansion.drawing.walker(Item())
-    number, dry = first, 0
-    while number < last:
-        scope = _sought(expansion, walker, position, number, work.k)
-        dry = dry + 1 if scope is None else 0
-        if scope is not None:
-            yield from _questions(expansion, batches, number, position, scope)
-            number += 1
-        elif dry >= DRY_POSITIONS:
-            raise expansion.too_few(number, work.k, Item(), "the walk over all choices ends")
-        position += 1
+    for group in expansion.groups(_scattered(expansion, walker, first, last, work.k, position)):
+        yield from batches.add(group)
     yield from batches.rest()
     yield Stretch((walker.drawn - walker.rejected, walker.drawn), tools=permission.used())
+
+
+def _scattered(
+    expansion: Expansion, walker: Walker[Any], first: int, last: int, k: int, position: int
+) -> Iterator[Draft]:
+    """What the instances of these numbers are made of, sought from the position on."""
+    number, dry = first, 0
+    while number < last:
+        scope = _sought(expansion, walker, position, number, k)
+        dry = dry + 1 if scope is None else 0
+        if scope is not None:
+            yield Draft(Item(), number, position, scope)
+            number += 1
+        elif dry >= DRY_POSITIONS:
+            raise expansion.too_few(number, k, Item(), "the walk over all choices ends")
+        position += 1
 
 
 def _sought(expansion: Expansion, walker: Walker[Any], position: int, count: int, k: int) -> Any:
@@ -237,16 +252,6 @@ def _sought(expansion: Expansion, walker: Walker[Any], position: int, count: int
         raise expansion.too_few(count, k, Item(), str(error)) from None
     finally:
         found()
-
-
-def _questions(
-    expansion: Expansion, batches: _Batches, number: int, position: int, scope: dict[str, Any]
-) -> Iterator[Batch]:
-    """The rows of one instance in every wording."""
-    instance = expansion.instance(Item(), number, position, dict(scope))
-    yield from batches.add(instance)
-    for wording in expansion.prepared.variants:
-        yield from batches.add(expansion.variant(instance, scope, wording))
 
 
 _EXPANSIONS: dict[tuple[str, str, str], Expansion] = {}
