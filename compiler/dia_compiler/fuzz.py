@@ -56,13 +56,14 @@ def template_key(language: int, benchmark: str, template: str, seed: str) -> byt
 class Stream:
     """Unbiased integers from SHA-256 in counter mode: block n is SHA-256(key, n as 8 bytes), least bit first.
 
-    With a number the key is H(key, number), made when the first block is: most draws of replayed choices take none.
+    With a number the key is H(key, number), and with a step before it H(H(key, step), number). It is made when the
+    first block is: most draws of replayed choices take none.
     """
 
-    __slots__ = ("block", "key", "left", "number", "pool")
+    __slots__ = ("block", "key", "left", "number", "pool", "step")
 
-    def __init__(self, key: bytes, number: int | None = None) -> None:
-        self.key, self.number, self.block, self.pool, self.left = key, number, 0, 0, 0
+    def __init__(self, key: bytes, number: int | None = None, step: tuple[int, int] | None = None) -> None:
+        self.key, self.number, self.step, self.block, self.pool, self.left = key, number, step, 0, 0, 0
 
     def bits(self, count: int) -> int:
         """The next `count` bits."""
@@ -76,7 +77,8 @@ class Stream:
     def _fill(self, count: int) -> None:
         """Takes as many blocks as the next `count` bits need, and ever more at once while they are asked for."""
         if self.number is not None:
-            self.key, self.number = derived(self.key, self.number), None
+            key = self.key if self.step is None else derived(self.key, *self.step)
+            self.key, self.number = derived(key, self.number), None
         key, block, left = self.key, self.block, self.left
         more = max((count - left + 255) >> 8, min(block >> 1, AHEAD))
         if block + more > len(COUNTERS):
@@ -548,12 +550,14 @@ class Walker(Generic[T]):
             point = node.trail[place]
             options, made, _, _ = point
             if options == 0:
-                return self._complete(derived(key, place, "vast", left), path, keep=False).value
+                return self._drawn(derived(key, place, "vast", left), path, False).value
             choice, left = self._chosen(digit_key(key, place, options), point, left)
             path = (*path, choice)
             if choice != made:
+                if not left:
+                    return self._drawn(key, path, False, (place, choice)).value
                 key = derived(key, place, choice)
-                node = self._complete(key, path, keep=left > 0)
+                node = self._complete(key, path)
         return node.value
 
     @staticmethod
@@ -571,21 +575,23 @@ class Walker(Generic[T]):
         inner = (ticket - first) % weights[item] if item == choice else ticket - edges[item] + weights[item]
         return item, left * weights[item] + inner
 
-    def _complete(self, key: bytes, path: tuple[int, ...], keep: bool = True) -> Completion[T]:
+    def _complete(self, key: bytes, path: tuple[int, ...]) -> Completion[T]:
+        """The node behind the path, kept for the positions that go on from it."""
         held = self.nodes.get(key)
         if held is not None and held[0] == path:
             return held[1]
-        node = self._drawn(key, path, keep)
-        if keep:
-            if len(self.nodes) >= 20_000:
-                self.nodes.clear()
-            self.nodes[key] = (path, node)
+        node = self._drawn(key, path, True)
+        if len(self.nodes) >= 20_000:
+            self.nodes.clear()
+        self.nodes[key] = (path, node)
         return node
 
-    def _drawn(self, key: bytes, path: tuple[int, ...], is_read: bool) -> Completion[T]:
+    def _drawn(
+        self, key: bytes, path: tuple[int, ...], is_read: bool, step: tuple[int, int] | None = None
+    ) -> Completion[T]:
         first: Completion[T] | None = None
         for attempt in range(self.attempts):
-            choose = Choose(path, Stream(key, attempt), is_read)
+            choose = Choose(path, Stream(key, attempt, step), is_read)
             self.drawn += 1
             try:
                 value = self.draw(choose)
