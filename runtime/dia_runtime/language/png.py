@@ -166,11 +166,15 @@ def _average(row: bytes, above: bytes, step: int) -> bytes:
 
 
 def _paeth(row: bytes, above: bytes, step: int) -> bytes:
-    found, above = bytearray(step), bytes(step) + above
-    for place, byte in enumerate(row):
-        left, up, corner = found[place], above[place + step], above[place]
-        to_left, to_up, to_corner = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
-        nearest = left if to_left <= to_up and to_left <= to_corner else up if to_up <= to_corner else corner
+    found = bytearray(step)
+    for byte, up, corner, left in zip(row, above, bytes(step) + above, found, strict=False):  # `found` grows meanwhile
+        if up == corner:
+            nearest = left
+        elif left == corner:
+            nearest = up
+        else:
+            to_left, to_up, to_corner = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
+            nearest = left if to_left <= to_up and to_left <= to_corner else up if to_up <= to_corner else corner
         found.append(byte + nearest & 255)
     return bytes(found[step:])
 

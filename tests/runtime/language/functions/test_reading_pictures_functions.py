@@ -17,6 +17,7 @@ import pytest
 from dia_runtime.language.budgets import reset
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions import library
+from dia_runtime.language.png import _paeth
 from dia_runtime.language.qr import ALPHANUMERIC, BLOCKS, CHECK_WORDS, alignment_places
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -266,10 +267,25 @@ def test_hostile_metadata_are_told(held: bytes, function: str, words: str) -> No
         read(function, png((2, 2, 8, 0, 0, 0, 0), zlib.compress(bytes(6)), held))
 
 
+BYTES = st.sampled_from([0, 1, 127, 128, 254, 255]) | st.integers(0, 255)
+
+
 def test_paeth_and_average_are_paid_for_by_the_sample() -> None:
     rows = (b"\4" + bytes(2048 * 4)) * 2048
     with pytest.raises(LanguageError, match="steps"):
         read("png_pixels", png((2048, 2048, 8, 6, 0, 0, 0), zlib.compress(rows)))
+
+
+@given(st.lists(st.tuples(BYTES, BYTES), max_size=24), st.integers(1, 8))
+def test_paeth_is_undone_as_the_standard_says(columns: list[tuple[int, int]], step: int) -> None:
+    row, above = bytes(byte for byte, _ in columns), bytes(byte for _, byte in columns)
+    found: list[int] = []
+    for place, byte in enumerate(row):
+        left, up = found[place - step] if place >= step else 0, above[place]
+        corner = above[place - step] if place >= step else 0
+        nearest = min((left, up, corner), key=lambda one: abs(left + up - corner - one))  # the first of equal ones
+        found.append((byte + nearest) % 256)
+    assert _paeth(row, above, step) == bytes(found)
 
 
 @given(st.data())
