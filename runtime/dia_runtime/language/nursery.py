@@ -20,7 +20,7 @@ from typing import Any
 CONTEXT = multiprocessing.get_context("spawn")
 CAN_DIVIDE = sys.platform == "linux"  # elsewhere what libraries have begun may not outlive it
 SECONDS_TO_END = 5.0
-YOUNG = 50_000  # objects between two looks for garbage: most of what an evaluation makes goes without one
+YOUNG = 150_000  # objects between two looks for garbage: most of what an evaluation makes goes without one
 
 Serve = Callable[[Connection, Any], None]
 Place = tuple[Connection, Any]
