@@ -16,11 +16,12 @@ from typing import Final, NamedTuple
 VOID: Final = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
 )
+ALONE_STANDING: Final = VOID | {""}  # names of marks without a partner
 RAW: Final = frozenset(["script", "style"])
 TEXT_ALONE: Final = RAW | {"textarea", "title"}
 NAME: Final = "[a-z][a-z0-9]*+"
 ALONE: Final = "|".join(sorted(TEXT_ALONE))
-ATTRIBUTES: Final = r"""(?: [^\s"'<>/=]+="[^"]*")*"""
+ATTRIBUTES: Final = r"""(?: [^\s"'<>/=]++="[^"]*+")*+"""
 # The groups: the whole mark, the name of an element with text alone, that of another or of an end, the attributes, the
 # text alone, and a comment. That text is one without an end tag in it, whose own end follows.
 MARK: Final = re.compile(
@@ -91,10 +92,12 @@ def _ends(names: list[str]) -> dict[int, int] | None:
     ends: dict[int, int] = {}
     begun: list[int] = []
     for place, name in enumerate(names):
-        if name[:1] == "/":
-            if not begun or names[begun[-1]] != name[1:]:
-                return None
-            ends[begun.pop()] = place
-        elif name and name not in VOID:
+        if name in ALONE_STANDING:
+            continue
+        if name[0] != "/":
             begun.append(place)
+        elif begun and names[begun[-1]] == name[1:]:
+            ends[begun.pop()] = place
+        else:
+            return None
     return None if begun else ends
