@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Callable
+from itertools import product
 from typing import TypeAlias
-from urllib.parse import quote
 
 from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError, did_you_mean
@@ -27,7 +26,10 @@ SHARE85 = 2**38 // 85 + 1
 VALUES85 = bytes.maketrans(BASE85, bytes(range(85)))
 Encoder: TypeAlias = Callable[[bytes], str]
 Decoder: TypeAlias = Callable[[bytes], bytes]
-PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})?")
+# How `percent_encode` writes each byte, and which byte each two digits behind a % stand for
+UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+PERCENTED = [chr(byte) if byte in UNRESERVED else f"%{byte:02X}" for byte in range(256)]
+OCTETS = {bytes(pair): bytes([int(bytes(pair), 16)]) for pair in product(b"0123456789ABCDEFabcdef", repeat=2)}
 
 
 def utf8(text: str) -> bytes:
@@ -146,7 +148,7 @@ def to_base64(data: bytes) -> str:
     >>> to_base64(b"hi")
     'aGk='
     """
-    return base64.b64encode(_sized("to_base64", data, 2)).decode("ascii")
+    return binascii.b2a_base64(_sized("to_base64", data, 2), newline=False).decode("ascii")
 
 
 def from_base64(text: str) -> bytes:
@@ -157,7 +159,7 @@ def from_base64(text: str) -> bytes:
     >>> from_base64("aGk=")
     b'hi'
     """
-    return _canonical("base64", base64.b64decode, to_base64, text)
+    return _canonical("base64", binascii.a2b_base64, to_base64, text)
 
 
 def to_base85(data: bytes) -> str:
@@ -260,7 +262,7 @@ def percent_encode(text: str) -> str:
     'a%20b%2F%C3%A9'
     """
     data = _sized("percent_encode", utf8(text), 3)
-    return text if data.isalnum() else quote(data, safe="")  # letters and digits of ASCII
+    return text if data.isalnum() else "".join([PERCENTED[byte] for byte in data])  # letters and digits of ASCII
 
 
 def percent_decode(text: str) -> str:
@@ -273,13 +275,14 @@ def percent_decode(text: str) -> str:
     'a b/é'
     """
     data = utf8(text)
-    return text_of(PERCENT.sub(_percent_byte, data)) if b"%" in data else text
-
-
-def _percent_byte(match: re.Match[bytes]) -> bytes:
-    if match[1] is None:
-        raise _malformed("percent-encoded")
-    return bytes([int(match[1], 16)])
+    if b"%" not in data:
+        return text
+    first, *parts = data.split(b"%")
+    try:
+        decoded = b"".join([OCTETS[part[:2]] + part[2:] for part in parts])
+    except KeyError:
+        raise _malformed("percent-encoded") from None
+    return text_of(first + decoded)
 
 
 def _to_base32(data: bytes) -> bytes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import re
 import shutil
 import subprocess
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_to_bytes
 
 import pytest
 from dia_runtime.language.budgets import reset
@@ -156,6 +157,16 @@ def test_percents_agree_with_the_standard(text: str) -> None:
     assert call("percent_encode", text) == shown
     assert call("percent_decode", shown) == text
     assert unquote(shown) == text
+
+
+@given(st.text("%%0aF9gé+ ", max_size=12))
+def test_percents_are_read_where_two_digits_follow_and_refused_elsewhere(text: str) -> None:
+    data = unquote_to_bytes(text)
+    is_text = data.decode(errors="replace").encode() == data
+    if is_text and not re.search(r"%(?![0-9A-Fa-f]{2})", text):
+        assert call("percent_decode", text) == data.decode()
+    else:
+        assert code("percent_decode", text) == "E501"
 
 
 def test_unknown_names_and_wrong_numbers_are_refused() -> None:
