@@ -327,8 +327,7 @@ def test_usernames_of_a_style_are_all_different() -> None:
 def few_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two words of each category, so that all sentences can be made."""
     cached = (
-        sentences.places_of, sentences.clause_count, sentences.sentence_count, sentences.spellings,
-        sentences.choices_of,
+        sentences.places_of, sentences.clause_count, sentences.sentence_count, sentences.form_of, sentences.form_at,
     )  # fmt: skip
     few = {"determiner": ("a", "the"), "conjunction": ("and",)}
     monkeypatch.setattr(sentences, "words_of", lambda name: few.get(name, (f"o{name[:4]}", f"x{name[:4]}")))
@@ -344,7 +343,8 @@ def test_no_two_ways_through_the_grammar_give_one_sentence() -> None:
     for size in (3, 4, 5, 7):
         shapes = [sentences.shape_at(size, index) for index in range(sentences.shape_count(size))]
         assert len(set(shapes)) == len(shapes) and all(len(shape) == size for shape in shapes)
-        texts = [sentences.sentence_at(shape, index) for shape in shapes for index in range(sentences.spellings(shape))]
+        forms = list(map(sentences.form_of, shapes))
+        texts = [form.sentence(index) for form in forms for index in range(form.texts)]
         assert len(set(texts)) == len(texts) == sentences.sentence_count(size)
         assert [sentences.read(text) for text in texts[::7]] == [
             shape for shape in shapes for _ in range(sentences.spellings(shape))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import pairwise
 from math import comb, factorial
 from typing import Any
@@ -72,12 +73,10 @@ class SortedLists(Domain):
     chance below that of two random streams.
     """
 
-    __slots__ = ("is_unique", "length", "of")
-
     def __init__(self, of: Enumerable, length: int, is_unique: bool) -> None:
         self.of, self.length, self.is_unique = of, length, is_unique
 
-    @property
+    @cached_property
     def count(self) -> int:
         size = self.of.count
         return comb(size, self.length) if self.is_unique else comb(size + self.length - 1, self.length)

@@ -8,6 +8,7 @@ the same place, so that a text has one reading and two choices never give one te
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
 from math import prod
@@ -94,7 +95,6 @@ def clause_count(size: int) -> int:
     return sum(spellings(shape) for shape in clauses(size))
 
 
-@lru_cache(maxsize=SHAPES)
 def spellings(shape: Shape) -> int:
     """The number of texts of one shape."""
     return prod(len(words_of(category)) for category in shape)
@@ -116,37 +116,51 @@ def shape_at(size: int, index: int) -> Shape:
     raise IndexError(index)
 
 
-def sentence_at(shape: Shape, index: int) -> str:
-    """The text with that number among those of one shape."""
-    words = []
-    for known in choices_of(shape):
-        index, place = divmod(index, len(known))
-        words.append(known[place])
-    return written(shape, words[::-1])
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is asked of a shape for each of its texts.
+
+    How many texts it has, the words that may stand at each of its places, from the last one on, and the places of its
+    determiners and of its conjunctions.
+    """
+
+    texts: int
+    choices: tuple[tuple[str, ...], ...]
+    determiners: tuple[int, ...]
+    conjunctions: tuple[int, ...]
+
+    def sentence(self, index: int) -> str:
+        """The text with that number."""
+        words = []
+        for known in self.choices:
+            index, place = divmod(index, len(known))
+            words.append(known[place])
+        return self.written(words[::-1])
+
+    def written(self, words: list[str]) -> str:
+        """The sentence of the words: `an` before a vowel, a comma before a conjunction, a capital and a full stop."""
+        parts = list(words)
+        for place in self.determiners:
+            if words[place] == "a" and words[place + 1][0] in "aeiou":
+                parts[place] = "an"
+        for place in self.conjunctions:
+            parts[place - 1] += ","
+        text = " ".join(parts)
+        return f"{text[0].upper()}{text[1:]}."
 
 
 @lru_cache(maxsize=SHAPES)
-def choices_of(shape: Shape) -> tuple[tuple[str, ...], ...]:
-    """The words that may stand at each place of the shape, from the last one on."""
-    return tuple(words_of(category) for category in reversed(shape))
+def form_at(size: int, index: int) -> Form:
+    """The form of the shape with that number among those of so many words."""
+    return form_of(shape_at(size, index))
 
 
-def written(shape: Shape, words: list[str]) -> str:
-    """The sentence of the words: `an` before a vowel, a comma before a conjunction, a capital and a full stop."""
-    parts = list(words)
-    for place in _marks(shape, "determiner"):
-        if words[place] == "a" and words[place + 1][0] in "aeiou":
-            parts[place] = "an"
-    for place in _marks(shape, "conjunction"):
-        parts[place - 1] += ","
-    text = " ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
-
-
-@lru_cache(maxsize=2 * SHAPES)
-def _marks(shape: Shape, category: str) -> tuple[int, ...]:
-    """The places of the shape at which a word of the category stands."""
-    return tuple(place for place, held in enumerate(shape) if held == category)
+@lru_cache(maxsize=SHAPES)
+def form_of(shape: Shape) -> Form:
+    """The form of a shape."""
+    choices = tuple(words_of(category) for category in reversed(shape))
+    places = [tuple(at for at, held in enumerate(shape) if held == name) for name in ("determiner", "conjunction")]
+    return Form(spellings(shape), choices, *places)
 
 
 FOLLOWERS: dict[str, tuple[str, ...]] = {
@@ -168,7 +182,7 @@ def read(text: str) -> Shape | None:
     words = text[:1].lower() + text[1:-1].replace(",", "")
     found = ["a" if word == "an" else word for word in words.split(" ")]
     shape = tuple(_categories(found))
-    if len(shape) != len(found) or shape[-1] not in ENDS or written(shape, found) != text:
+    if len(shape) != len(found) or shape[-1] not in ENDS or form_of(shape).written(found) != text:
         return None
     return shape
 
@@ -195,8 +209,8 @@ class Sentences(Domain):
 
     def draw(self, choose: Choose) -> Value:
         size = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
-        shape = shape_at(size, choose.below(shape_count(size)))
-        return sentence_at(shape, choose.below(spellings(shape)))
+        form = form_at(size, choose.below(shape_count(size)))
+        return form.sentence(choose.below(form.texts))
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, str) or len(value) > 50 * LONGEST:
@@ -210,8 +224,8 @@ class Sentences(Domain):
 
     def boundary(self) -> list[Value]:
         """The first sentence of the shortest and the last of the longest shapes."""
-        last = shape_at(self.high, shape_count(self.high) - 1)
-        return [sentence_at(shape_at(self.low, 0), 0), sentence_at(last, spellings(last) - 1)]
+        last = form_at(self.high, shape_count(self.high) - 1)
+        return [form_at(self.low, 0).sentence(0), last.sentence(last.texts - 1)]
 
 
 class SentenceType(ParameterType):
