@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cache
+from functools import cache, lru_cache
 from math import comb
 
 from dia_compiler.types.base import VAST, Choose
@@ -53,6 +53,7 @@ class _Choices(dict[int, list[int]]):
 _choices = cache(_Choices)
 
 
+@lru_cache(maxsize=1024)
 def capped_choices(size: int, length: int) -> int:
     """How many subsets of that length there are; no more than 2**4096."""
     if not 0 <= length <= size:
