@@ -151,11 +151,14 @@ class Maker:
         # what the domain depends on; its conditions, which come behind, look at its values
         is_pure = all(use.name not in namespace.own for _, use in self.calls) and not self.has_inner_conditions
         self.reads = tuple(dict.fromkeys(use.name for _, use in self.uses)) if is_pure else ()
-        self.has_fixed_parts = not self.uses and not self.calls
+        has_fixed_parts = not self.uses and not self.calls
+        self.has_the_same_parts = has_fixed_parts and all(maker.is_constant for maker in self.nested)
         bound = values | {"it", name} if name else values | {"it"}
         self.where = [self._condition(piece, namespace, bound) for piece in use.where]
         self.is_fixed = not self.uses and not self.calls
         self.is_alike = not self.uses and not self.where and all(use.name not in namespace.own for _, use in self.calls)
+        # the library's functions give the same for the same, so it is not made for each draw
+        self.is_the_same = self.is_constant or (self.is_alike and all(maker.is_alike for maker in self.nested))
         self.held: Domain | None = None
         self.base: Domain | None = None
         self.made: dict[Any, Domain] = {}
@@ -228,11 +231,13 @@ class Maker:
         """The domain under the scope. Raises DiaError at the option that cannot be."""
         if self.held is not None:
             return self.held
-        domain = self._known(scope) if self.base is None else self.base
-        if self.is_constant or (self.is_alike and all(maker.is_alike for maker in self.nested)):
-            self.held = domain  # the library's functions give the same for the same, so it is not made for each draw
-        elif self.has_fixed_parts and all(maker.is_constant for maker in self.nested):
-            self.base = domain
+        domain = self.base
+        if domain is None:
+            domain = self._known(scope)
+            if self.is_the_same:
+                self.held = domain
+            elif self.has_the_same_parts:
+                self.base = domain
         return Filtered(domain, self._holds(scope)) if self.where else domain
 
     def _known(self, scope: Scope) -> Domain:
