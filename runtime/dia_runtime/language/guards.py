@@ -388,6 +388,25 @@ def steps(items: Value) -> Any:
     return items
 
 
+def rows_together(together: Callable[..., Value], *lists: Value) -> Any:
+    """What `steps` gives for the library's `zip` of the lists, to loops that take each row apart at once."""
+    if not LISTS.issuperset(map(type, lists)):
+        return steps(together(*lists))
+    charge(len(lists[0]) + min(map(len, lists)) + 1)
+    return zip(*lists, strict=False)
+
+
+def numbered(counted: Callable[..., Value], items: Value, *start: Value) -> Any:
+    """What `steps` gives for the library's `enumerate` of the items, to loops that take each row apart at once."""
+    if start or type(items) is not list:
+        return steps(counted(items, *start))
+    charge(2 * len(items) + 1)
+    return enumerate(items)
+
+
+LISTS = frozenset({list})
+
+
 def every(values: Iterable[Value]) -> bool:
     """Whether all values are true; each must be a boolean."""
     for value in values:  # noqa: SIM110 - `all` would call for each value, in twice the time

@@ -87,7 +87,7 @@ class Once:
 
 GUARDS = (
     *BINARY.values(), *UNARY.values(), *COMPARED.values(),
-    "item_of", "slice_of", "field", "record", "joined", "steps", "every", "some",
+    "item_of", "slice_of", "field", "record", "joined", "steps", "rows_together", "numbered", "every", "some",
 )  # fmt: skip
 
 
@@ -111,31 +111,31 @@ def constant(name: str) -> Value:
     return texts[name]
 
 
+MISSING: Any = object()
+
+
 def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> OwnCall:
     """The function of a face: its last argument is an entry, which decides what is done; the first one may be it too.
 
     `apply(text, step)` is what `reduce(apply, steps, text)` calls, `holds(rule, text)` is what a person writes.
     """
 
-    last: Any = object()  # loops ask for one entry after the other, but mostly for the same
-    chosen: Callable[..., Value] | None = None
+    find = entries.get
 
-    def call(scope: Mapping[str, Value], *arguments: Value) -> Value:
-        nonlocal last, chosen
-        if not arguments or type(arguments[-1]) is not Entry:
-            first, *others = arguments
-            arguments = (*others, first)
-        entry = arguments[-1]
-        if entry is not last:
-            if type(entry) is not Entry:
-                raise LanguageError(f"the last argument of `{name}` is an entry of a catalog")
-            chosen, last = entries.get((entry.catalog, entry.name)), entry
+    def call(scope: Mapping[str, Value], subject: Value = MISSING, entry: Value = MISSING, *more: Value) -> Value:
+        if type(entry) is Entry and not more:  # as in loops, without lists of arguments
+            chosen = find((entry.catalog, entry.name))
+            if chosen is not None:
+                return chosen(scope, entry.values, subject)
+        arguments = [given for given in (subject, entry, *more) if given is not MISSING]
+        *others, last = arguments
+        if type(last) is not Entry:
+            last, *others = arguments
+        if type(last) is not Entry:
+            raise LanguageError(f"the last argument of `{name}` is an entry of a catalog")
+        chosen = find((last.catalog, last.name))
         if chosen is None:
-            raise LanguageError(f"the entries of `{entry.catalog}` have no face `{name}`")
-        if len(arguments) == 1:
-            return chosen(scope, entry.values)
-        if len(arguments) == 2:  # to hand on a list of arguments takes longer
-            return chosen(scope, entry.values, arguments[0])
-        return chosen(scope, entry.values, *arguments[:-1])
+            raise LanguageError(f"the entries of `{last.catalog}` have no face `{name}`")
+        return chosen(scope, last.values, *others)
 
     return call

@@ -214,3 +214,30 @@ def test_entries_are_the_same_if_all_of_their_parts_are(one: Entry, other: Entry
     parts = [(entry.catalog, entry.name, entry.values) for entry in (one, other)]
     assert (one == other) is (parts[0] == parts[1]) and one == copy.copy(one)
     assert (one != other) is (parts[0] != parts[1]) and one != parts[0]
+
+
+def outcome(text: str, first: Value, second: Value, steps: int = 1000) -> tuple[object, int]:
+    """What becomes of an expression of two lists, and the steps that are left."""
+    budgets.reset(steps)
+    compiled = compile_expression(syntax.parse(Text(text)), Namespace(), values=frozenset({"u", "v"}))
+    try:
+        return compiled.call({"u": first, "v": second}), budgets.left()
+    except (LanguageError, ValueError) as error:
+        return str(error), budgets.left()
+
+
+DIGITS = st.lists(st.integers(0, 9), max_size=5) | st.just("ab")
+
+
+@given(DIGITS, DIGITS, st.integers(0, 30))
+def test_rows_that_loops_take_apart_are_those_that_others_get_as_lists(u: Value, v: Value, steps: int) -> None:
+    for rows in ("zip(u, v)", "enumerate(u)", "enumerate(u, 7)", "enumerate(u, v)"):
+        apart, whole = f"[[a, b] for a, b in {rows}]", f"[[row[0], row[1]] for row in {rows}]"
+        (made, left), (same, other) = outcome(apart, u, v, steps), outcome(whole, u, v, steps)
+        assert made == same
+        assert left == other
+
+
+def test_rows_of_another_width_are_refused_alike() -> None:
+    for rows, row in (("zip(u)", "[u]"), ("zip(u, v, u)", "[[u[0], v[0], u[0]]]")):
+        assert outcome(f"[a for a, b in {rows}]", [1], [2])[0] == outcome(f"[a for a, b in {row}]", [1], [2])[0]
