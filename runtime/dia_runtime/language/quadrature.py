@@ -6,11 +6,12 @@ the series leaves out (Moore, Interval Analysis, 1966, chapter 8).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 from dia_runtime.language.budgets import charge
+from dia_runtime.language.ends import SPARE_BITS as ENDS_BITS
+from dia_runtime.language.ends import Ends, NotFinite, dot, ends_of, intervals_of, quotient, times_whole
 
 PANELS = 2_000
 SMALLEST_PANEL = 2.0**-20  # of the whole range: below, the expression is not smooth there
@@ -33,7 +34,7 @@ def enclosed_integral(integral: Any, bounds: tuple[Any, Any], iv: Any) -> Any:
     iv.prec = precision + SPARE_BITS
     try:
         return _Panels(integral.function, integral.variables[0], bounds, order, iv).total(precision)
-    except NotSmooth:
+    except (NotSmooth, NotFinite):
         return None
     finally:
         iv.prec = precision
@@ -81,7 +82,7 @@ class _Panels:
             if rest.delta * abs(radius) > enough * size:
                 return None
             found = self.series([middle, radius])
-        except NotSmooth:
+        except (NotSmooth, NotFinite):
             return None
         even = (term / _whole(self.iv, k + 1) for k, term in enumerate(found[: self.order]) if k % 2 == 0)
         return 2 * radius * (sum(even) + rest)
@@ -136,21 +137,21 @@ class _Expansion:
 
     def times(self, a: Series, b: Series) -> Series:
         """The product, cut behind the last coefficient that is asked for."""
-        size = min(len(a) + len(b) - 1, self.order + 1)
-        spans = ((k, max(0, k - len(b) + 1), min(k, len(a) - 1)) for k in range(size))
-        return [
-            self.inner((a[i] for i in range(low, high + 1)), (b[k - i] for i in range(low, high + 1)))
-            for k, low, high in spans
-        ]
+        size, one, other = min(len(a) + len(b) - 1, self.order + 1), self.ends(a), self.ends(b)[::-1]
+        starts = ((k, max(0, k - len(b) + 1)) for k in range(size))
+        return intervals_of(
+            (dot(one[low : k + 1], other[len(b) - 1 - k + low :], self.bits) for k, low in starts), self.iv
+        )
 
-    def inner(self, a: Iterable[Any], b: Iterable[Any]) -> Any:
-        """The sum of the products, below the surface of mpmath's objects, which doubles the speed."""
-        from mpmath.libmp import mpi_add, mpi_mul
+    @property
+    def bits(self) -> int:
+        """Of which no more than the last is lost where products are summed up."""
+        return int(self.iv.prec) + ENDS_BITS
 
-        total, precision = self.iv.mpf(0)._mpi_, self.iv.prec
-        for x, y in zip(a, b, strict=True):
-            total = mpi_add(total, mpi_mul(x._mpi_, y._mpi_, precision), precision)
-        return self.iv.make_mpf(total)
+    def ends(self, series: Series) -> list[Ends]:
+        """The coefficients in the form in which sums of products are quick."""
+        bits = self.bits
+        return [ends_of(term, bits) for term in series]
 
     def power(self, base: Series, exponent: Any) -> Series:
         """A rational power; small whole ones by products, which a zero of the base does not harm."""
@@ -168,25 +169,13 @@ class _Expansion:
 
     def recurrence(self, start: Any, factors: tuple[int, int], inner: Series, divisor: Any) -> Series:
         """g with n g[n] divisor = the sum of (a k + b n) inner[k] g[n - k] over k = 1 to n, the factors being a, b."""
-        (a, b), found = factors, [start]
+        (a, b), parts, found, bits = factors, self.ends(inner), self.ends([start]), self.bits
+        below, places = ends_of(divisor, bits), range(1, len(inner))
         for n in range(1, self.order + 1):
-            weights = (a * k + b * n for k in range(1, n + 1))
-            total = self.weighted(weights, inner[1 : n + 1], found[: -len(inner) : -1])
-            found.append(total / (_whole(self.iv, n) * divisor))
-        return found
-
-    def weighted(self, weights: Iterable[int], a: Iterable[Any], b: Iterable[Any]) -> Any:
-        """The sum of the weighted products, below mpmath's objects too, which take most time for whole numbers."""
-        from mpmath.libmp import mpf_add, mpf_mul_int, mpi_mul, round_ceiling, round_floor
-
-        (low, high), precision = self.iv.mpf(0)._mpi_, self.iv.prec
-        for weight, x, y in zip(weights, a, b, strict=False):
-            least, most = mpi_mul(x._mpi_, y._mpi_, precision)
-            if weight < 0:
-                least, most = most, least
-            low = mpf_add(low, mpf_mul_int(least, weight, precision, round_floor), precision, round_floor)
-            high = mpf_add(high, mpf_mul_int(most, weight, precision, round_ceiling), precision, round_ceiling)
-        return self.iv.make_mpf((low, high))
+            weights = [a * k + b * n for k in places]
+            total = dot(parts[1 : n + 1], found[: -len(parts) : -1], bits, weights)
+            found.append(quotient(total, times_whole(below, n), bits))
+        return [start, *intervals_of(found[1:], self.iv)]
 
     def exponential(self, inner: Series) -> Series:
         return self.recurrence(self.iv.exp(inner[0]), (1, 0), inner, _whole(self.iv, 1))
@@ -208,16 +197,17 @@ class _Expansion:
         import sympy
 
         inner = self.of(value.args[0])
-        by_place = [_whole(self.iv, k) * term for k, term in enumerate(inner)]
-        sines, cosines = [self.iv.sin(inner[0])], [self.iv.cos(inner[0])]
+        slopes, bits = [times_whole(term, max(k, 1)) for k, term in enumerate(self.ends(inner))], self.bits
+        sines, cosines = self.ends([self.iv.sin(inner[0])]), self.ends([self.iv.cos(inner[0])])
         for n in range(1, self.order + 1):
-            slopes, whole = by_place[1 : n + 1], _whole(self.iv, n)
-            both = [self.inner(slopes, known[: -len(inner) : -1]) / whole for known in (cosines, sines)]
-            sines.append(both[0])
-            cosines.append(-both[1])
+            both = [dot(slopes[1 : n + 1], known[: -len(inner) : -1], bits) for known in (cosines, sines)]
+            risen, fallen = (quotient(total, (n, n, 0), bits) for total in both)
+            sines.append(risen)
+            cosines.append((-fallen[1], -fallen[0], fallen[2]))
+        sine, cosine = intervals_of(sines, self.iv), intervals_of(cosines, self.iv)
         if isinstance(value, sympy.tan):
-            return self.times(sines, self.power(cosines, _minus_one()))
-        return sines if isinstance(value, sympy.sin) else cosines
+            return self.times(sine, self.power(cosine, _minus_one()))
+        return sine if isinstance(value, sympy.sin) else cosine
 
 
 @lru_cache(maxsize=1_024)
