@@ -25,7 +25,7 @@ from dia_compiler.types.base import Choose, Domain, OptionFault
 Scope = dict[str, Value]
 Evaluated = Callable[[Scope], Value]
 PLAIN = frozenset({int, str, bool})
-MOST_MADE = 24  # domains of one use of a type that are kept
+MOST_MADE = 32  # domains of one use of a type that are kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,9 @@ class Graphs(Domain):
         return reaches(len(self.nodes), joined)
 
     def _graph(self, places: list[int], choose: Choose) -> Value:
-        joined = (self.pairs[place] for place in places)
-        graph = Record(nodes=list(self.nodes), edges=[[self.nodes[a], self.nodes[b]] for a, b in joined])
+        nodes = self.nodes
+        joined = map(self.pairs.__getitem__, places)
+        graph = Record(nodes=list(nodes), edges=[[nodes[a], nodes[b]] for a, b in joined])
         graph["directed"] = self.is_directed
         if self.weights is not None:
             low, high = self.weights
