@@ -68,9 +68,10 @@ def iterate(function: Function, start: Value, times: int) -> list[Value]:
     if not 0 <= times <= LIST_LENGTH:
         raise LanguageError(f"`iterate` makes 0 to {LIST_LENGTH} values", code="E501" if times < 0 else "E502")
     charge(times)
-    values = [start][:times]
-    while len(values) < times:
-        values.append(function(values[-1]))
+    values, value = [start][:times], start
+    for _ in range(times - 1):
+        value = function(value)
+        values.append(value)
     return values
 
 
