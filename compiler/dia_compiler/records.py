@@ -248,9 +248,9 @@ def _listed(values: list[Value]) -> str:
     if kinds == WHOLE:
         low, high = min(values), max(values)
         if low > -SAFE_INTEGER and high < SAFE_INTEGER:
-            return f"[{integers_text(values, ',')}]"
+            return f"[{integers_text(values, ',', low, high)}]"
         if low >= SAFE_INTEGER and high.bit_length() <= SAFE_BITS:
-            return f"""[{{"integer":"{integers_text(values, '"},{"integer":"')}"}}]"""
+            return f"""[{{"integer":"{integers_text(values, '"},{"integer":"', low, high)}"}}]"""
     if kinds == LISTS and _are_safe(list(chain.from_iterable(values))):
         return str(values).replace(" ", "")
     if kinds == RECORDS and len(values) >= MANY and len(set(map(tuple, values))) == 1:

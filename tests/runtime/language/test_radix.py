@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
+from typing import Any
 
 import pytest
-from dia_runtime.language.radix import digit_sum_of, digits_of, integer_of, integer_text, number_of
+from dia_runtime.language.radix import (
+    digit_sum_of,
+    digits_of,
+    integer_of,
+    integer_text,
+    integers_text,
+    number_of,
+    short_bounds,
+)
 from dia_runtime.language.values import ExactDecimal, decode, encode, plain
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +50,20 @@ def test_short_texts_are_pythons(number: int) -> None:
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(ValueError):
         integer_of(text)
+
+
+@given(
+    st.lists(st.integers(0, 999), min_size=1) | st.lists(st.integers(-5, 1005) | st.integers(), min_size=1),
+    st.sampled_from(["", ",", ", ", "%", "%d", "%%"]),
+)
+def test_texts_of_many_integers_are_those_of_each(numbers: list[int], joint: str) -> None:
+    assert short_bounds(numbers) == (min(numbers), max(numbers))
+    assert integers_text(numbers, joint, min(numbers), max(numbers)) == joint.join(map(str, numbers))
+
+
+@pytest.mark.parametrize("values", [[], [True], [1, True], [1, "2"], [1, 1 << 14_000], [-(1 << 14_000), 1]])
+def test_lists_of_other_things_than_short_integers_have_no_bounds(values: list[Any]) -> None:
+    assert short_bounds(values) is None
 
 
 def test_values_print_and_come_back_beyond_pythons_limit_on_digits() -> None:

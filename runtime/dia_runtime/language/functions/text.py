@@ -8,7 +8,7 @@ from dia_runtime.language.budgets import charge
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.kinds import Value
 from dia_runtime.language.limits import TEXT_LENGTH
-from dia_runtime.language.radix import are_short, integers_text
+from dia_runtime.language.radix import integers_text, short_bounds
 from dia_runtime.language.values import TEXTS, plain
 
 BLANKS = " \t\n\r\f\v"
@@ -36,9 +36,10 @@ def join(items: list[Value], separator: str = "") -> str:
     """
     charge(len(items))
     joints = len(separator) * max(0, len(items) - 1)
-    if are_short(items):
+    bounds = short_bounds(items)
+    if bounds is not None:
         _bounded("join", joints)
-        text = integers_text(items, separator)
+        text = integers_text(items, separator, *bounds)
         _bounded("join", len(text))
         return text
     parts = items if set(map(type, items)) == TEXTS else list(map(plain, items))
