@@ -117,12 +117,14 @@ def _members(given: Any, time: str) -> list[tuple[bytes, bytes, tuple[int, int]]
         given = [{"name": name, "data" if isinstance(held, bytes) else "text": held} for name, held in given.items()]
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_FILES:
         raise OptionFault("files", f"`files` must hold 1 to {MOST_FILES} members", "such as {note.txt: a text}")
-    members = [_read_member(one, time) for one in given]
+    usual = _moment(time, "time")
+    members = [_read_member(one, usual) for one in given]
     names = [name for name, _, _ in members]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise OptionFault("files", f"`files` holds the name `{twice.decode()}` twice")
-    folders = {name[:place] for name in names for place, byte in enumerate(name) if byte == ord("/")}
+    nested = [name for name in names if b"/" in name]
+    folders = {name[:place] for name in nested for place, byte in enumerate(name) if byte == ord("/")}
     if both := folders.intersection(names):
         raise OptionFault("files", f"`{min(both).decode()}` is a member and a folder of others", "rename one of them")
     if sum(len(content) for _, content, _ in members) > MOST_BYTES:
@@ -130,7 +132,7 @@ def _members(given: Any, time: str) -> list[tuple[bytes, bytes, tuple[int, int]]
     return members
 
 
-def _read_member(one: Any, time: str) -> tuple[bytes, bytes, tuple[int, int]]:
+def _read_member(one: Any, usual: tuple[int, int]) -> tuple[bytes, bytes, tuple[int, int]]:
     if not isinstance(one, Mapping) or "name" not in one or not one.keys() <= {"name", "text", "data", "time"}:
         raise OptionFault("files", "a member of `files` is a record of `name`, `text` or `data`, and perhaps `time`")
     name = _named(one["name"])
@@ -138,7 +140,7 @@ def _read_member(one: Any, time: str) -> tuple[bytes, bytes, tuple[int, int]]:
     if ("text" in one) == ("data" in one) or not isinstance(content, str if "text" in one else bytes):
         raise OptionFault("files", f"the member `{name}` needs either a `text` or bytes as `data`")
     held = _encoded(content, "files") if isinstance(content, str) else content
-    return name.encode(), held, _moment(one.get("time", time), "files")
+    return name.encode(), held, _moment(one["time"], "files") if "time" in one else usual
 
 
 def _named(name: Any) -> str:
