@@ -154,6 +154,9 @@ def enumerate_(items: list[Value], start: int = 0) -> list[Value]:
     return [[number, item] for number, item in enumerate(items, start)]
 
 
+LISTS = frozenset({list})
+
+
 def flatten(items: list[Value]) -> list[Value]:
     """Items of the lists in the list, one level deep; what is no list stays as it is.
 
@@ -162,7 +165,8 @@ def flatten(items: list[Value]) -> list[Value]:
     >>> flatten([[1, 2], 3, [[4]]])
     [1, 2, 3, [4]]
     """
-    parts = [item if isinstance(item, list) else [item] for item in items]
+    are_lists = LISTS.issuperset(map(type, items))
+    parts = items if are_lists else [item if isinstance(item, list) else [item] for item in items]
     charge(_bounded("flatten", sum(map(len, parts))))
     return list(chain.from_iterable(parts))
 

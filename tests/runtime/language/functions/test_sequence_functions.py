@@ -49,6 +49,7 @@ def test_pairs_agree_with_itertools(a: list[int], b: list[int]) -> None:
     assert call("zip", a, b) == [list(pair) for pair in zip(a, b, strict=False)]
     assert call("cartesian", a, b) == [list(pair) for pair in itertools.product(a, b)]
     assert call("flatten", [a, 7, b]) == list(itertools.chain(a, [7], b))
+    assert call("flatten", [a, b]) == [*a, *b]
     mixed = call("interleave", list(enumerate(a)), [(place, "b") for place in range(len(b))])
     assert [item for item in mixed if item[1] != "b"] == list(enumerate(a))
     assert [item for item in mixed if item[1] == "b"] == [(place, "b") for place in range(len(b))]
