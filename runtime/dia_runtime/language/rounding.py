@@ -42,13 +42,17 @@ def round_exact(value: Value, places: int, ties: str = "half_even") -> int | Exa
     ('0.62', -3, 100)
     """
     _require_rule(places, ties)
-    number = normal(value)
+    return round_normal(normal(value), places, ties)
+
+
+def round_normal(number: Value, places: int, ties: str) -> int | ExactDecimal:
+    """As `round_exact` rounds the number, which is in its normal form, by a rule that has been found right."""
     if is_symbolic(number):
         units = _symbolic_units(number, places, ties)
     elif type(number) in RATIONAL:
         units = _rational_units(number, places, ties)
     else:
-        raise LanguageError(f"only a number can be rounded; this is {described(value)}")
+        raise LanguageError(f"only a number can be rounded; this is {described(number)}")
     unit: int = 10 ** abs(places)
     if places <= 0:
         return units * unit

@@ -23,7 +23,14 @@ from dia_runtime.language.answers.split import is_bracketed
 from dia_runtime.language.certain import enclosures, equals
 from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.radix import SAFE_BITS, integer_text, integers_text
-from dia_runtime.language.rounding import DEFAULT_ZEROS, MAXIMUM_PLACES, THOUSANDS, round_exact, write_number
+from dia_runtime.language.rounding import (
+    DEFAULT_ZEROS,
+    MAXIMUM_PLACES,
+    THOUSANDS,
+    round_exact,
+    round_normal,
+    write_number,
+)
 from dia_runtime.language.values import RATIONAL, Value, decimal, has_finite_decimals, is_symbolic, normal
 
 # How many times nearer to the exact number than its tolerance a truth is written, and stored
@@ -50,7 +57,7 @@ class RoundedAnswer(AnswerType):
         number = number_of(self.name, value)
         if not self.round:
             return number
-        return round_exact(number, self.round["places"], self.round.get("ties", "half_even"))
+        return round_normal(number, self.round["places"], self.round.get("ties", "half_even"))
 
     @property
     def unit(self) -> int:
