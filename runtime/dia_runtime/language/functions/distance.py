@@ -77,22 +77,22 @@ def longest_common_subsequence(a: str, b: str) -> str:
 
 
 def _last_beginnings(a: str, b: str) -> list[list[int]]:
-    """For each rest a[i:], and each length 1, 2, ... of a common subsequence, how near b's end one can begin."""
+    """For each rest a[i:], and each length 1, 2, ... of a common subsequence, how near b's end one can begin.
+
+    Behind them stands the length of b, which is farther than any.
+    """
     charge((len(a) + 1) * (len(b) + 1))
     places: dict[str, list[int]] = {}
     for place, character in enumerate(reversed(b)):
         places.setdefault(character, []).append(place)
     for held in places.values():
         held.reverse()  # from the last one on, when counted from the end
-    ends: list[int] = []
-    found = []
+    ends, found = [len(b)], []
     for character in reversed(a):
         for place in places.get(character, ()):
-            at = bisect_left(ends, place)
-            if at < len(ends):
-                ends[at] = place
-            else:
-                ends.append(place)
+            ends[bisect_left(ends, place)] = place
+        if ends[-1] < len(b):  # a character makes the longest one longer by no more than itself
+            ends.append(len(b))
         found.append(ends.copy())
     return found[::-1]
 
