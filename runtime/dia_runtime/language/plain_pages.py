@@ -66,7 +66,7 @@ class PlainPage(NamedTuple):
         return "".join(map(html.unescape, texts)) if "&" in shown else shown
 
 
-@lru_cache(maxsize=4)  # what is asked of a page is asked of it several times in a row
+@lru_cache(maxsize=32)  # what is asked of a page is asked of it several times, now and then of a few others in between
 def plain_page(source: str) -> PlainPage | None:
     """The page, None if it is not plain."""
     if source.rfind("<!--") > source.rfind("-->"):

@@ -22,6 +22,7 @@ SIDE: Final = 4096
 AREA: Final = 1 << 22
 FILE: Final = 1 << 25
 CHUNKS: Final = 10_000
+SHORT: Final = 100_000  # bytes of a file up to which several are kept
 CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # samples a pixel, by colour type (section 11.2.1)
 NARROW: Final = {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}  # bits a sample that are read here
 FEATURES: Final = "pictures of 8 bits a sample at most, without interlacing, up to 4096 wide and high, can be read"
@@ -57,12 +58,12 @@ class Header:
 Chunks = Sequence[tuple[str, bytes]]
 
 
-@lru_cache(maxsize=1)
 def chunks_of(data: bytes) -> Chunks:
-    """The chunks of a PNG file in their order: the name of each, and what it holds. Raises LanguageError.
+    """The chunks of a PNG file in their order: the name of each, and what it holds. Raises LanguageError."""
+    return (_kept if len(data) <= SHORT else _last)(data)
 
-    Those of one file are kept, since what is asked of one is asked several times in a row.
-    """
+
+def _read(data: bytes) -> Chunks:
     if not data.startswith(SIGNATURE) or len(data) > FILE:
         raise LanguageError(
             "these bytes are no PNG picture", f"one begins with 89 50 4E 47, and has up to {FILE} bytes"
@@ -77,6 +78,10 @@ def chunks_of(data: bytes) -> Chunks:
         if len(found) == CHUNKS:
             raise LanguageError(f"the PNG picture has more than {CHUNKS} chunks", code="E502")
     raise LanguageError("the PNG picture ends early")
+
+
+# What is asked of a file is asked of it several times, now and then of a few others in between
+_kept, _last = lru_cache(maxsize=16)(_read), lru_cache(maxsize=1)(_read)
 
 
 def _chunk(data: bytes, place: int) -> tuple[str, bytes, int]:

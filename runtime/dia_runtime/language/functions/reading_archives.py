@@ -17,6 +17,7 @@ from dia_runtime.language.values import Record
 AES_METHOD, STORED, DEFLATED = 99, 0, 8
 LOCAL_HEADER, CHECK, MARK, ROUNDS = 30, 2, 10, 1000
 MOST_MEMBERS = 10_000
+SHORT = 100_000  # bytes of an archive up to which several are kept
 IS_ENCRYPTED = 1
 CIPHERS = {1: "aes128", 2: "aes192", 3: "aes256"}
 # All that zipfile and zlib raise for bytes that are no whole archive
@@ -105,7 +106,7 @@ def _within(name: str, held: bytes) -> bytes:
 def _directory(archive: bytes) -> zipfile.ZipFile:
     charge(len(archive) // 64)
     try:
-        directory = _opened(archive)
+        directory = (_kept if len(archive) <= SHORT else _last)(archive)
     except DAMAGED:
         raise LanguageError("the bytes are no ZIP file, or a damaged one") from None
     if len(directory.infolist()) > MOST_MEMBERS:
@@ -113,10 +114,12 @@ def _directory(archive: bytes) -> zipfile.ZipFile:
     return directory
 
 
-@lru_cache(maxsize=1)
-def _opened(archive: bytes) -> zipfile.ZipFile:
-    """The archive, kept since what is asked of one is asked several times in a row."""
+def _read(archive: bytes) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(archive))
+
+
+# What is asked of an archive is asked of it several times, now and then of a few others in between
+_kept, _last = lru_cache(maxsize=16)(_read), lru_cache(maxsize=1)(_read)
 
 
 def _found(directory: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:

@@ -196,8 +196,8 @@ def _read(page: str) -> list[Piece]:
     return pieces
 
 
-# What is asked of a page is asked of it several times in a row
-_kept = lru_cache(maxsize=4)(_read)
+# What is asked of a page is asked of it several times, now and then of a few others in between
+_kept = lru_cache(maxsize=32)(_read)
 
 
 def _markup(page: str, at: int) -> Piece:
