@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ from dia_compiler.eaten import compiled
 from dia_compiler.prepared import Prepared
 from dia_compiler.spec import Benchmark, Datum, Shared, Snippet, Template
 from dia_compiler.types.structures import CatalogDomain
+
+ReadTemplate = Callable[[Snippet, frozenset[str]], ParsedTemplate]
 
 ENOUGH = 100
 CHARACTERS = 300_000
@@ -117,13 +119,15 @@ class Pieces:
             self.tell([Diagnostic("E107", message, self.template.position, mend)])
             raise Enough
 
-    def parsed_template(self, piece: Snippet, own: frozenset[str] = frozenset()) -> ParsedTemplate | None:
+    def parsed_template(
+        self, piece: Snippet, own: frozenset[str] = frozenset(), read: ReadTemplate = parse_template
+    ) -> ParsedTemplate | None:
         self.charge(piece)
         ahead, replies = self.ahead.pop(id(piece), None), self.replies - own
         if ahead is not None and isinstance(ahead.found, ParsedTemplate) and ahead.replies == replies:
             return ahead.found
         try:
-            return parse_template(piece, replies)
+            return read(piece, replies)
         except DiaError as error:
             self.tell(error.diagnostics)
             return None

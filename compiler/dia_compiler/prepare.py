@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 
 from dia_runtime.language.confinement.permission import NO
 from dia_runtime.language.diagnostics import Diagnostic, Faults
-from dia_runtime.language.templates import CompiledTemplate
+from dia_runtime.language.templates import CompiledTemplate, ParsedTemplate, parse_template
 
 from dia_compiler.declared import WRAPPER_NAMES
 from dia_compiler.pieces import Enough, spoken
@@ -100,7 +101,7 @@ class _Preparation(Talks):
 
     def wrapper(self, piece: Snippet) -> CompiledTemplate | None:
         """The benchmark's wrapper: it and what it calls see only what is the same for all templates."""
-        tree = self.parsed_template(piece)
+        tree = self.parsed_template(piece, read=parse_template if self.asset_names else read_once)
         if tree is None:
             return None
         for use in (*tree.calls, *tree.function_names):
@@ -164,6 +165,12 @@ class _Preparation(Talks):
                 message = "this check repeats the solver: it holds whatever the solver says"
                 place = code.parsed.source.place(0)
                 self.warn("check-repeats-value", message, place, "reach the answer by another path, or go back from it")
+
+
+@lru_cache(maxsize=2)
+def read_once(piece: Snippet, replies: frozenset[str]) -> ParsedTemplate:
+    """The parsed wrapper of a benchmark, the same for its templates: only where there are assets is it written to."""
+    return parse_template(piece, replies)
 
 
 def sides_of_equation(tree: ast.expr) -> tuple[ast.expr, ...]:

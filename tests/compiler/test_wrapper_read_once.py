@@ -1,0 +1,49 @@
+"""The wrapper that templates share is read once, and each of them is told what is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from dia_compiler.check import check
+from dia_compiler.discover import discover
+from dia_compiler.prepare import prepare, read_once
+from dia_runtime.language.diagnostics import Faults
+
+BENCHMARK = "language: 1\nbenchmark: small\nversion: 1.0.0\nprompt: |\n  {wrapper}\n"
+TEMPLATE = """template: {name}
+title: A number
+params:
+  a: {{type: integer, min: 1, max: 9}}
+{more}answer: {{value: a, type: integer}}
+prompt: "{{{{ a }}}}"
+"""
+ASSET = "assets:\n  challenges: {build: html, title: a, body: b}\n"
+
+
+def wrapped(folder: Path, wrapper: str) -> list[tuple[list[str], str | None]]:
+    (folder / "benchmark.yaml").write_text(BENCHMARK.replace("{wrapper}", wrapper))
+    for name, more in (("first", ""), ("second", ASSET), ("third", "")):
+        (folder / f"{name}.yaml").write_text(TEMPLATE.format(name=name, more=more))
+    [item] = check(discover([folder]), defers=True).benchmarks
+    scope = {"challenge": "C", "format_instruction": "F", "skip_token": "S", "points": {}}
+    found = []
+    for template in item.clean:
+        faults = Faults()
+        made = prepare(template, item.benchmark, faults, item.lists_of(template)).wrapper
+        found.append(([entry.code for entry in faults.errors], None if made is None else made(scope)))
+    return found
+
+
+@pytest.mark.parametrize(
+    "wrapper, shown", [("{{ challenge }}", "C"), ("{% if challenge == 'C' %}{{ skip_token }}{% endif %}", "S")]
+)
+def test_all_templates_get_the_wrapper(wrapper: str, shown: str, tmp_path: Path) -> None:
+    read_once.cache_clear()
+    assert wrapped(tmp_path, wrapper) == [([], shown)] * 3
+    assert read_once.cache_info()[:2] == (1, 1)  # the template with an asset reads it by itself
+
+
+@pytest.mark.parametrize("wrapper, code", [("{{ nothing }}", "E303"), ("{{ challenge", "E311")])
+def test_all_templates_are_told_of_its_faults(wrapper: str, code: str, tmp_path: Path) -> None:
+    assert wrapped(tmp_path, wrapper) == [([code], None)] * 3
