@@ -42,13 +42,21 @@ class IndexedGraph:
 def indexed(graph: Record) -> IndexedGraph:
     """The graph record, judged; nobody changes it later. Raises LanguageError for what `graph` would not have made."""
     charge(len(graph["nodes"]) + 2 * len(graph["edges"]))
-    if not _LAST or _LAST[0][0] is not graph:
-        _LAST[:] = [(graph, _read(graph))]
-    return _LAST[0][1]
+    known = _KEPT.get(id(graph))
+    if known is not None:  # which holds the graph, so that no other has its number
+        return known[1]
+    found = _read(graph)
+    most = MOST_KEPT if len(graph["edges"]) <= SHORT else 1
+    while len(_KEPT) >= most:
+        del _KEPT[next(iter(_KEPT))]
+    _KEPT[id(graph)] = (graph, found)
+    return found
 
 
-# The graph that was read last, with what was read: solver and checks ask one thing after another about one graph
-_LAST: list[tuple[Record, IndexedGraph]] = []
+# Graphs that were read, with what was read: solver and checks ask one thing after another about a graph, and may do so
+# for many instances in turn
+_KEPT: dict[int, tuple[Record, IndexedGraph]] = {}
+MOST_KEPT, SHORT = 80, 1_000  # graphs of up to so many edges, or one of more
 
 
 def _read(graph: Record) -> IndexedGraph:
