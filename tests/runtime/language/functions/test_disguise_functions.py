@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from dia_runtime.language.budgets import reset
 from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
+from dia_runtime.language.functions import disguise, library
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -111,3 +111,8 @@ def test_names_that_cannot_be_are_refused() -> None:
 def test_hostile_quotes_take_no_time() -> None:
     source = "'\\" * 300_000 + '"' * 300_001
     assert call("renamed", source, ["a"], ["b"]) == source
+
+
+@given(st.text("ab1_ '\"\\\n.(", max_size=30), st.booleans())
+def test_ascii_sources_fall_into_the_same_parts_by_either_pattern(source: str, is_quoted: bool) -> None:
+    assert disguise._parts(is_quoted, True).split(source) == disguise._parts(is_quoted, False).split(source)

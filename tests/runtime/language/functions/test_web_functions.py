@@ -296,3 +296,9 @@ def test_texts_are_translated_and_mirrored(text: str) -> None:
 def test_tables_that_do_not_fit_are_refused() -> None:
     assert code("translate", "a", "ab", "a") == code("translate", "a", "aa", "bc") == "E501"
     assert call("capitalize", "éa") == "Éa" and call("capitalize", "") == ""
+
+
+@pytest.mark.parametrize(("text", "ticks"), [("", 3), ("``", 3), ("a```b", 4), ("```` ``````", 7)])
+def test_a_fence_is_longer_than_any_in_the_text(text: str, ticks: int) -> None:
+    fence = "`" * ticks
+    assert call("code_block", text) == f"{fence}\n{text}\n{fence}"
