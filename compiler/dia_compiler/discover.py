@@ -70,13 +70,13 @@ def _spec_files(folder: Path) -> list[Path]:
 
     A folder below with a benchmark.yaml of its own is another benchmark, or a bundle that holds its specs.
     """
-    files = []
+    files, home = [], folder.resolve()
     others = {path.parent for path in folder.rglob(BENCHMARK_FILE)} - {folder}
     for path in sorted(folder.rglob("*"), key=lambda item: item.relative_to(folder).as_posix()):
         parts = path.relative_to(folder).parts
         if path.suffix not in SUFFIXES or any(part.startswith(".") for part in parts) or others & set(path.parents):
             continue
-        if not _is_inside(path, folder):
+        if not _is_inside(path, home):
             raise _refused(f"`{path}` is a link that leaves the folder", "copy the file")
         if not path.as_posix().isprintable():
             raise _refused(f"`{path}` has a name that cannot be printed", "rename it with letters, digits, - and _")
@@ -95,12 +95,12 @@ def inside(folder: Path, name: str) -> Path | None:
     """The file of that name within the folder, or None where the name leaves it, even by a link or for a moment."""
     if not name or "\\" in name or Path(name).is_absolute() or ".." in Path(name).parts:
         return None
-    return folder / name if _is_inside(folder / name, folder) else None
+    return folder / name if _is_inside(folder / name, folder.resolve()) else None
 
 
-def _is_inside(path: Path, folder: Path) -> bool:
-    """Whether the path lies in the folder once links are followed; a link without end does not."""
+def _is_inside(path: Path, home: Path) -> bool:
+    """Whether the path lies in the resolved folder once links are followed; a link without end does not."""
     try:
-        return path.resolve().is_relative_to(folder.resolve())
+        return path.resolve().is_relative_to(home)
     except (OSError, RuntimeError, ValueError):
         return False
