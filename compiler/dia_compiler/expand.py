@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
+from sys import getsizeof
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -46,6 +47,7 @@ TOGETHER = 64  # instances that are made step by step together at most
 WITH_ASSETS = 8  # and where each has artefacts, which may be large
 QUICK = 0.02  # seconds that a group may take so that the next one has more instances
 GROWTH = 4
+HELD = 8 << 20  # bytes that the values of a group take at most, as far as can be told from its last instance
 
 
 @dataclass(slots=True)
@@ -109,21 +111,35 @@ class Draft(NamedTuple):
         return Draft(self.item, self.number, self.position, dict(self.scope))
 
 
-def grouped(drafts: Iterable[Draft], most: int) -> Iterator[list[Draft]]:
-    """The drafts in groups, the larger the quicker they are made; a failure comes behind all that was drawn before it.
+class Pace:
+    """How many instances are made together: ever more while they are quick and small, since all of them are held."""
 
-    A group is held as a whole, so that slow instances, which are often large ones, stay alone.
-    """
+    def __init__(self, most: int) -> None:
+        self.most, self.size, self.begun = most, 1, perf_counter()
+
+    def note(self, scope: Scope) -> None:
+        """Takes the time since the last group, of which this is the last instance, and its size."""
+        now = perf_counter()
+        grown = self.size * GROWTH if now - self.begun < QUICK else self.size // GROWTH
+        self.size = max(1, min(grown, self.most, HELD // sum(map(weight, scope.values()))))
+        self.begun = now
+
+
+def weight(value: Value) -> int:
+    """About how many bytes the value takes."""
+    return getsizeof(value) + (len(value) * getsizeof(value[0]) if type(value) is list and value else 0)
+
+
+def grouped(drafts: Iterable[Draft], pace: Pace) -> Iterator[list[Draft]]:
+    """The drafts in groups of the pace's size; a failure comes behind all that was drawn before it."""
     group: list[Draft] = []
-    size, begun, failure = 1, perf_counter(), None
+    failure = None
     try:
         for draft in drafts:
             group.append(draft)
-            if len(group) >= size:
+            if len(group) >= pace.size:
                 yield group
-                now = perf_counter()
-                size = min(size * GROWTH, most) if now - begun < QUICK else max(size // GROWTH, 1)
-                group, begun = [], now
+                group = []
     except DiaError as error:
         failure = error
     if group:
@@ -186,11 +202,13 @@ class Expansion:
         a fault, and its first fault, is told.
         """
         has_assets = bool(self.prepared.assets)
-        most = 1 if has_assets and self.prepared.variants else WITH_ASSETS if has_assets else TOGETHER
-        for group in grouped(drafts, most):
-            made = self.in_all_wordings(group)
+        pace = Pace(1 if has_assets and self.prepared.variants else WITH_ASSETS if has_assets else TOGETHER)
+        for group in grouped(drafts, pace):
+            own = [draft.anew() for draft in group]
+            made = self.in_all_wordings(group, own)
             if made is not None:
                 yield made
+                pace.note(own[-1].scope)
                 continue
             for draft in group:
                 base = self.instance(*draft.anew())
@@ -198,10 +216,10 @@ class Expansion:
                 for wording in self.prepared.variants:
                     yield [self.variant(base, draft.scope, wording)]
 
-    def in_all_wordings(self, group: list[Draft]) -> list[Instance] | None:
-        """The instances of a group, each before its variants; None where one of them fails."""
+    def in_all_wordings(self, group: list[Draft], own: list[Draft]) -> list[Instance] | None:
+        """The instances of a group, each before its variants, made in scopes of their own; None where one fails."""
         try:
-            bases = self.made([draft.anew() for draft in group], self.prepared.wording)
+            bases = self.made(own, self.prepared.wording)
             if not self.prepared.variants:
                 return bases
             found = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from dia_compiler import expand
-from dia_compiler.expand import Draft, grouped
+from dia_compiler.expand import Draft, Pace, grouped
 from dia_compiler.items import Item
 from dia_compiler.records import Writer
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
@@ -91,20 +91,36 @@ def drafts(count: int, failure: DiaError | None = None) -> Any:
         raise failure
 
 
-def test_groups_grow_while_they_are_quick_and_keep_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def sizes(count: int, most: int, scope: dict[str, Any]) -> list[int]:
+    """The sizes of the groups of so many instances, of which each has the values."""
+    pace, found = Pace(most), []
+    for group in grouped(drafts(count), pace):
+        found.append(len(group))
+        pace.note(scope)
+    return found
+
+
+def test_groups_grow_while_they_are_quick_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expand, "QUICK", 60.0)
-    groups = list(grouped(drafts(150), 64))
-    assert [len(group) for group in groups] == [1, 4, 16, 64, 64, 1]
-    assert [draft.number for group in groups for draft in group] == list(range(150))
+    assert sizes(150, 64, {"x": 1}) == [1, 4, 16, 64, 64, 1]
+    assert sizes(20, 8, {"x": 1}) == [1, 4, 8, 7]
+    assert sizes(5, 64, {"x": "a" * 10_000_000}) == [1] * 5
+    assert sizes(9, 64, {"x": [10**10] * 100_000, "y": 1}) == [1, 2, 2, 2, 2]
     monkeypatch.setattr(expand, "QUICK", 0.0)
-    assert [len(group) for group in grouped(drafts(5), 64)] == [1] * 5
+    assert sizes(5, 64, {"x": 1}) == [1] * 5
 
 
-def test_a_failure_comes_behind_what_was_drawn_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expand, "QUICK", 60.0)
-    groups, found = grouped(drafts(7, DiaError(Diagnostic("E505", "no more", None))), 64), []
+def test_groups_keep_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    pace = Pace(64)
+    pace.size = 9
+    assert [draft.number for group in grouped(drafts(150), pace) for draft in group] == list(range(150))
+
+
+def test_a_failure_comes_behind_what_was_drawn_before_it() -> None:
+    pace, found = Pace(64), []
+    pace.size = 5
     with pytest.raises(DiaError, match="no more"):
-        for group in groups:
+        for group in grouped(drafts(7, DiaError(Diagnostic("E505", "no more", None))), pace):
             found += [draft.number for draft in group]
     assert found == list(range(7))
 
