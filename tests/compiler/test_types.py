@@ -189,6 +189,13 @@ def test_small_safe_primes_are_found_without_exception() -> None:
     assert [n for n in range(-5, 5000) if is_safe_prime(n)] == [p for p in sorted(primes) if p % 2 and p // 2 in primes]
 
 
+@pytest.mark.parametrize("safe", [23, 107, 2**56 - 2249, 2**128 - 15449, 2**129 - 12273])
+def test_long_safe_primes_are_told_from_their_neighbours(safe: int) -> None:
+    numbers = [number for number in range(safe - 600, safe + 601) if number > 0]
+    found = [number for number in numbers if is_safe_prime(number)]
+    assert safe in found and found == [n for n in numbers if isprime(n) and isprime(n >> 1)]
+
+
 def followed(draw: Callable[[Choose], Any], forced: tuple[int, ...], is_vast: bool, key: int) -> Any:
     """What a draw gives, with all that it leaves behind: trail, redraws, and what the stream says next."""
     choose = Choose(forced, Stream(sha256(b"%d" % key).digest()))

@@ -26,6 +26,7 @@ from dia_compiler.types.base import (
 
 MAXIMUM_BITS = 1 << 16
 PRIME_BITS = 4096
+FEW_BITS = 128  # of a number whose divisors above 50 are not worth a search
 REMEMBERED = 256  # primes
 GROUP = 500  # small primes that are looked for together
 
@@ -298,10 +299,13 @@ def _remember(prime: int) -> None:
 
 def may_be_prime(number: int) -> bool:
     """Whether cheap tests leave it open that the integer is prime; hardly any other passes gmpy2's strong test."""
-    if not _has_no_small_divisor(number):
-        return False
+    return _has_no_small_divisor(number) and (number < 50 or _passes_strong_test(number))
+
+
+def _passes_strong_test(number: int) -> bool:
+    """Whether an odd integer passes gmpy2's strong test to the base 2; true of all where it is not installed."""
     test = _strong_test()
-    return number < 50 or test is None or test(number, 2)
+    return test is None or test(number, 2)
 
 
 def _has_no_small_divisor(number: int) -> bool:
@@ -310,7 +314,7 @@ def _has_no_small_divisor(number: int) -> bool:
         return number in PRIMES_BELOW_50
     if not coprime()[number % WHEEL] or gcd(number, NEXT_PRIMES) != 1:
         return False
-    if number.bit_length() <= 128:
+    if number.bit_length() <= FEW_BITS:
         return True
     common, product = _large_gcd()
     return common(number, product) == 1
@@ -323,7 +327,9 @@ def is_safe_prime(number: int) -> bool:
     half = number >> 1
     if half > 50 and gcd(number * half, ODD_BELOW_50) != 1:
         return False
-    return may_be_prime(number) and may_be_prime(half) and is_prime(number) and is_prime(half)
+    # of short numbers beyond 50 no divisors are sought but those that have been
+    test = may_be_prime if half <= 50 or number.bit_length() > FEW_BITS else _passes_strong_test
+    return test(number) and test(half) and is_prime(number) and is_prime(half)
 
 
 PRIMES_BELOW_50 = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
