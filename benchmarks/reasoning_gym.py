@@ -13,12 +13,13 @@ aim is half of its rate in each family and all of it in most.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import subprocess
 import sys
 from pathlib import Path
 
-from compile_speed import INTEGER_DIGITS, expand, families
+from compile_speed import INTEGER_DIGITS, YOUNG, expand, families
 
 SPECS = Path(__file__).resolve().parent / "specs"
 # Ours -> theirs
@@ -73,6 +74,7 @@ def main() -> None:
     parser.add_argument("--peer", default=sys.executable, metavar="PYTHON", help="an interpreter with reasoning-gym")
     options = parser.parse_args()
     sys.set_int_max_str_digits(INTEGER_DIGITS)
+    gc.set_threshold(YOUNG)  # as in the workers of a compile
     theirs = peer_times(options.peer, options.k)
     if theirs is None:
         print("reasoning-gym is not installed: pip install reasoning-gym, or give an interpreter with --peer")
