@@ -1,7 +1,7 @@
 """Items per second beside the package reasoning-gym, in ten families that both have, in one run.
 
     pip install reasoning-gym
-    python benchmarks/reasoning_gym.py [--k 2000] [--peer PYTHON]
+    python benchmarks/reasoning_gym.py [--k 900] [--peer PYTHON]
 
 reasoning-gym may live in an environment of its own: `--peer /path/to/its/python`. One process each, processor time
 alone. Its item is a dictionary. Ours is checked by another path than the solver's, graded by the grader that will
@@ -36,9 +36,10 @@ FAMILIES = {
     "prime_factorization": "prime_factorization",
 }
 PEER = """
-import hashlib, json, sys, time
+import gc, hashlib, json, sys, time
 import reasoning_gym
 names, size = json.loads(sys.argv[1]), int(sys.argv[2])
+gc.set_threshold(int(sys.argv[3]))
 for name in names:
     data = reasoning_gym.create_dataset(name, seed=42, size=size)
     data[0]
@@ -57,7 +58,7 @@ for name in names:
 
 def peer_times(python: str, size: int) -> dict[str, tuple[float, float]] | None:
     """Seconds an item of each of the peer's families, made alone and with scoring; None where it is not installed."""
-    command = [python, "-c", PEER, json.dumps(list(FAMILIES.values())), str(size)]
+    command = [python, "-c", PEER, json.dumps(list(FAMILIES.values())), str(size), str(YOUNG)]
     done = subprocess.run(command, capture_output=True, text=True)
     if "No module named 'reasoning_gym'" in done.stderr:
         return None
@@ -74,7 +75,7 @@ def main() -> None:
     parser.add_argument("--peer", default=sys.executable, metavar="PYTHON", help="an interpreter with reasoning-gym")
     options = parser.parse_args()
     sys.set_int_max_str_digits(INTEGER_DIGITS)
-    gc.set_threshold(YOUNG)  # as in the workers of a compile
+    gc.set_threshold(YOUNG)  # as in the workers of a compile, and for the peer too
     theirs = peer_times(options.peer, options.k)
     if theirs is None:
         print("reasoning-gym is not installed: pip install reasoning-gym, or give an interpreter with --peer")
