@@ -18,6 +18,7 @@ from dia_runtime.language.expressions import compile_expression
 from dia_runtime.language.functions import library
 from dia_runtime.language.functions.analysis import definite_integral
 from dia_runtime.language.functions.number import factor
+from dia_runtime.language.functions.ordering import order
 from dia_runtime.language.functions.text import join
 from dia_runtime.language.namespace import Namespace
 from dia_runtime.language.rounding import write_number
@@ -138,6 +139,11 @@ RATIONALS = st.one_of(st.integers(), st.fractions(), st.decimals(-99, 99, places
 def test_rational_numbers_are_ordered_as_fractions(a: Fraction | int, b: Fraction | int) -> None:
     found = [compare(a, b) for compare in (guards.less, guards.less_equal, guards.greater, guards.greater_equal)]
     assert found == [Fraction(a) < b, Fraction(a) <= b, Fraction(a) > b, Fraction(a) >= b]
+
+
+@given(st.lists(RATIONALS | st.integers(-3, 3) | st.sampled_from((Fraction(1, 2), ExactDecimal(1, 2), Fraction(-3, 4)))))
+def test_lists_of_rational_numbers_are_ordered_as_fractions(values: list[Fraction | int]) -> None:
+    assert order(values) == sorted(range(len(values)), key=lambda place: Fraction(values[place]))
 
 
 @given(RATIONALS, RATIONALS)

@@ -228,7 +228,7 @@ class RealAnswer(RoundedAnswer):
             size = _size(number)
             margin = self._required_margin(size or Fraction(1))
             return _near(number, margin / STORED) if size else 0
-        if type(number) is int or has_finite_decimals(number):
+        if type(number) is not Fraction or has_finite_decimals(number):
             return decimal(number)
         self._required_margin(abs(number))
         return Fraction(number)
