@@ -141,7 +141,9 @@ def test_rational_numbers_are_ordered_as_fractions(a: Fraction | int, b: Fractio
     assert found == [Fraction(a) < b, Fraction(a) <= b, Fraction(a) > b, Fraction(a) >= b]
 
 
-@given(st.lists(RATIONALS | st.integers(-3, 3) | st.sampled_from((Fraction(1, 2), ExactDecimal(1, 2), Fraction(-3, 4)))))
+@given(
+    st.lists(RATIONALS | st.integers(-3, 3) | st.sampled_from((Fraction(1, 2), ExactDecimal(1, 2), Fraction(-3, 4))))
+)
 def test_lists_of_rational_numbers_are_ordered_as_fractions(values: list[Fraction | int]) -> None:
     assert order(values) == sorted(range(len(values)), key=lambda place: Fraction(values[place]))
 
