@@ -19,7 +19,7 @@ from dia_runtime.language.expressions import Compiled
 from dia_runtime.language.lowering import EXACT_ANSWER
 from dia_runtime.language.rounding import rounding_rule
 from dia_runtime.language.templates import within
-from dia_runtime.language.values import Value, encode
+from dia_runtime.language.values import Record, Value, encode
 from dia_runtime.language.watch import found, seek
 
 from dia_compiler.build import comparison_of
@@ -47,7 +47,7 @@ TOGETHER = 16  # instances that are made step by step together at most
 WITH_ASSETS = 8  # and where each has artefacts, which may be large
 QUICK = 0.02  # seconds that a group may take so that the next one has more instances
 GROWTH = 4
-HELD = 8 << 20  # bytes that the values of a group take at most, as far as can be told from its last instance
+HELD = 8 << 20  # bytes that the values of a group take at most, as far as can be told from the group before
 
 
 @dataclass(slots=True)
@@ -117,17 +117,22 @@ class Pace:
     def __init__(self, most: int) -> None:
         self.most, self.size, self.begun = most, 1, perf_counter()
 
-    def note(self, scope: Scope) -> None:
-        """Takes the time since the last group, of which this is the last instance, and its size."""
+    def note(self, scopes: Sequence[Scope]) -> None:
+        """Takes the time since the last group, of which these are the values, and the size of the largest instance."""
         now = perf_counter()
         grown = self.size * GROWTH if now - self.begun < QUICK else self.size // GROWTH
-        self.size = max(1, min(grown, self.most, HELD // sum(map(weight, scope.values()))))
+        largest = max(1, *(sum(map(weight, scope.values())) for scope in scopes))
+        self.size = max(1, min(grown, self.most, HELD // largest))
         self.begun = now
 
 
-def weight(value: Value) -> int:
-    """About how many bytes the value takes."""
-    return getsizeof(value) + (len(value) * getsizeof(value[0]) if type(value) is list and value else 0)
+def weight(value: Value, depth: int = 4) -> int:
+    """About how many bytes the value takes: what a list or record holds counts as its first item does."""
+    kind = type(value)
+    if kind is int or kind is str or not depth or (kind is not list and kind is not Record) or not value:
+        return getsizeof(value)
+    first = value[0] if kind is list else next(iter(value.values()))
+    return getsizeof(value) + len(value) * weight(first, depth - 1)
 
 
 def grouped(drafts: Iterable[Draft], pace: Pace) -> Iterator[list[Draft]]:
@@ -208,8 +213,10 @@ class Expansion:
             made = self.in_all_wordings(group, own)
             if made is not None:
                 yield made
-                pace.note(own[-1].scope)
+                pace.note([draft.scope for draft in own])
                 continue
+            own.clear()  # what was made of it may be what was too much for the memory
+            pace.size = 1
             for draft in group:
                 base = self.instance(*draft.anew())
                 yield [base]

@@ -541,22 +541,25 @@ class Walker(Generic[T]):
     def at(self, position: int) -> T | None:
         """The value at a position, or None where the position is a hole."""
         path: tuple[int, ...] = ()
-        key, left = self.key, position
+        key, left, is_weighted = self.key, position, False
         node = self._complete(key, path)
         while left:
             place = len(path)
             if place == len(node.trail):
                 return None
             point = node.trail[place]
-            options, made, _, _ = point
+            options, made, weights, _ = point
+            is_weighted = is_weighted or weights is not None
             if options == 0:
                 return self._drawn(derived(key, place, "vast", left), path, False).value
             choice, left = self._chosen(digit_key(key, place, options), point, left)
             path = (*path, choice)
             if choice != made:
-                if not left:
+                if not left and not is_weighted:
                     return self._drawn(key, path, False, (place, choice)).value
                 key = derived(key, place, choice)
+                if not left and not self._is_kept(key, path):
+                    return self._drawn(key, path, False).value
                 node = self._complete(key, path)
         return node.value
 
@@ -574,6 +577,11 @@ class Walker(Generic[T]):
         # the tickets of one item carry on as a sub-index, so that it keeps its share and never repeats
         inner = (ticket - first) % weights[item] if item == choice else ticket - edges[item] + weights[item]
         return item, left * weights[item] + inner
+
+    def _is_kept(self, key: bytes, path: tuple[int, ...]) -> bool:
+        """Whether a position before this one went on from the path, as weighted choices alone allow."""
+        held = self.nodes.get(key)
+        return held is not None and held[0] == path
 
     def _complete(self, key: bytes, path: tuple[int, ...]) -> Completion[T]:
         """The node behind the path, kept for the positions that go on from it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from dia_compiler.fuzz import Stream, Walker, derived, feistel, permuted, shuffled, template_key
+from dia_compiler.fuzz import Choose, Stream, Walker, derived, feistel, permuted, shuffled, template_key
 
 KEY = sha256(b"known answers").digest()
 
@@ -87,3 +87,17 @@ WALK = [
     (7, (4, 0, 0, 3)),
     (8, (2, 0, 0, 0)),
 ]
+
+
+def test_a_draw_that_is_kept_is_not_made_again() -> None:
+    """The tickets of a weighted choice lead to a path before the position that ends there; the counts are published."""
+
+    def draw(choose: Choose) -> tuple[int, int]:
+        first, second = choose.weighted((1, 20, 9)), choose.below(10)
+        choose.check(first == 0)
+        return first, second
+
+    walker = Walker(b"k" * 32, draw)
+    found = [walker.at(position) for position in range(60)]
+    assert (walker.drawn, walker.rejected) == (2049, 2047)
+    assert [value for value in found if value is not None] == [(0, 9), (0, 1)]

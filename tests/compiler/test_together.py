@@ -12,6 +12,7 @@ from dia_compiler.expand import Draft, Pace, grouped
 from dia_compiler.items import Item
 from dia_compiler.records import Writer
 from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_runtime.language.values import Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_specs import expansion
@@ -96,7 +97,7 @@ def sizes(count: int, most: int, scope: dict[str, Any]) -> list[int]:
     pace, found = Pace(most), []
     for group in grouped(drafts(count), pace):
         found.append(len(group))
-        pace.note(scope)
+        pace.note([{}] * (len(group) - 1) + [scope])
     return found
 
 
@@ -106,6 +107,7 @@ def test_groups_grow_while_they_are_quick_and_small(monkeypatch: pytest.MonkeyPa
     assert sizes(20, 8, {"x": 1}) == [1, 4, 8, 7]
     assert sizes(5, 64, {"x": "a" * 10_000_000}) == [1] * 5
     assert sizes(9, 64, {"x": [10**10] * 100_000, "y": 1}) == [1, 2, 2, 2, 2]
+    assert sizes(3, 64, {"x": Record(a=[["a" * 900_000] * 3] * 10)}) == [1] * 3
     monkeypatch.setattr(expand, "QUICK", 0.0)
     assert sizes(5, 64, {"x": 1}) == [1] * 5
 

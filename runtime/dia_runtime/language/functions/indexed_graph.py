@@ -46,7 +46,7 @@ def indexed(graph: Record) -> IndexedGraph:
     if known is not None:  # which holds the graph, so that no other has its number
         return known[1]
     found = _read(graph)
-    most = MOST_KEPT if len(graph["edges"]) <= SHORT else 1
+    most = MOST_KEPT if len(graph["nodes"]) + len(graph["edges"]) <= SHORT else 1
     while len(_KEPT) >= most:
         del _KEPT[next(iter(_KEPT))]
     _KEPT[id(graph)] = (graph, found)
@@ -56,7 +56,7 @@ def indexed(graph: Record) -> IndexedGraph:
 # Graphs that were read, with what was read: solver and checks ask one thing after another about a graph, and may do so
 # for many instances in turn
 _KEPT: dict[int, tuple[Record, IndexedGraph]] = {}
-MOST_KEPT, SHORT = 80, 1_000  # graphs of up to so many edges, or one of more
+MOST_KEPT, SHORT = 80, 1_000  # graphs of up to so many nodes and edges, or one of more
 
 
 def _read(graph: Record) -> IndexedGraph:

@@ -10,11 +10,12 @@ from dia_runtime.language.diagnostics import LanguageError
 from dia_runtime.language.functions.encoding import text_of, utf8
 from dia_runtime.language.functions.hashing import hmac
 from dia_runtime.language.functions.numerals import from_base64url, to_base64url
-from dia_runtime.language.functions.quoting import json_value
+from dia_runtime.language.functions.quoting import from_json, json_value
 from dia_runtime.language.functions.wording import json
 from dia_runtime.language.values import Record, Value
 
 ALGORITHMS = {"HS256": "sha256", "HS384": "sha384", "HS512": "sha512"}
+LONGEST_KEPT = 10_000  # signs of a part that is not read anew
 
 
 def jwt_encode(payload: Record, secret: str | bytes, algorithm: str = "HS256") -> str:
@@ -67,16 +68,20 @@ def jwt_verify(token: str, secret: str | bytes) -> bool:
 
 def _said(part: str) -> Value:
     """The value that a part's JSON says, which takes as many steps as `from_json` each time. Raises LanguageError."""
-    value, length = _read(part)
-    charge(length // 8)
-    return value
+    if len(part) > LONGEST_KEPT:
+        return from_json(text_of(from_base64url(part)))
+    text = _text(part)
+    charge(len(text) // 8)
+    return _value(text)
 
 
 @lru_cache(maxsize=32)
-def _read(part: str) -> tuple[Value, int]:
-    """The value that a part's JSON says, and the length of that text; tokens have parts in common."""
-    text = text_of(from_base64url(part))
-    return json_value(text), len(text)
+def _text(part: str) -> str:
+    """The text of a part; tokens have parts in common, and are asked about several times."""
+    return text_of(from_base64url(part))
+
+
+_value = lru_cache(maxsize=32)(json_value)
 
 
 def _signature(shown: str, secret: str | bytes, algorithm: object) -> bytes:

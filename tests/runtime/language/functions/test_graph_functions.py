@@ -9,7 +9,7 @@ import networkx
 import pytest
 from dia_runtime.language.budgets import reset
 from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
+from dia_runtime.language.functions import indexed_graph, library
 from dia_runtime.language.values import Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -136,3 +136,12 @@ def test_a_graph_that_was_read_is_not_taken_for_another_that_is_alike() -> None:
         with pytest.raises(LanguageError):
             call("degree_of", damaged, 1)
     assert call("degree_of", first, 2) == 2
+
+
+def test_few_graphs_of_many_nodes_are_kept() -> None:
+    for _ in range(5):
+        call("components", call("graph", list(range(indexed_graph.SHORT)), [[0, 1]]))
+    assert len(indexed_graph._KEPT) == 1
+    for _ in range(indexed_graph.MOST_KEPT + 5):
+        call("components", call("graph", [0, 1], [[0, 1]]))
+    assert len(indexed_graph._KEPT) == indexed_graph.MOST_KEPT

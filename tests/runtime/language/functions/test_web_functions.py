@@ -302,3 +302,18 @@ def test_tables_that_do_not_fit_are_refused() -> None:
 def test_a_fence_is_longer_than_any_in_the_text(text: str, ticks: int) -> None:
     fence = "`" * ticks
     assert call("code_block", text) == f"{fence}\n{text}\n{fence}"
+
+
+def test_long_tokens_are_read_as_short_ones() -> None:
+    for size in (10, 20_000):
+        payload = Record(text="a" * size)
+        token = call("jwt_encode", payload, "secret")
+        assert [call("jwt_decode", token)["payload"] for _ in range(2)] == [payload, payload]
+
+
+def test_a_token_costs_its_steps_before_it_is_read() -> None:
+    broken = call("to_base64url", b'{"a": 1,' * 40)
+    reset(20)
+    with pytest.raises(LanguageError, match="20 steps"):
+        library()["jwt_decode"].call(f"{broken}.e30.")
+    reset()
