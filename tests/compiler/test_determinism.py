@@ -18,7 +18,7 @@ SPECS = ROOT / "specs"
 # A new digest here needs a new `version` in the benchmark and a line in the changelog.
 DIGESTS_AT_FIVE = {
     "boundary": "53dfed45fba60877fca5bdeb07708c51b57f9ed0e4ddba978c54218546057295",
-    "dia_bench": "edb84075d367f0bb696622cac310e107d09bcd8e1889c53e47407293411c19dc",
+    "dia_bench": "96e3b5d881b1a98b88fa4d6bd9785d25fe3eb60cceaa76be5b70c10a9989ae67",
     "self_execution": "adab35dc573eedb2b69006fc588c5574dfb010bf41a2506a358dc31a4119cf56",
 }
 
