@@ -5,10 +5,13 @@
 By hand means one loop for the one family: the position is permuted, the key derived, what follows drawn, both lines and
 the entry of the index written and hashed as the bundle's format says. The loop reads no spec, evaluates no expression,
 and watches neither time nor memory; what cannot differ between two questions is made once, and nothing is escaped
-that needs no escape. All that it makes is compared byte for byte with what the compiler makes. `proven` does, by hand
-as well, what the language asks of each question beside its bytes: the check, and a look at whether a reply that holds
-the answer would be graded right. So no way of making these questions in this interpreter can be much quicker. The
-peer is the item of reasoning-gym for the same family (`--peer /path/to/its/python`), a dictionary that is neither
+that needs no escape. All that it makes is compared byte for byte with what the compiler makes.
+
+`proven` does as well what is asked of each question beside its bytes: the check by another path, by hand; the round trip
+through the grader that will grade replies; and the beat and the budget that each evaluation of a spec has, so that one
+which hangs or grows can be stopped. So no way of making these questions in this interpreter can be much quicker.
+
+The peer is the item of reasoning-gym for the same family (`--peer /path/to/its/python`), a dictionary that is neither
 checked nor hashed nor written; `half` is what an item may take at half of its rate.
 """
 
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import argparse
 import gc
-import re
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,13 +34,16 @@ from dia_compiler.fuzz import ROUNDS, Stream, feistel, template_key
 from dia_compiler.records import Row, Writer, is_shown
 from dia_compiler.spool import BASE, ENTRY, FIRST, SHOWN
 from dia_compiler.work import Work, expand_template
+from dia_runtime.grade import CORRECT, Grader
 from dia_runtime.language.nursery import YOUNG
+from dia_runtime.language.watch import begin
 from dia_runtime.language.workers import INTEGER_DIGITS
 from reasoning_gym import peer_times
 
 SPECS = Path(__file__).resolve().parent / "specs"
 ROUNDS_OF_TIMING = 7
-TAGGED = re.compile(r"<xml>(.*?)</xml>", re.DOTALL)
+# The evaluations of one question: of both solver, check and prompt; of the second one also a `let` and a `where`
+EVALUATIONS = {"products": range(1, 4), "base_conversion": range(1, 6)}
 
 
 def rows_of(work: Work, k: int) -> list[Row]:
@@ -85,6 +91,8 @@ def products(work: Work, k: int, pattern: Row, is_proven: bool) -> list[Row]:
     truth = answer_form(answer, "products", f'{{"a":{first + 1},"b":{second + 1}}}', '{"a":%d,"b":%d}')
     truth = truth.replace(f'"answer":{(first + 1) * (second + 1)},', '"answer":%d,')
     truth = truth.replace(f'"text":"{(first + 1) * (second + 1)}"', '"text":"%s"')
+    grader, form = graded(answer, question)
+    wrap = grader.form.wrap
     rows: list[Row] = []
     for number in range(k):
         if number:
@@ -106,8 +114,10 @@ def products(work: Work, k: int, pattern: Row, is_proven: bool) -> list[Row]:
         said = str(value)
         asked = content % (a, b)
         if is_proven:
-            found = TAGGED.search(f"<xml>{said}</xml>")
-            if value % a or value // a != b or found is None or int(found[1]) != value:
+            for evaluation in EVALUATIONS["products"]:
+                begin(evaluation)
+            grade = grader.grade(value, (), said, wrap(said, form))
+            if value % a or value // a != b or grade.verdict != CORRECT:
                 raise SystemExit("a product is wrong")
         flags = BASE if number else BASE | FIRST
         if said in asked and is_shown(said, asked[: asked.index("\n")]):
@@ -135,6 +145,8 @@ def base_conversion(work: Work, k: int, pattern: Row, is_proven: bool) -> list[R
     truth = answer_form(answer, "base_conversion", told, '{"n":%d,"source":%d,"target":%d}')
     truth = truth.replace(f'"answer":"{in_base(first, target)}"', '"answer":"%s"')
     truth = truth.replace(f'"text":"{in_base(first, target)}"', '"text":"%s"')
+    grader, form = graded(answer, question)
+    wrap = grader.form.wrap
     rows: list[Row] = []
     for number in range(k):
         n = first
@@ -145,8 +157,10 @@ def base_conversion(work: Work, k: int, pattern: Row, is_proven: bool) -> list[R
         given, said = in_base(n, source), in_base(n, target)
         asked = content % (source, given, target)
         if is_proven:
-            found = TAGGED.search(f"<xml>{said}</xml>")
-            if int(said, target) != n or found is None or found[1].strip() != said:
+            for evaluation in EVALUATIONS["base_conversion"]:
+                begin(evaluation)
+            grade = grader.grade(said, (), said, wrap(said, form))
+            if int(said, target) != n or grade.verdict != CORRECT:
                 raise SystemExit("a number in another base is wrong")
         flags = BASE if number else BASE | FIRST
         if is_shown(said, asked[: asked.index("\n\nGive your")]):
@@ -159,6 +173,12 @@ def base_conversion(work: Work, k: int, pattern: Row, is_proven: bool) -> list[R
             ENTRY.pack(leaf, digest, short, number, number, flags),
         ))  # fmt: skip
     return rows
+
+
+def graded(answer: str, question: str) -> tuple[Grader, Any]:
+    """The grader of these lines, and their answer format."""
+    form = json.loads(question)["format"]
+    return Grader(json.loads(answer)["comparison"], form), form
 
 
 def drawn_bases(key: bytes, n: int | None) -> tuple[int, int, int]:
