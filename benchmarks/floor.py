@@ -7,7 +7,7 @@ the entry of the index written and hashed as the bundle's format says. The loop 
 and watches neither time nor memory; what cannot differ between two questions is made once, and nothing is escaped
 that needs no escape. All that it makes is compared byte for byte with what the compiler makes.
 
-`proven` does as well what is asked of each question beside its bytes: the check by another path, by hand; the round trip
+`proven` does what is asked of each question beside its bytes: the check by another path, by hand; the round trip
 through the grader that will grade replies; and the beat and the budget that each evaluation of a spec has, so that one
 which hangs or grows can be stopped. So no way of making these questions in this interpreter can be much quicker.
 
