@@ -202,9 +202,9 @@ class Expansion:
     def groups(self, drafts: Iterable[Draft]) -> Iterator[list[Instance]]:
         """The instances in every wording, those together that are made together.
 
-        Step by step for many at once takes a seventh less time than one by one, since the code and the data of a step
+        Step by step for many at once takes a sixth less time than one by one, since the code and the data of a step
         stay in the processor's caches. Where a group fails it is made again one by one, so that the first instance with
-        a fault, and its first fault, is told.
+        a fault, and its first fault, is told; only an evaluation for which the process is ended is told before others.
         """
         has_assets = bool(self.prepared.assets)
         pace = Pace(1 if has_assets and self.prepared.variants else WITH_ASSETS if has_assets else TOGETHER)
