@@ -26,7 +26,7 @@ from time import perf_counter, sleep
 from jobs import chosen_specs
 from memory import family, resident
 
-COMMAND = [sys.executable, "-m", "dia_compiler.cli"]
+COMMAND = [sys.executable, "-m", "dia_compiler.commands.cli"]
 # Quick ones that can make 100,000 instances and more
 FAMILIES = (
     "d002_small_sum", "d003_absolute_difference", "d004_small_product", "d006_triangular_number", "d007_remainder",

@@ -24,26 +24,26 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from dia_compiler.check import check
-from dia_compiler.discover import discover
-from dia_compiler.draw import Drawing
-from dia_compiler.expand import Expansion
-from dia_compiler.freeze import BundlePlan
-from dia_compiler.fuzz import Stream, Walker
-from dia_compiler.make import work_of
-from dia_compiler.output import Order
-from dia_compiler.records import Writer
-from dia_compiler.settings import seed_of
-from dia_compiler.spool import Batch
-from dia_compiler.work import Work, expand_template
-from dia_runtime.language.nursery import YOUNG
-from dia_runtime.language.workers import INTEGER_DIGITS
+from dia_compiler.analyze.check import check
+from dia_compiler.analyze.settings import seed_of
+from dia_compiler.distribute.task import Work, expand_template
+from dia_compiler.freeze.output import Order
+from dia_compiler.freeze.spool import Batch
+from dia_compiler.freeze.write_bundle import BundlePlan
+from dia_compiler.generate.bundle_rows import Writer
+from dia_compiler.generate.draw import Drawing
+from dia_compiler.generate.expand import Expansion
+from dia_compiler.parse.discover import discover
+from dia_compiler.pipeline import work_of
+from dia_compiler.sampling.instance_tree import Stream, Walker
+from dia_language.workers.fork_server import YOUNG
+from dia_language.workers.pool import INTEGER_DIGITS
 from jinja2 import Environment
 
 SPECS = Path(__file__).resolve().parent.parent / "specs" / "dia_bench"
 CHEAP = 1e-3
 DEAR = 5e-3  # seconds a question from which on one round is enough
-working = sys.modules["dia_compiler.work"]
+working = sys.modules["dia_compiler.distribute.task"]
 
 
 def families(paths: list[Path]) -> Iterator[Work]:

@@ -29,15 +29,15 @@ from time import process_time
 from typing import Any
 
 from compile_speed import bare_loop, expand, families
-from dia_compiler.draw import LANGUAGE
-from dia_compiler.fuzz import ROUNDS, Stream, feistel, template_key
-from dia_compiler.records import Row, Writer, is_shown
-from dia_compiler.spool import BASE, ENTRY, FIRST, SHOWN
-from dia_compiler.work import Work, expand_template
-from dia_runtime.grade import CORRECT, Grader
-from dia_runtime.language.nursery import YOUNG
-from dia_runtime.language.watch import begin
-from dia_runtime.language.workers import INTEGER_DIGITS
+from dia_compiler.distribute.task import Work, expand_template
+from dia_compiler.freeze.spool import BASE, ENTRY, FIRST, SHOWN
+from dia_compiler.generate.bundle_rows import Row, Writer, is_shown
+from dia_compiler.generate.draw import LANGUAGE
+from dia_compiler.sampling.instance_tree import ROUNDS, Stream, feistel, template_key
+from dia_language.workers.fork_server import YOUNG
+from dia_language.workers.heartbeat import begin
+from dia_language.workers.pool import INTEGER_DIGITS
+from dia_runtime.grading.grader import CORRECT, Grader
 from reasoning_gym import peer_times
 
 SPECS = Path(__file__).resolve().parent / "specs"

@@ -17,11 +17,11 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy
-from dia_runtime.metrics import FIGURES, Mark, mark, tally
-from dia_runtime.statistics.compare import comparison, differences
-from dia_runtime.statistics.figures import figures_json
-from dia_runtime.statistics.ledger import Marks
-from dia_runtime.statistics.resample import Intervals, _kept_weights, _large_weights
+from dia_runtime.scoring.metrics import FIGURES, Mark, mark, tally
+from dia_runtime.scoring.statistics.compare import comparison, differences
+from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.statistics.ledger import Marks
+from dia_runtime.scoring.statistics.resample import Intervals, _kept_weights, _large_weights
 
 K, MODELS = 5, 8
 POINTS = {"correct": 1, "skipped": 0, "wrong": -2}

@@ -36,7 +36,7 @@ def compiled(specs: Path, out: Path, k: int, jobs: int) -> tuple[float, str]:
     arguments = ["compile", str(specs), "--k", str(k), "--jobs", str(jobs), "-o", str(out), "-q", "--no-cache"]
     start = perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "dia_compiler.cli", *arguments], check=True, capture_output=True, text=True
+        [sys.executable, "-m", "dia_compiler.commands.cli", *arguments], check=True, capture_output=True, text=True
     )
     return perf_counter() - start, done.stdout.split()[-1]
 

@@ -58,7 +58,9 @@ def peak(specs: Path, out: Path, k: int, jobs: int) -> tuple[int, float]:
     """The most bytes that a compile held at once, and its seconds."""
     arguments = ["compile", str(specs), "--k", str(k), "--jobs", str(jobs), "-o", str(out), "-q", "--no-cache"]
     start, most = perf_counter(), 0
-    process = subprocess.Popen([sys.executable, "-m", "dia_compiler.cli", *arguments], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dia_compiler.commands.cli", *arguments], stdout=subprocess.DEVNULL
+    )
     while process.poll() is None:
         most = max(most, resident(family(process.pid)))
         sleep(0.05)

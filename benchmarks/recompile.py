@@ -24,7 +24,17 @@ WATCHED = ("sympy", "scipy.stats", "jinja2", "numpy", "networkx", "yaml", "jsons
 
 def compiled(specs: Path, out: Path, *options: str) -> tuple[float, str]:
     """The seconds of a compile, and what it printed on standard error."""
-    command = [sys.executable, *options, "-m", "dia_compiler.cli", "compile", str(specs), "-o", str(out), "--force"]
+    command = [
+        sys.executable,
+        *options,
+        "-m",
+        "dia_compiler.commands.cli",
+        "compile",
+        str(specs),
+        "-o",
+        str(out),
+        "--force",
+    ]
     start = perf_counter()
     done = subprocess.run([*command, "-q"], capture_output=True, text=True, check=True)
     return perf_counter() - start, done.stderr

@@ -26,9 +26,9 @@ from typing import Any
 import numpy
 from dia_compiler import compile
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.lay_down import lay_down
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.store import open_store
+from dia_runtime.running.load_questions import lay_down
+from dia_runtime.store.store import open_store
 
 SPECS = Path(__file__).resolve().parents[1] / "specs" / "dia_bench"
 SENTENCES, WORDS, SENTENCE = 20_000, 4_000, 14
@@ -36,7 +36,7 @@ BATCH = 5_000
 REPORT = """
 import json, resource, sys, time
 started, cpu = time.perf_counter(), time.process_time()
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 code = run(["report", sys.argv[1], "--bundle", sys.argv[2], "-o", sys.argv[3], "--json", "-q"])
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps([code, time.perf_counter() - started, time.process_time() - cpu, peak]))

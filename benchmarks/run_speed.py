@@ -59,9 +59,9 @@ DIA = AROUND.format(
     ready="""
 from dia_runtime.respondents.models import Wish
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.lay_down import lay_down
-from dia_runtime.run import Terms, run
-from dia_runtime.store import open_store
+from dia_runtime.running.load_questions import lay_down
+from dia_runtime.running.run import Terms, run
+from dia_runtime.store.store import open_store
 opened = open_bundle(bundle)
 with open_store(out, opened.questions_root) as store:
     lay_down(store, opened)
@@ -126,7 +126,7 @@ def bundle_of(folder: Path, questions: int) -> Path:
     command = [
         sys.executable,
         "-m",
-        "dia_compiler.cli",
+        "dia_compiler.commands.cli",
         "compile",
         str(template),
         "--k",
@@ -263,7 +263,7 @@ def main() -> None:
         command = [
             sys.executable,
             "-m",
-            "dia_compiler.cli",
+            "dia_compiler.commands.cli",
             "run",
             str(bundle),
             "--model",

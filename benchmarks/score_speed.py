@@ -19,8 +19,8 @@ from time import perf_counter
 from typing import Any
 
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.store import open_store
-from dia_runtime.store_schema import StoredQuestion
+from dia_runtime.store.schema import StoredQuestion
+from dia_runtime.store.store import open_store
 
 K = 5
 BATCH = 20_000

@@ -17,7 +17,7 @@ from statistics import median
 from time import perf_counter
 
 ROOT = Path(__file__).resolve().parent.parent
-DIA = ["-m", "dia_compiler.cli"]
+DIA = ["-m", "dia_compiler.commands.cli"]
 CLICK = "import click; click.command()(lambda: None).main(['--help'], standalone_mode=False)"
 COMMANDS: dict[str, list[str]] = {
     "bare interpreter": ["-c", "pass"],

@@ -17,15 +17,15 @@ from typing import Any
 
 import click
 import yaml
+from dia_compiler.analyze.check import HEALTH_WARNINGS
 from dia_compiler.assets import BUILDERS
-from dia_compiler.check import HEALTH_WARNINGS
-from dia_compiler.cli import COMMANDS, EPILOG, dia
+from dia_compiler.commands.cli import COMMANDS, EPILOG, dia
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS, word_list
+from dia_language.answers import ANSWER_TYPES
+from dia_language.error_codes import CODES, GROUPS
+from dia_language.functions import FUNCTIONS, KINDS, Function, library
 from dia_runtime.formats import FORMATS, Format
-from dia_runtime.language.answers import ANSWER_TYPES
-from dia_runtime.language.error_codes import CODES, GROUPS
-from dia_runtime.language.functions import FUNCTIONS, KINDS, Function, library
 
 DOCS = Path(__file__).resolve().parent
 REFERENCE = DOCS / "reference"

@@ -66,7 +66,7 @@ class Golden:
 
 def run(folder: Path, *arguments: str) -> Printed:
     """What `dia ARGUMENTS` prints in the folder, and its exit code."""
-    from dia_compiler.cli import run as command
+    from dia_compiler.commands.cli import run as command
 
     out, errors = io.StringIO(), io.StringIO()
     with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
@@ -107,8 +107,8 @@ def locked_builders() -> None:
 def tour(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundle of k = 3 of the tour in the docs, made without a warning, where its programs can be run."""
     from dia_compiler import compile
-    from dia_compiler.host import EXTRAS
-    from dia_runtime.language.confinement.walls import confinement
+    from dia_compiler.analyze.host_requirements import EXTRAS
+    from dia_language.confinement.walls import confinement
 
     needed = {
         "something that confines programs": confinement(),

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import click
 import pytest
-from dia_compiler.cli import COMMANDS, EPILOG, dia, run
-from dia_runtime.language.confinement.walls import confinement
+from dia_compiler.commands.cli import COMMANDS, EPILOG, dia, run
+from dia_language.confinement.walls import confinement
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dia_runtime.language.error_codes import CODES, GROUPS
+from dia_language.error_codes import CODES, GROUPS
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = re.compile(r"""["\[](E[0-9]{3})["\]]""")

@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = (

@@ -11,15 +11,20 @@ from types import ModuleType
 
 import pytest
 import yaml
-from dia_compiler import cache, discover, items, output, pieces, read, rows, work
-from dia_compiler import check as check_stage
-from dia_compiler.cli import run
-from dia_compiler.fuzz import Stream, Walker, derived, feistel, shuffled
+from dia_compiler.analyze import check as check_stage
+from dia_compiler.analyze import compiled_snippets, items
+from dia_compiler.commands.cli import run
+from dia_compiler.distribute import task
+from dia_compiler.freeze import cache, output
+from dia_compiler.parse import discover, tables, yaml_reader
+from dia_compiler.sampling.instance_tree import Stream, Walker, derived, feistel, shuffled
 from dia_compiler.types import TYPES
+from dia_language.answers import ANSWER_TYPES
+from dia_language.expressions import budgets, limits, syntax
+from dia_language.templates import templates
+from dia_language.workers import pool
 from dia_runtime.formats import FORMATS, base
 from dia_runtime.formats.replies import REPLY_FORMATS
-from dia_runtime.language import budgets, limits, syntax, templates, workers
-from dia_runtime.language.answers import ANSWER_TYPES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -142,9 +147,12 @@ def test_the_language_page_names_every_key() -> None:
 def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     page = (DOCS / "explanation" / "security.md").read_text(encoding="utf-8")
     held = dict(re.findall(r"^\| (.*?) \| (.*?) \|$", page.partition("## Limits")[2], re.MULTILINE))
-    assert held["a spec file"] == f"{read.FILE_BYTES >> 20} MiB, {read.DEPTH} levels, {read.NODES:,} nodes"
+    assert (
+        held["a spec file"]
+        == f"{yaml_reader.FILE_BYTES >> 20} MiB, {yaml_reader.DEPTH} levels, {yaml_reader.NODES:,} nodes"
+    )
     assert held["entries of one key, such as `let` or `checks`"] == f"{check_stage.DECLARED:,}"
-    assert held["expressions and templates that one template uses"] == f"{pieces.CHARACTERS:,} characters"
+    assert held["expressions and templates that one template uses"] == f"{compiled_snippets.CHARACTERS:,} characters"
     assert held["a benchmark"] == f"{discover.FILES:,} spec files"
     assert held["all specs and word lists of one run"] == (
         f"{check_stage.BYTES_TOGETHER >> 20} MiB, {check_stage.NODES_TOGETHER:,} nodes"
@@ -155,18 +163,18 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     assert held["a text, a list"] == f"{limits.TEXT_LENGTH:,} characters, elements"
     assert held["an integer that is tested for primality or factored"] == f"{limits.PRIME_BITS:,} bits"
     assert held["steps of one evaluation"].startswith(f"{budgets.STEPS:,} (")
-    assert held["seconds of one evaluation"].startswith(f"{workers.SECONDS:g} (")
-    assert held["memory of a worker process"].startswith(f"{workers.MEMORY_BYTES >> 20} MiB ")
+    assert held["seconds of one evaluation"].startswith(f"{pool.SECONDS:g} (")
+    assert held["memory of a worker process"].startswith(f"{pool.MEMORY_BYTES >> 20} MiB ")
     assert limits.TEXT_LENGTH == limits.LIST_LENGTH
-    sizes = f"{rows.MOST_ROWS:,} rows, {rows.MOST_VALUES:,} values, {rows.MOST_COLUMNS:,} columns"
-    assert held["a data file"] == f"{rows.FILE_BYTES // 1_000_000} MB, {sizes}"
+    sizes = f"{tables.MOST_ROWS:,} rows, {tables.MOST_VALUES:,} values, {tables.MOST_COLUMNS:,} columns"
+    assert held["a data file"] == f"{tables.FILE_BYTES // 1_000_000} MB, {sizes}"
     assert held["items of one template"] == f"{items.MOST:,}"
     assert held["a reply that is searched for an answer"] == f"{base.CHARACTERS:,} characters"
 
 
 def test_the_sizes_that_the_page_of_large_compiles_tells_are_those_of_the_code() -> None:
     page = " ".join((DOCS / "howto" / "compile-large.md").read_text(encoding="utf-8").split())
-    assert f"a template of more than {work.SPAN} instances is divided" in page
+    assert f"a template of more than {task.SPAN} instances is divided" in page
     assert f"with {output.SHARD:,} lines each" in page
     assert f"It keeps at most {cache.LARGEST_CACHE >> 20} MiB" in page
 

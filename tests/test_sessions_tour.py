@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from dia_compiler import compile
-from dia_compiler.output import Frozen
+from dia_compiler.freeze.output import Frozen
 from dia_runtime.formats.replies import REPLY_FORMATS
 from jsonschema import Draft202012Validator
 

@@ -11,11 +11,11 @@ from typing import Any
 import jsonschema
 import pytest
 from dia_compiler import compile
-from dia_compiler.cli import run
-from dia_compiler.output import Order, refuse_foreign
+from dia_compiler.commands.cli import run
+from dia_compiler.freeze.output import Order, refuse_foreign
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import key_file, sealed_file
 from dia_runtime.bundle.canary import sentence
-from dia_runtime.language.diagnostics import DiaError
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("keygen", "sign", "seal", "unseal", "prove", "pack", "unpack", "scan", "signature", "commitment", "proof",

@@ -16,10 +16,10 @@ from dia_compiler import compile
 from dia_compiler.assets import OWN
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS
+from dia_language.answers import ANSWER_TYPES
+from dia_language.expressions.syntax import CONSTANTS
+from dia_language.functions import FUNCTIONS
 from dia_runtime.formats import FORMATS
-from dia_runtime.language.answers import ANSWER_TYPES
-from dia_runtime.language.functions import FUNCTIONS
-from dia_runtime.language.syntax import CONSTANTS
 
 Dia = Callable[..., Any]
 

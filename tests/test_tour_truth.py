@@ -29,7 +29,7 @@ import pytest
 import sympy
 from Crypto.Hash import MD4, RIPEMD160, keccak
 from cryptography.hazmat.primitives.asymmetric import ec, x25519
-from dia_runtime.language.values import decode
+from dia_language.numbers.values import decode
 
 X, T, S = sympy.symbols("x t s")
 Truth = Callable[..., Any]

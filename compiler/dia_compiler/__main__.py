@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dia_compiler.entry import main
+from dia_compiler.commands.entry import main
 
 if __name__ == "__main__":
     main()

@@ -1,18 +1,8 @@
-"""Where `dia` begins: Ctrl-C says no more than `interrupted` from the first moment on, while modules are still read."""
-
-from __future__ import annotations
+"""Old path of `dia_compiler.commands.entry`, kept for code that imports it."""
 
 import sys
 
-INTERRUPTED = 130
+from dia_compiler.commands import entry
+from dia_compiler.commands.entry import *  # noqa: F403 - for type checkers
 
-
-def main() -> None:
-    """Runs the command line; exit code 130 where it is interrupted before it knows its command."""
-    try:
-        from dia_compiler.cli import main as begin
-
-        begin()
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        sys.exit(INTERRUPTED)
+sys.modules[__name__] = entry

@@ -10,16 +10,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from dia_language.confinement.interpreters import LANGUAGES, version_of
+from dia_language.confinement.permission import NO
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.functions import library
 from dia_runtime.bundle.manifest import NAME, PROVENANCE
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.language.confinement.interpreters import LANGUAGES, version_of
-from dia_runtime.language.confinement.permission import NO
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
-from dia_runtime.language.functions import library
 
+from dia_compiler.api import compile
 from dia_compiler.assets import BUILDERS
-from dia_compiler.compile import compile
-from dia_compiler.freeze import provenance
+from dia_compiler.freeze.write_bundle import provenance
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS
 

@@ -17,10 +17,10 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from dia_runtime.boundary.ability import ability
-from dia_runtime.boundary.belief import Guide
-from dia_runtime.boundary.search import HIGH, LOW, Plan, Search
-from dia_runtime.boundary.space import Cell, Dimension, Skill, Space
+from dia_runtime.psychometrics.boundary.ability import ability
+from dia_runtime.psychometrics.boundary.belief import Guide
+from dia_runtime.psychometrics.boundary.search import HIGH, LOW, Plan, Search
+from dia_runtime.psychometrics.boundary.space import Cell, Dimension, Skill, Space
 from scipy.special import betainc
 from scipy.stats import kendalltau
 

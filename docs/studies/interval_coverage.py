@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy
-from dia_runtime.metrics import FIGURES, Tally
-from dia_runtime.statistics.figures import figures_json
-from dia_runtime.statistics.paired import Side
-from dia_runtime.statistics.resample import Intervals
+from dia_runtime.scoring.metrics import FIGURES, Tally
+from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.statistics.paired import Side
+from dia_runtime.scoring.statistics.resample import Intervals
 
 K, SKIPS, HARDER = 5, 0.2, 1.3
 SHOWN = ("trad_score", "idk_score", "rs", "accuracy_answered", "conf")

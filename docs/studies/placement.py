@@ -12,9 +12,9 @@ import argparse
 import time
 
 import numpy as np
-from dia_runtime.boundary.ability import ability, chances
-from dia_runtime.boundary.placement import Goal, Method, Placement
-from dia_runtime.boundary.selection import Rule
+from dia_runtime.psychometrics.boundary.ability import ability, chances
+from dia_runtime.psychometrics.boundary.placement import Goal, Method, Placement
+from dia_runtime.psychometrics.boundary.selection import Rule
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]

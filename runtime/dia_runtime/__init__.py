@@ -11,17 +11,17 @@ from types import ModuleType
 TYPE_CHECKING = False  # as in typing, whose import would take longer than all the rest here
 if TYPE_CHECKING:
     from dia_runtime.bundle.open import open_bundle as open_bundle
-    from dia_runtime.calibrate import calibrate as calibrate
-    from dia_runtime.grade import grade as grade
-    from dia_runtime.run import run as run
-    from dia_runtime.score import score as score
+    from dia_runtime.grading.grader import grade as grade
+    from dia_runtime.psychometrics.calibrate import calibrate as calibrate
+    from dia_runtime.running.run import run as run
+    from dia_runtime.scoring.score import score as score
 
 PUBLIC = {
     "open_bundle": "dia_runtime.bundle.open",
-    "run": "dia_runtime.run",
-    "grade": "dia_runtime.grade",
-    "score": "dia_runtime.score",
-    "calibrate": "dia_runtime.calibrate",
+    "run": "dia_runtime.running.run",
+    "grade": "dia_runtime.grading.grader",
+    "score": "dia_runtime.scoring.score",
+    "calibrate": "dia_runtime.psychometrics.calibrate",
 }
 __all__ = ["calibrate", "grade", "open_bundle", "run", "score"]
 

@@ -6,10 +6,10 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from dia_compiler.fuzz import Choose, Stream, Walker
+from dia_compiler.sampling.instance_tree import Choose, Stream, Walker
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain
-from dia_runtime.language.values import encode
+from dia_language.numbers.values import encode
 
 
 def domain(kind: str, /, **options: Any) -> Domain:

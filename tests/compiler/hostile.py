@@ -108,7 +108,7 @@ with open(sys.argv[1], "w") as file:
 def measured(folder: Path, *arguments: str) -> Ended:
     """Runs the command line as a process of its own, and measures it with its workers."""
     start, figures = time.monotonic(), folder / "figures"
-    command = [sys.executable, "-m", "dia_compiler.cli", *arguments]
+    command = [sys.executable, "-m", "dia_compiler.commands.cli", *arguments]
     between = [sys.executable, "-I", "-S", "-c", BETWEEN, str(figures), *command]
     done = subprocess.run(between, cwd=folder, stderr=subprocess.PIPE, text=True, check=True)
     code, most, processor = json.loads(figures.read_text())

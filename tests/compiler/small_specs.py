@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dia_compiler.check import check
-from dia_compiler.discover import discover
-from dia_compiler.expand import Expansion, Instance
-from dia_compiler.prepare import prepare
-from dia_compiler.settings import settings_of
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, Faults
+from dia_compiler.analyze.check import check
+from dia_compiler.analyze.prepare import prepare
+from dia_compiler.analyze.settings import settings_of
+from dia_compiler.generate.expand import Expansion, Instance
+from dia_compiler.parse.discover import discover
+from dia_language.diagnostics import DiaError, Diagnostic, Faults
 
 BENCHMARK = "language: 1\nbenchmark: small\nversion: 1.0.0\n"
 

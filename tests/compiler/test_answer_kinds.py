@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dia_language.answers import ANSWER_TYPES
 from dia_runtime.formats import FORMATS
-from dia_runtime.grade import grade
-from dia_runtime.language.answers import ANSWER_TYPES
+from dia_runtime.grading.grader import grade
 
 Dia = Callable[..., Any]
 

@@ -15,16 +15,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dia_compiler.api import compile
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import Builder, OptionFault, Site, data, template
-from dia_compiler.cli import run
-from dia_compiler.compile import compile
-from dia_compiler.means import Means
-from dia_compiler.spool import Spool, framed
-from dia_compiler.workshop import Entropy, Workshop
+from dia_compiler.commands.cli import run
+from dia_compiler.distribute.worker_resources import Means
+from dia_compiler.freeze.spool import Spool, framed
+from dia_compiler.generate.asset_builder import Entropy, Workshop
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import examine
-from dia_runtime.language.diagnostics import DiaError
 from small_specs import found, questions, written
 
 HEAD = """\
@@ -232,8 +232,10 @@ def test_a_template_whose_builder_lacks_its_extra_is_left_out(
     tmp_path: Path, blob: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Blob, "extra", "models")
-    monkeypatch.setitem(sys.modules, "dia_compiler.host", sys.modules["dia_compiler.host"])
-    monkeypatch.setattr("dia_compiler.host.find_spec", lambda name: None)
+    monkeypatch.setitem(
+        sys.modules, "dia_compiler.analyze.host_requirements", sys.modules["dia_compiler.analyze.host_requirements"]
+    )
+    monkeypatch.setattr("dia_compiler.analyze.host_requirements.find_spec", lambda name: None)
     specs = written(
         tmp_path / "specs", HEAD + "assets: {x: {build: blob, word: a}}\nprompt: '{{ x }}{{ n }}{{ key }}'\n"
     )

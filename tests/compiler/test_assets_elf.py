@@ -20,9 +20,9 @@ import pytest
 from dia_compiler.assets import BUILDERS, elf
 from dia_compiler.assets.base import OptionFault, Site
 from dia_compiler.assets.c_source import refusal
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
 
 pytest.importorskip("ziglang")
 RUNS = sys.platform == "linux" and platform.machine() == "x86_64"

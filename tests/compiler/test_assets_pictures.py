@@ -17,9 +17,9 @@ import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
 from dia_compiler.assets.captcha import Seeded
-from dia_compiler.workshop import Entropy
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.functions import library
+from dia_compiler.generate.asset_builder import Entropy
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -173,7 +173,7 @@ def test_lines_of_a_text_and_noise_are_read_back() -> None:
 
 
 def test_a_text_is_drawn_as_pillow_draws_it() -> None:
-    from dia_runtime.language.glyphs import cell_of, font_file
+    from dia_language.media.glyphs import cell_of, font_file
     from PIL import ImageDraw, ImageFont
 
     font = ImageFont.truetype(str(font_file()), 40, layout_engine=ImageFont.Layout.BASIC)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.functions import library
-from dia_runtime.language.sines import PEAK, STEPS, sines
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
+from dia_language.numbers.sines import PEAK, STEPS, sines
 
 TONES = {697: "123A", 770: "456B", 852: "789C", 941: "*0#D"}
 COLUMNS = [1209, 1336, 1477, 1633]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
-from dia_runtime.language.functions import library
+from dia_language.functions import library
 
 PAGE: dict[str, Any] = {
     "title": "Fish & <Chips>",

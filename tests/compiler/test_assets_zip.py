@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
-from dia_compiler.workshop import Entropy
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.functions import library
+from dia_compiler.generate.asset_builder import Entropy
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations, product
 from pathlib import Path
 
-from dia_compiler.boundary import edge_rows, pair_rows
-from dia_compiler.items import Item
+from dia_compiler.analyze.items import Item
+from dia_compiler.sampling.boundary_first import edge_rows, pair_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from small_specs import expansion, questions

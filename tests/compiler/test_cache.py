@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from dia_compiler import compile
-from dia_compiler import gather as gathering
-from dia_compiler.cache import Cache, bound
-from dia_compiler.fingerprint import folder_files
+from dia_compiler.distribute import gather as gathering
+from dia_compiler.freeze.cache import Cache, bound
+from dia_compiler.freeze.fingerprint import folder_files
 
 pytestmark = pytest.mark.slow  # each test compiles several times in processes of its own
 
@@ -251,9 +251,20 @@ def test_output_and_other_benchmarks_below_a_folder_are_no_part_of_it(specs: Pat
 
 
 def test_an_unchanged_compile_imports_nothing_heavy(specs: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-X", "importtime", "-m", "dia_compiler.cli", "compile", str(specs), "-o", "out", "-q"]
+    command = [
+        sys.executable,
+        "-X",
+        "importtime",
+        "-m",
+        "dia_compiler.commands.cli",
+        "compile",
+        str(specs),
+        "-o",
+        "out",
+        "-q",
+    ]
     first, second = (subprocess.run(command, cwd=tmp_path, capture_output=True, text=True) for _ in range(2))
     assert first.returncode == second.returncode == 0 and first.stdout == second.stdout
     imported = {line.rpartition("|")[2].strip() for line in second.stderr.splitlines()}
     heavy = r"(sympy|scipy|numpy|jinja2|yaml|networkx|jsonschema|dia_compiler\.(check|make|prepare))\b"
-    assert not {name for name in imported if re.match(heavy, name)} and "dia_compiler.compile" in imported
+    assert not {name for name in imported if re.match(heavy, name)} and "dia_compiler.api" in imported

@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from dia_compiler.records import RoundTrip, answer_record
-from dia_runtime.grade import grade
-from dia_runtime.language.diagnostics import DiaError
+from dia_compiler.generate.bundle_rows import RoundTrip, answer_record
+from dia_language.diagnostics import DiaError
+from dia_runtime.grading.grader import grade
 from small_specs import expansion, found, questions
 
 CAPITALS = """\

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from dia_compiler import compile
-from dia_compiler.cli import run
-from dia_compiler.merge import merge
-from dia_runtime.language.diagnostics import DiaError
+from dia_compiler.commands.cli import run
+from dia_compiler.distribute.merge import merge
+from dia_language.diagnostics import DiaError
 
 distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 pytestmark = pytest.mark.slow  # each test starts the processes of a cluster
@@ -185,7 +185,10 @@ def test_ctrl_c_ends_a_local_cluster_and_leaves_nothing(tmp_path: Path) -> None:
     folder = specs(tmp_path / "specs", CUBES, HOLES.replace("6000", "600").replace("params", "instances: 20\nparams"))
     words = ["compile", str(folder), "--k", "300000", "-o", str(tmp_path / "out"), "--cluster", "local", "--jobs", "1"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "dia_compiler.cli", *words], stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-m", "dia_compiler.commands.cli", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     assert process.stderr is not None
     assert process.stderr.readline() == "holes: 20 instances\n"  # the cluster is at work

@@ -53,7 +53,18 @@ def test_hash_seed_locale_zone_and_folder_change_nothing(tmp_path: Path, expecte
         ({"PYTHONHASHSEED": "0"}, {"PYTHONHASHSEED": "12345", "LANG": "tr_TR.UTF-8", "TZ": "Asia/Tokyo", "LC_ALL": "C"})
     ):
         out = tmp_path / f"out{number}"
-        command = [sys.executable, "-m", "dia_compiler.cli", "compile", str(specs), "--k", "3", "-o", str(out), "-q"]
+        command = [
+            sys.executable,
+            "-m",
+            "dia_compiler.commands.cli",
+            "compile",
+            str(specs),
+            "--k",
+            "3",
+            "-o",
+            str(out),
+            "-q",
+        ]
         done = subprocess.run(command, cwd=tmp_path, env={**os.environ, **extra}, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert expected in done.stdout

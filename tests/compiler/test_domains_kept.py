@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler import domains
-from dia_compiler.domains import Maker
+from dia_compiler.analyze import domains
+from dia_compiler.analyze.domains import Maker
 from dia_compiler.types.numbers import SmoothPrimes
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dia_compiler.examples import check_examples
-from dia_runtime.language.diagnostics import Faults
+from dia_compiler.generate.examples import check_examples
+from dia_language.diagnostics import Faults
 from small_specs import expansion
 
 RULES = """\

@@ -12,11 +12,11 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from dia_compiler.cli import run
-from dia_compiler.explore import Wishes, explore
-from dia_runtime.boundary.search import Plan
-from dia_runtime.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
-from dia_runtime.run import Terms
+from dia_compiler.commands.cli import run
+from dia_compiler.explore.search import Wishes, explore
+from dia_runtime.psychometrics.boundary.search import Plan
+from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
+from dia_runtime.running.run import Terms
 
 pytestmark = pytest.mark.slow  # each compiles several bundles, and starts a program
 

@@ -6,11 +6,11 @@ import pickle
 from pathlib import Path
 
 import pytest
-from dia_compiler.check import CheckedBenchmark, check
-from dia_compiler.discover import discover
-from dia_compiler.prepare import prepare
-from dia_compiler.spec import Template
-from dia_runtime.language.diagnostics import Diagnostic, Faults, Position
+from dia_compiler.analyze.check import CheckedBenchmark, check
+from dia_compiler.analyze.prepare import prepare
+from dia_compiler.parse.discover import discover
+from dia_compiler.parse.model import Template
+from dia_language.diagnostics import Diagnostic, Faults, Position
 
 ROOT = Path(__file__).parents[2]
 BENCHMARK = "benchmark: small\ntitle: Small\nversion: 1.0.0\nlicense: CC0-1.0\nseed: a\n"

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from dia_compiler.freedom import Stage, counted, counted_in_stages
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_compiler.sampling.degrees_of_freedom import Stage, counted, counted_in_stages
+from dia_language.diagnostics import DiaError, Diagnostic
 from hypothesis import given
 from hypothesis import strategies as st
 

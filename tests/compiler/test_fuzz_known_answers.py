@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from dia_compiler.fuzz import Choose, Stream, Walker, derived, feistel, permuted, shuffled, template_key
+from dia_compiler.sampling.instance_tree import (
+    Choose,
+    Stream,
+    Walker,
+    derived,
+    feistel,
+    permuted,
+    shuffled,
+    template_key,
+)
 
 KEY = sha256(b"known answers").digest()
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from dia_compiler.fuzz import SPREAD, VAST, Choose, Exhausted, Rejected, Stream, Walker, parted
+from dia_compiler.sampling.instance_tree import SPREAD, VAST, Choose, Exhausted, Rejected, Stream, Walker, parted
 from dia_compiler.types.base import all_differ
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from dia_compiler import compile
-from dia_compiler.check import HEALTH_WARNINGS
+from dia_compiler.analyze.check import HEALTH_WARNINGS
 from small_specs import written
 
 pytestmark = pytest.mark.slow  # each test compiles and starts workers of its own

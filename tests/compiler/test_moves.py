@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from dia_compiler.check import check
-from dia_compiler.cli import run
-from dia_compiler.discover import discover
-from dia_compiler.moves import Moves, moves_of
-from dia_runtime.boundary.space import Cell
-from dia_runtime.rasch.bank import Bank, BankItem, BankModel, write_bank
+from dia_compiler.analyze.check import check
+from dia_compiler.commands.cli import run
+from dia_compiler.explore.variations import Moves, moves_of
+from dia_compiler.parse.discover import discover
+from dia_runtime.psychometrics.boundary.space import Cell
+from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, write_bank
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARK = "language: 1\nbenchmark: mine\nversion: 1.0.0\n"

@@ -51,7 +51,7 @@ def specs(folder: Path, added: int = 1, templates: int = 3) -> Path:
 
 
 def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "dia_compiler.cli", "compile", "specs", "-o", "out", "-q", *arguments]
+    command = [sys.executable, "-m", "dia_compiler.commands.cli", "compile", "specs", "-o", "out", "-q", *arguments]
     return subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -289,7 +289,7 @@ def test_a_strict_check_ends_with_1_for_warnings(tmp_path: Path, dia: Dia) -> No
 
 def test_an_interrupt_while_modules_are_read_is_told_in_one_word() -> None:
     program = (
-        "import builtins, dia_compiler.entry as entry; real = builtins.__import__\n"
+        "import builtins, dia_compiler.commands.entry as entry; real = builtins.__import__\n"
         "def interrupted(name, *more, **named):\n"
         "    if name == 'click': raise KeyboardInterrupt\n"
         "    return real(name, *more, **named)\n"

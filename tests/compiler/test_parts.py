@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from dia_compiler import compile
-from dia_compiler.merge import merge
-from dia_compiler.parts import NAME, Share, range_of, read_part, share
-from dia_compiler.spec import Template
-from dia_compiler.spool import framed
+from dia_compiler.distribute.merge import merge
+from dia_compiler.distribute.parts import NAME, Share, range_of, read_part, share
+from dia_compiler.freeze.spool import framed
+from dia_compiler.parse.model import Template
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
-from dia_runtime.language.diagnostics import DiaError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -234,8 +234,8 @@ _TEMPLATES: list[Template] = []
 def templates(folder: Path) -> list[Template]:
     """The templates of the specs, read once."""
     if not _TEMPLATES:
-        from dia_compiler.check import check
-        from dia_compiler.discover import discover
+        from dia_compiler.analyze.check import check
+        from dia_compiler.parse.discover import discover
 
         _TEMPLATES.extend(check(discover([folder]), defers=True).benchmarks[0].clean)
     return _TEMPLATES

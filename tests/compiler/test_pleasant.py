@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 
 pytestmark = pytest.mark.slow  # each test starts the command line, some of them in a terminal
 

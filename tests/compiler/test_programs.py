@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 from dia_compiler import compile
-from dia_compiler.check import check
-from dia_compiler.discover import discover
-from dia_compiler.means import programs_of
+from dia_compiler.analyze.check import check
+from dia_compiler.distribute.worker_resources import programs_of
+from dia_compiler.parse.discover import discover
+from dia_language.confinement.interpreters import version_of
+from dia_language.confinement.walls import confinement
+from dia_language.diagnostics import DiaError
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import bound_digits
+from dia_language.expressions.expressions import compile_expression
+from dia_language.expressions.limits import INTEGER_DIGITS
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import Loose, parse
+from dia_language.stored.stored_conditions import condition
 from dia_runtime.data import data_folder
-from dia_runtime.language import guards
-from dia_runtime.language.budgets import bound_digits
-from dia_runtime.language.conditions import condition
-from dia_runtime.language.confinement.interpreters import version_of
-from dia_runtime.language.confinement.walls import confinement
-from dia_runtime.language.diagnostics import DiaError
-from dia_runtime.language.expressions import compile_expression
-from dia_runtime.language.limits import INTEGER_DIGITS
-from dia_runtime.language.namespace import Namespace
-from dia_runtime.language.syntax import Loose, parse
 
 pytestmark = pytest.mark.slow  # each test compiles with programs of other languages
 
@@ -266,7 +266,7 @@ def twenty() -> Iterator[None]:
 )
 def test_digits_bound_what_is_computed(text: str, is_within: bool) -> None:
     namespace = Namespace()
-    namespace.add("both", 2, lambda scope, a, b: guards.add(a, a))
+    namespace.add("both", 2, lambda scope, a, b: operators.add(a, a))
     code = compile_expression(parse(Loose(text)), namespace)
     if is_within:
         assert -(10**21) < code({"n": 7}) < 10**21

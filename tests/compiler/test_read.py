@@ -9,10 +9,10 @@ from time import perf_counter
 
 import pytest
 import yaml
-from dia_compiler.read import Mapping, Node, Scalar, Sequence, data, parse, read
-from dia_compiler.spec import Snippet
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
-from dia_runtime.language.values import ExactDecimal
+from dia_compiler.parse.model import Snippet
+from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data, parse, read
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.numbers.values import ExactDecimal
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_compiler.records import MANY, _json, _value, is_shown
+from dia_compiler.generate.bundle_rows import MANY, _json, _value, is_shown
+from dia_language.numbers.values import Entry, ExactDecimal, Record, encode
 from dia_runtime.bundle.canonical import line
-from dia_runtime.language.values import Entry, ExactDecimal, Record, encode
 from hypothesis import given
 from hypothesis import strategies as st
 

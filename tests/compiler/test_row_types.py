@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.compile import compile
-from dia_compiler.fuzz import Choose, Stream, Walker
+from dia_compiler.api import compile
+from dia_compiler.sampling.instance_tree import Choose, Stream, Walker
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain, Enumerable, OptionFault
 from dia_compiler.types.tables import Table, line_of
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic
 
 
 def table(levels: str) -> Table:

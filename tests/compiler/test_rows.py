@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler import rows
-from dia_compiler.rows import Columns, read_rows
+from dia_compiler.parse import tables
+from dia_compiler.parse.tables import Columns, read_rows
 from dia_compiler.types.tables import Table
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
-from dia_runtime.language.values import ExactDecimal, Record
+from dia_language.diagnostics import DiaError, Diagnostic, Position
+from dia_language.numbers.values import ExactDecimal, Record
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -262,7 +262,7 @@ def test_limits_are_told(
         "a.parquet": "",
     }[name] or parquet(a=[1, 2, 3], b=[0, 0, 0])
     assert len(read(tmp_path, name, content)) == 3
-    monkeypatch.setattr(rows, limit, value)
+    monkeypatch.setattr(tables, limit, value)
     entry = fault(tmp_path, name, content)
     assert entry.code == code and word in entry.message
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.read import data, parse
-from dia_compiler.schema import _schema, _shape, _validator
-from dia_compiler.shapes import Shape, Unknown
+from dia_compiler.parse.schema import _schema, _shape, _validator
+from dia_compiler.parse.schema_predicates import Shape, Unknown
+from dia_compiler.parse.yaml_reader import data, parse
 from jsonschema import Draft202012Validator
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "dia_bench"

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from dia_compiler import compile
-from dia_compiler.digests import groups
-from dia_compiler.gather import Gathering
-from dia_compiler.make import work_of
-from dia_compiler.shards import Files, put_lines
-from dia_compiler.spool import Part
-from dia_compiler.work import Work
+from dia_compiler.distribute.gather import Gathering
+from dia_compiler.distribute.task import Work
+from dia_compiler.freeze.shards import Files, put_lines
+from dia_compiler.freeze.spool import Part
+from dia_compiler.pipeline import work_of
+from dia_compiler.sampling.digests import groups
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import verify
 from hypothesis import given, settings
@@ -78,7 +78,7 @@ def small_span(monkeypatch: pytest.MonkeyPatch) -> None:
             work.template, work.benchmark, work.lists, work.settings, work.k, work.canary, work.is_trial, span=SPAN
         )
 
-    monkeypatch.setattr("dia_compiler.make.work_of", divided)
+    monkeypatch.setattr("dia_compiler.pipeline.work_of", divided)
 
 
 def content(bundle: Path) -> dict[str, bytes]:
@@ -117,7 +117,7 @@ def test_stretches_are_ordered_a_few_at_a_time(
         most[0] = max(most[0], len(job.begins))
 
     monkeypatch.setattr(Gathering, "order", noted)
-    monkeypatch.setattr("dia_compiler.gather.ORDERED", 3)
+    monkeypatch.setattr("dia_compiler.distribute.gather.ORDERED", 3)
     few = compile([folder], k=333, out=tmp_path / "few", jobs=2, use_cache=False).bundles[0].path
     assert content(few) == content(at_once) and most == [3]
 

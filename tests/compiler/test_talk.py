@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 from dia_compiler import compile
-from dia_compiler.check import check
-from dia_compiler.discover import discover
-from dia_compiler.prepare import prepare
-from dia_compiler.records import answer_record, question_record
-from dia_compiler.settings import settings_of
-from dia_compiler.talk_expand import TalkExpansion, expansion_of
-from dia_compiler.talk_shown import shown_sessions, stand_in
+from dia_compiler.analyze.check import check
+from dia_compiler.analyze.prepare import prepare
+from dia_compiler.analyze.settings import settings_of
+from dia_compiler.authoring.session_preview import shown_sessions, stand_in
+from dia_compiler.generate.bundle_rows import answer_record, question_record
+from dia_compiler.generate.session_expand import TalkExpansion, expansion_of
+from dia_compiler.parse.discover import discover
+from dia_language.diagnostics import DiaError, Faults
+from dia_language.numbers.values import Record
+from dia_language.stored.replies import Said
+from dia_language.stored.stored_code import code_of
 from dia_runtime.bundle.canonical import line
 from dia_runtime.formats.replies import read_reply, write_reply
-from dia_runtime.language.diagnostics import DiaError, Faults
-from dia_runtime.language.replies import Said
-from dia_runtime.language.stored import code_of
-from dia_runtime.language.values import Record
-from dia_runtime.session_records import sessions_of
+from dia_runtime.grading.session_records import sessions_of
 from jsonschema import Draft202012Validator
 from small_specs import written
 

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from uuid import RFC_4122, UUID
 
 import pytest
-from dia_compiler.fuzz import Choose, Stream, Walker
+from dia_compiler.sampling.instance_tree import Choose, Stream, Walker
 from dia_compiler.types import TYPES, sentences
 from dia_compiler.types.base import Domain, Enumerable, OptionFault, key_of
 from dia_compiler.types.host_names import label_at, label_count

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dia_compiler.compile import compile
-from dia_runtime.language.diagnostics import DiaError
+from dia_compiler.api import compile
+from dia_language.diagnostics import DiaError
 
 SPEC = {
     "words": "{type: words, from: {from: fruits}, count: 3}",

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler import expand
-from dia_compiler.expand import Draft, Pace, grouped
-from dia_compiler.items import Item
-from dia_compiler.records import Writer
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
-from dia_runtime.language.values import Record
+from dia_compiler.analyze.items import Item
+from dia_compiler.generate import expand
+from dia_compiler.generate.bundle_rows import Writer
+from dia_compiler.generate.expand import Draft, Pace, grouped
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.numbers.values import Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_specs import expansion

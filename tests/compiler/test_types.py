@@ -14,13 +14,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from dia_compiler.domains import Filtered
-from dia_compiler.fuzz import Choose, Rejected, Stream, Walker
+from dia_compiler.analyze.domains import Filtered
+from dia_compiler.sampling.instance_tree import Choose, Rejected, Stream, Walker
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain, OptionFault, key_of
 from dia_compiler.types.numbers import Primes, is_prime, is_safe_prime, primes_below
 from dia_compiler.types.texts import spelled
-from dia_runtime.language.values import ExactDecimal
+from dia_language.numbers.values import ExactDecimal
 from hypothesis import given
 from hypothesis import strategies as st
 from sympy.ntheory import isprime

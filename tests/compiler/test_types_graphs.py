@@ -10,11 +10,11 @@ from typing import Any
 
 import networkx
 import pytest
-from dia_compiler.fuzz import Choose, Stream
+from dia_compiler.sampling.instance_tree import Choose, Stream
 from dia_compiler.types.base import Domain, OptionFault, key_of
 from dia_compiler.types.connected import connected_graphs, pair_number, tree_of
 from dia_compiler.types.edges import SpannedEdges
-from dia_runtime.language.values import Record
+from dia_language.numbers.values import Record
 from drawing import digest, domain, drawn, exhausted
 from hypothesis import given, settings
 from hypothesis import strategies as st

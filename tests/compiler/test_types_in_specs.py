@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dia_compiler.compile import compile
+from dia_compiler.api import compile
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.language.diagnostics import DiaError
 from small_specs import questions
 
 BENCHMARK = """\

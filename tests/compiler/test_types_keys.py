@@ -16,7 +16,7 @@ import sympy
 from cryptography.hazmat.primitives.asymmetric import rsa
 from dia_compiler.types.base import Domain, OptionFault, key_of
 from dia_compiler.types.residues import is_square, prime_factors, square_root
-from dia_runtime.language.values import Record
+from dia_language.numbers.values import Record
 from drawing import digest, domain, drawn, exhausted
 from hypothesis import given, settings
 from hypothesis import strategies as st

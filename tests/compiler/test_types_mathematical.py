@@ -14,7 +14,7 @@ import sympy
 from dia_compiler.types.base import Domain, OptionFault, key_of, order_of
 from dia_compiler.types.ranks import capped_choices, combination
 from dia_compiler.types.structures import CatalogDomain
-from dia_runtime.language.values import Entry, ExactDecimal, Record
+from dia_language.numbers.values import Entry, ExactDecimal, Record
 from drawing import digest, domain, drawn, exhausted
 from hypothesis import given, settings
 from hypothesis import strategies as st

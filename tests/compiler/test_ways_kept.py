@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-from dia_compiler.expand import is_plain
+from dia_compiler.generate.expand import is_plain
 from small_specs import questions
 
 TEMPLATE = """

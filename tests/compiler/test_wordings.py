@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dia_runtime.language.diagnostics import DiaError
+from dia_language.diagnostics import DiaError
 from small_specs import expansion, found, questions
 
 MARKET = """\

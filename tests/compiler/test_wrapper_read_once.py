@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dia_compiler.check import check
-from dia_compiler.discover import discover
-from dia_compiler.prepare import prepare, read_once
-from dia_runtime.language.diagnostics import Faults
+from dia_compiler.analyze.check import check
+from dia_compiler.analyze.prepare import prepare, read_once
+from dia_compiler.parse.discover import discover
+from dia_language.diagnostics import Faults
 
 BENCHMARK = "language: 1\nbenchmark: small\nversion: 1.0.0\nprompt: |\n  {wrapper}\n"
 TEMPLATE = """template: {name}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dia_runtime.language.answers import answer_type
-from dia_runtime.language.values import Record, Value, decode
+from dia_language.answers import answer_type
+from dia_language.numbers.values import Record, Value, decode
 
 INTEGER, RATIONAL, REAL, TEXT = ({"type": name} for name in ("integer", "rational", "real", "text"))
 CENTS = {"places": 2, "ties": "half_even", "zeros": "keep", "thousands": ","}

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from dia_compiler.types import TYPES
+from dia_language.answers import ANSWER_TYPES
+from dia_language.functions import library
 from dia_runtime.formats import FORMATS
-from dia_runtime.language.answers import ANSWER_TYPES
-from dia_runtime.language.functions import library
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 KEY = "rsa_key(2**607 - 1, 2**521 - 1)"

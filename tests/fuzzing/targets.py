@@ -11,26 +11,26 @@ from pathlib import Path
 from time import monotonic
 from types import FrameType
 
-from dia_compiler.check import check
-from dia_compiler.discover import discover
-from dia_compiler.eaten import compiled
-from dia_compiler.prepare import prepare
-from dia_compiler.read import Scalar, data, parse
-from dia_compiler.records import RoundTrip, answer_record, question_record
-from dia_compiler.rows import READERS, Columns, read_rows
-from dia_compiler.settings import settings_of
-from dia_compiler.spec import Snippet
-from dia_compiler.talk_expand import expansion_of
-from dia_compiler.talk_shown import shown_sessions
+from dia_compiler.analyze.check import check
+from dia_compiler.analyze.prepare import prepare
+from dia_compiler.analyze.settings import settings_of
+from dia_compiler.authoring.session_preview import shown_sessions
+from dia_compiler.generate.bundle_rows import RoundTrip, answer_record, question_record
+from dia_compiler.generate.session_expand import expansion_of
+from dia_compiler.parse.discover import discover
+from dia_compiler.parse.model import Snippet
+from dia_compiler.parse.tables import READERS, Columns, read_rows
+from dia_compiler.parse.yaml_pitfalls import compiled
+from dia_compiler.parse.yaml_reader import Scalar, data, parse
+from dia_language.answers import Undecided, Unreadable, answer_type, read
+from dia_language.diagnostics import DiaError, LanguageError, Position
+from dia_language.expressions.budgets import STEPS as ALLOWED
+from dia_language.expressions.namespace import Namespace
+from dia_language.numbers.values import Record, plain
+from dia_language.templates.templates import compile_template, parse_template
+from dia_language.workers import heartbeat
 from dia_runtime.bundle.canonical import line
-from dia_runtime.grade import VERDICTS, Grader
-from dia_runtime.language import watch
-from dia_runtime.language.answers import Undecided, Unreadable, answer_type, read
-from dia_runtime.language.budgets import STEPS as ALLOWED
-from dia_runtime.language.diagnostics import DiaError, LanguageError, Position
-from dia_runtime.language.namespace import Namespace
-from dia_runtime.language.templates import compile_template, parse_template
-from dia_runtime.language.values import Record, plain
+from dia_runtime.grading.grader import VERDICTS, Grader
 from replies import ANSWERS, FORMATS
 
 EXPECTED = (DiaError, LanguageError, MemoryError, RecursionError)
@@ -79,7 +79,7 @@ def in_time() -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
-        watch.allow(ALLOWED)
+        heartbeat.allow(ALLOWED)
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def expression(content: bytes) -> None:
     """Compiles an expression and evaluates it."""
     with suppress(*EXPECTED), in_time():
         code = compiled(snippet(content), Namespace(), frozenset(SCOPE))
-        watch.allow(STEPS)
+        heartbeat.allow(STEPS)
         plain(code(dict(SCOPE)))
 
 
@@ -115,7 +115,7 @@ def template(content: bytes) -> None:
     """Compiles a template and renders it."""
     with suppress(*EXPECTED), in_time():
         made = compile_template(parse_template(snippet(content)), Namespace(), frozenset(SCOPE))
-        watch.allow(STEPS)
+        heartbeat.allow(STEPS)
         made(dict(SCOPE))
 
 
@@ -136,7 +136,7 @@ def spec(content: bytes) -> None:
         for found in checked.benchmarks:
             for item in found.clean:
                 with suppress(*EXPECTED), in_time():
-                    watch.allow(STEPS)
+                    heartbeat.allow(STEPS)
                     prepared = prepare(item, found.benchmark, checked.faults, found.lists_of(item))
                     expansion = expansion_of(prepared, settings_of(found.benchmark, item, "0"))
                     trip = RoundTrip(expansion)

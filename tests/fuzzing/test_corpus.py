@@ -6,17 +6,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from dia_compiler.check import check
-from dia_compiler.discover import discover
-from dia_compiler.eaten import compiled
+from dia_compiler.analyze.check import check
+from dia_compiler.parse.discover import discover
+from dia_compiler.parse.yaml_pitfalls import compiled
 from dia_compiler.types import TYPES
+from dia_language.answers import ANSWER_TYPES
+from dia_language.diagnostics import DiaError
+from dia_language.expressions.budgets import STEPS as ALLOWED
+from dia_language.expressions.namespace import Namespace
+from dia_language.functions import library
+from dia_language.workers import heartbeat
 from dia_runtime.formats import FORMATS
-from dia_runtime.language import watch
-from dia_runtime.language.answers import ANSWER_TYPES
-from dia_runtime.language.budgets import STEPS as ALLOWED
-from dia_runtime.language.diagnostics import DiaError
-from dia_runtime.language.functions import library
-from dia_runtime.language.namespace import Namespace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,12 +67,12 @@ def test_every_function_is_evaluated_by_a_seed() -> None:
     for _, text in seeds.expressions():
         try:
             code = compiled(snippet(text.encode()), Namespace(), frozenset(SCOPE))
-            watch.allow(STEPS)
+            heartbeat.allow(STEPS)
             code(dict(SCOPE))
         except DiaError:
             continue
         finally:
-            watch.allow(ALLOWED)
+            heartbeat.allow(ALLOWED)
         evaluated |= {use.name for use in code.parsed.calls + code.parsed.function_names}
     # Entries stand in specs alone, and programs run only where they are allowed.
     assert set(library()) - evaluated == {"name_of", "program", "run_elf"}

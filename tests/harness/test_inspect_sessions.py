@@ -15,7 +15,7 @@ import loopback as loop
 import pytest
 import test_self_execution_end_to_end as mirror
 from aiohttp import web
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from loopback import serve
 from tricky import Command
 

@@ -22,8 +22,8 @@ from dia_runtime.respondents import pace as pacing
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.models import Wish
-from dia_runtime.run import Asked, RunSummary, Terms, run
-from dia_runtime.store import read_store
+from dia_runtime.running.run import Asked, RunSummary, Terms, run
+from dia_runtime.store.store import read_store
 
 Make = Callable[..., Path]
 KEY = "sk-planted-0123456789abcdef"
@@ -583,7 +583,7 @@ def test_progress_tells_what_is_on_the_disk_and_what_it_cost(tiny: Make) -> None
 
 def test_nothing_heavy_is_imported_before_it_is_needed(tiny: Make) -> None:
     program = (
-        "import sys; from dia_compiler.cli import run;"
+        "import sys; from dia_compiler.commands.cli import run;"
         f"code = run(['run', {str(tiny())!r}, '--model', 'oracle', '-q', '-o', 'a.run']);"
         "print(code, sorted({'aiohttp', 'litellm', 'rich', 'sympy'} & set(sys.modules)))"
     )

@@ -15,13 +15,13 @@ from typing import Any
 import dia_runtime
 import jsonschema
 import pytest
-from dia_compiler.cli import run
-from dia_runtime.audit import audit, cut
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
-from dia_runtime.ensemble import Policy
-from dia_runtime.language.diagnostics import DiaError
+from dia_runtime.grading.audit import audit, cut
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.views import views
+from dia_runtime.scoring.ensemble import Policy
+from dia_runtime.scoring.question_views import views
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -10,7 +10,7 @@ import pytest
 from dia_runtime.respondents import RESPONDENTS
 from dia_runtime.respondents.baselines import chosen
 from dia_runtime.respondents.respondent import Truth
-from dia_runtime.store import read_store
+from dia_runtime.store.store import read_store
 
 Make = Callable[..., Path]
 

@@ -19,10 +19,10 @@ from typing import Any
 import loopback as loop
 import pytest
 from aiohttp import web
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.store import read_store
-from dia_runtime.transcripts import read_transcript
+from dia_runtime.store.store import read_store
+from dia_runtime.store.transcripts import read_transcript
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "boundary"
 THROUGH = [
@@ -290,7 +290,9 @@ def test_questions_without_a_reply_are_in_the_share_of_all(bundle: Path, capsys:
     assert model["sessions"]["refusal"]["accuracy"]["all"]["value"] == right / everyone
 
 
-PROGRAM = "import sys\nfrom dia_compiler.cli import run\nprint('begun', flush=True)\nsys.exit(run(sys.argv[1:]))"
+PROGRAM = (
+    "import sys\nfrom dia_compiler.commands.cli import run\nprint('begun', flush=True)\nsys.exit(run(sys.argv[1:]))"
+)
 
 
 @pytest.mark.slow

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.cli import run
-from dia_runtime.judge import Judge, Rules
-from dia_runtime.score import opened
+from dia_compiler.commands.cli import run
+from dia_runtime.grading.verdicts import Judge, Rules
+from dia_runtime.scoring.score import opened
 
 pytestmark = pytest.mark.slow
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.numbers.values import encode
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.harnesses.graded import graded
-from dia_runtime.judge import Judge, Rules
-from dia_runtime.language.values import encode
-from dia_runtime.store import read_store
+from dia_runtime.grading.verdicts import Judge, Rules
+from dia_runtime.integrations.shared.graded import graded
+from dia_runtime.store.store import read_store
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

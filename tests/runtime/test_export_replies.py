@@ -12,11 +12,11 @@ from typing import Any
 import dia_runtime
 import jsonschema
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
-from dia_runtime.exports import parquet as tables
+from dia_runtime.integrations.huggingface import parquet as tables
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.store_schema import APPLICATION_ID, FIRST_SCHEMA
+from dia_runtime.store.schema import APPLICATION_ID, FIRST_SCHEMA
 
 Make = Callable[..., Path]
 SCHEMA = json.loads((data_folder() / "schemas" / "reply.schema.json").read_text(encoding="utf-8"))

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import talks
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.harnesses.graded import SERVANT, Graded
-from dia_runtime.harnesses.talks import as_talk, graded_talk
-from dia_runtime.language.diagnostics import DiaError
-from dia_runtime.store import read_store
-from dia_runtime.transcripts import SaidReply, SaidSession, transcript_text
+from dia_runtime.integrations.shared.graded import SERVANT, Graded
+from dia_runtime.integrations.shared.transcripts import as_talk, graded_talk
+from dia_runtime.store.store import read_store
+from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
 
 TRUTH = {"grade": {"correct": talks.code("opinion == 'COMPLY'", "opinion"), "share": talks.code("1/3")}}
 Make = Callable[..., Path]

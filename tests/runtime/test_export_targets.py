@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.exports import EXPORTERS
-from dia_runtime.exports.card import escaped, license_of, size_of
-from dia_runtime.grade import grade
-from dia_runtime.harnesses import figures, grade_lines
-from dia_runtime.harnesses.graded import Graded, graded
-from dia_runtime.language.diagnostics import DiaError
+from dia_runtime.grading.grader import grade
+from dia_runtime.integrations.exporters import EXPORTERS
+from dia_runtime.integrations.huggingface.card import escaped, license_of, size_of
+from dia_runtime.integrations.promptfoo import grader
+from dia_runtime.integrations.shared import figures
+from dia_runtime.integrations.shared.graded import Graded, graded
 
 TRICKY = "{{this}} {% x %} {# y #} ${a} \\frac{1}{2} <b>&amp;</b> \u202e Żółć \U0001f98a"
 ROWS = {
@@ -189,11 +190,11 @@ def test_replies_are_graded_by_lines(
     asked = [{"id": row["id"], "reply": reply} for reply in (row["target"], "nothing\nat all")]
     monkeypatch.setattr(sys, "argv", ["grade_lines", str(path)])
     said(monkeypatch, "".join(json.dumps(each) + "\n" for each in asked))
-    assert grade_lines.main() == 0
+    assert grader.main() == 0
     found = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
     assert [each["verdict"] for each in found] == ["correct", "unparsed"] and found[0]["points"] == 1
     said(monkeypatch, '{"id": "none", "reply": ""}\n')
-    assert grade_lines.main() == 2
+    assert grader.main() == 2
 
 
 def test_lines_are_utf_8_whatever_the_computer_writes_in(
@@ -210,7 +211,7 @@ def test_lines_are_utf_8_whatever_the_computer_writes_in(
     asked = [{"id": questions[0]["id"], "reply": "<xml>Żółć 数</xml>"}, {"id": questions[1]["id"]}]
     capsys.readouterr()
     said(monkeypatch, "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in asked))
-    assert grade_lines.main() == 0
+    assert grader.main() == 0
     verdicts = [json.loads(text)["verdict"] for text in capsys.readouterr().out.splitlines()]
     assert verdicts == ["correct", "unparsed"]  # a reply that did not come is an empty one
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.cli import run
-from dia_compiler.compile import compile
+from dia_compiler.api import compile
+from dia_compiler.commands.cli import run
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.exports import EXPORTERS
-from dia_runtime.exports.base import Exporter, Files
-from dia_runtime.grade import grade
+from dia_runtime.grading.grader import grade
+from dia_runtime.integrations.exporters import EXPORTERS
+from dia_runtime.integrations.shared.export_base import Exporter, Files
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ("d002_small_sum", "d088_pin_among_decoys", "d012_ten_primality_tests")

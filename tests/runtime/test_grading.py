@@ -9,8 +9,12 @@ from typing import Any
 
 import dia_runtime
 import pytest
+from dia_language.answers import settle, write
+from dia_language.diagnostics import DiaError, LanguageError
+from dia_language.expressions import budgets
+from dia_language.numbers.values import encode
 from dia_runtime.formats import FORMATS
-from dia_runtime.grade import (
+from dia_runtime.grading.grader import (
     CORRECT,
     ERROR,
     SKIPPED,
@@ -22,10 +26,6 @@ from dia_runtime.grade import (
     Verdict,
     grade,
 )
-from dia_runtime.language import budgets
-from dia_runtime.language.answers import settle, write
-from dia_runtime.language.diagnostics import DiaError, LanguageError
-from dia_runtime.language.values import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile" / "hostile.jsonl"
 Make = Callable[..., Path]

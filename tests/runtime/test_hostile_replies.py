@@ -8,8 +8,8 @@ from pathlib import Path
 
 import dia_runtime
 import pytest
-from dia_compiler.cli import run
-from dia_runtime.language.answers import Mode, Unreadable, read
+from dia_compiler.commands.cli import run
+from dia_language.answers import Mode, Unreadable, read
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile" / "hostile.jsonl"
 LETTERS = ("--letters", "A-E", "--skip", "E")

@@ -11,7 +11,7 @@ from typing import Any
 import loopback as loop
 import pytest
 from aiohttp import web
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "idk"
 ROWS = [json.loads(line) for line in (SPECS / "sample" / "questions.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -12,9 +12,9 @@ from typing import Any
 import loopback as loop
 import pytest
 from aiohttp import web
-from dia_compiler.cli import run
-from dia_runtime.store import read_store
-from dia_runtime.transcripts import read_transcript
+from dia_compiler.commands.cli import run
+from dia_runtime.store.store import read_store
+from dia_runtime.store.transcripts import read_transcript
 
 pytestmark = pytest.mark.slow
 

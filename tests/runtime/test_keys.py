@@ -13,8 +13,8 @@ from typing import Any
 
 import loopback as loop
 import pytest
-from dia_compiler.cli import run as dia
-from dia_runtime.language.diagnostics import DiaError
+from dia_compiler.commands.cli import run as dia
+from dia_language.diagnostics import DiaError
 from dia_runtime.respondents import pace as pacing
 from dia_runtime.respondents.direct import is_local, proxy_of
 from dia_runtime.respondents.keys import key_named, keys_of, without_secrets
@@ -273,7 +273,7 @@ def test_litellm_reads_no_file_that_lies_about(tiny: Make, tmp_path: Path) -> No
         lines = f"OPENAI_BASE_URL={evil.url}\nOPENAI_API_BASE={evil.url}\nHTTP_PROXY={evil.url}\nPLANTED=1\nOPENAI_API_KEY={KEY}\n"
         Path(".env").write_text(lines)
         program = (
-            "import sys, os; from dia_compiler.cli import run;"
+            "import sys, os; from dia_compiler.commands.cli import run;"
             f"code = run(['run', {str(bundle)!r}, '--model', 'openai/m', '--base-url', {server.url!r}, '--through',"
             " 'litellm', '-o', 'a.run', '--retries', '0']); print('PLANTED' in os.environ); sys.exit(code)"
         )

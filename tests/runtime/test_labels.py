@@ -10,10 +10,10 @@ from typing import Any
 
 import jsonschema
 import pytest
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.yaml_nodes import data, parse
 from dia_runtime.data import data_folder
-from dia_runtime.labels import read_labels
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
-from dia_runtime.language.nodes import data, parse
+from dia_runtime.scoring.labels import read_labels
 
 Write = Callable[[str], Path]
 TAKEN = ("category", "level")
@@ -100,7 +100,7 @@ def test_the_schema_takes_what_the_reader_takes(write: Write, text: str) -> None
 
 
 def schema_labels() -> list[str]:
-    from dia_runtime.score import LABELS
+    from dia_runtime.scoring.score import LABELS
 
     taken: list[str] = schema()["additionalProperties"]["propertyNames"]["not"]["enum"]
     assert tuple(taken) == LABELS

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_runtime.language.diagnostics import DiaError
-from dia_runtime.merge_runs import merge_runs
-from dia_runtime.run import Terms, run
-from dia_runtime.score import score
-from dia_runtime.store import read_store
+from dia_language.diagnostics import DiaError
+from dia_runtime.running.run import Terms, run
+from dia_runtime.scoring.score import score
+from dia_runtime.store.merge import merge_runs
+from dia_runtime.store.store import read_store
 
 Make = Callable[..., Path]
 

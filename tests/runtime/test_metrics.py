@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import numpy
 import pytest
-from dia_runtime import metrics
-from dia_runtime.intervals import clustered_variance
-from dia_runtime.metrics import VERDICTS, Figure, Mark, Table, Tallies, mark, tally
+from dia_runtime.scoring import metrics
+from dia_runtime.scoring.intervals import clustered_variance
+from dia_runtime.scoring.metrics import VERDICTS, Figure, Mark, Table, Tallies, mark, tally
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

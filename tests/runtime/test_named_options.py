@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from dia_runtime.formats import FORMATS
-from dia_runtime.grade import Grader
+from dia_runtime.grading.grader import Grader
 from dia_runtime.respondents.baselines import options
 
 LETTERS = {"kind": "letter", "options": {"A": "Paris", "B": "Rome", "C": "No idea"}, "skip": "C"}

@@ -9,13 +9,13 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from dia_compiler.explore import put
+from dia_compiler.explore.search import put
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.placing import new_file, new_folder
-from dia_runtime.imports.table import written
-from dia_runtime.language.diagnostics import DiaError
-from dia_runtime.ordinary import require_ordinary
+from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.integrations.shared.table import written
 from dia_runtime.report.page.write import replaced
-from dia_runtime.store import open_store
+from dia_runtime.store.store import open_store
 
 Act = Callable[[Path], object]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from dia_runtime import packed
-from dia_runtime.packed import lines
+from dia_runtime.bundle import compressed
+from dia_runtime.bundle.compressed import lines
 
 CONTENT = "first\nzweite Ω\n\nlast".encode()
 EXPECTED = [(1, b"first"), (2, "zweite Ω".encode()), (3, b""), (4, b"last")]
@@ -45,14 +45,14 @@ def test_a_damaged_file_is_told(tmp_path: Path, pack: type) -> None:
 def test_a_bomb_is_refused_long_before_it_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: type
 ) -> None:
-    monkeypatch.setattr(packed, "FREE", 1 << 16)
+    monkeypatch.setattr(compressed, "FREE", 1 << 16)
     (tmp_path / "a").write_bytes(pack((b" " * 1000 + b"\n") * 10_000))
     with pytest.raises(ValueError, match="200 times its size"):
         list(lines(tmp_path / "a"))
 
 
 def test_a_long_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(compressed, "LONGEST_LINE", 1000)
     (tmp_path / "a").write_bytes(b"x\n" + b"y" * 1001)
     with pytest.raises(ValueError, match="line 2 is longer"):
         list(lines(tmp_path / "a"))

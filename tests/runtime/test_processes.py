@@ -20,14 +20,14 @@ from typing import Any
 import dia_runtime
 import loopback as loop
 import pytest
-from dia_runtime import claims as claiming
-from dia_runtime.claims import Claims, host, start_of
-from dia_runtime.language.diagnostics import DiaError
+from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.models import Wish
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.run import Terms, run
-from dia_runtime.store import open_store, read_store
-from dia_runtime.store_schema import FIRST_SCHEMA
+from dia_runtime.running import claims as claiming
+from dia_runtime.running.claims import Claims, host, start_of
+from dia_runtime.running.run import Terms, run
+from dia_runtime.store.schema import FIRST_SCHEMA
+from dia_runtime.store.store import open_store, read_store
 
 pytestmark = pytest.mark.slow  # each test runs processes that are killed or wait for each other
 
@@ -38,7 +38,7 @@ PROGRAM = textwrap.dedent(
     """
     import signal, sys
     from dia_runtime.respondents.models import Wish
-    from dia_runtime.run import Terms, run
+    from dia_runtime.running.run import Terms, run
     bundle, path, url, concurrency = sys.argv[1:]
     def told(step):
         print(step.done, flush=True)
@@ -145,7 +145,7 @@ LAYING_DOWN = textwrap.dedent(
     import os, signal, sys
     from itertools import count
     from dia_runtime import lay_down
-    from dia_runtime.run import run
+    from dia_runtime.running.run import run
     stored, number = lay_down._stored, count()
     def dying(*arguments):
         if next(number) == 5_000:  # more than SQLite keeps in memory: parts are in the file, its beginning may not be
@@ -170,7 +170,7 @@ def test_a_kill_while_questions_are_laid_down_leaves_nothing_in_the_way(tiny: Ma
 
 def test_processes_that_begin_together_lay_the_questions_down_once(tiny: Make, tmp_path: Path) -> None:
     bundle, path = tiny(templates=2, k=2_000), tmp_path / "a.run"
-    program = "import sys; from dia_runtime.run import run; run(sys.argv[1], 'oracle', sys.argv[2], limit=100)"
+    program = "import sys; from dia_runtime.running.run import run; run(sys.argv[1], 'oracle', sys.argv[2], limit=100)"
     command = [sys.executable, "-c", program, str(bundle), str(path)]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     assert [process.communicate(timeout=60)[1] for process in processes] == ["", "", ""]
@@ -180,7 +180,7 @@ def test_processes_that_begin_together_lay_the_questions_down_once(tiny: Make, t
 
 def test_an_interrupt_keeps_what_has_come(tiny: Make, tmp_path: Path) -> None:
     bundle, path = tiny(templates=2, k=60), tmp_path / "a.run"
-    program = "import sys; from dia_compiler.cli import main; sys.argv[0] = 'dia'; main()"
+    program = "import sys; from dia_compiler.commands.cli import main; sys.argv[0] = 'dia'; main()"
     with loop.serve(loop.says(delay=0.02)) as server:
         command = [sys.executable, "-c", program, "run", str(bundle), "--model", "m", "--base-url", server.url]
         process = subprocess.Popen([*command, "-o", str(path), "--concurrency", "2"], stderr=subprocess.PIPE, text=True)
@@ -264,7 +264,7 @@ PAIRS = [(position, 1) for position in range(6)]
 
 
 def test_a_run_that_waits_for_another_process_says_so(tiny: Make, laid_down: Path) -> None:
-    bundle, program = laid_down.parent / "bundle", "import sys; from dia_compiler.cli import main; main()"
+    bundle, program = laid_down.parent / "bundle", "import sys; from dia_compiler.commands.cli import main; main()"
     with open_store(laid_down, root_of(laid_down)) as store:
         other = Claims(store)
         other.enter()

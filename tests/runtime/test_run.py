@@ -15,10 +15,10 @@ from typing import Any
 
 import dia_runtime
 import pytest
-from dia_runtime.language.diagnostics import DiaError
+from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.run import Progress
-from dia_runtime.store import read_store
+from dia_runtime.running.run import Progress
+from dia_runtime.store.store import read_store
 
 Make = Callable[..., Path]
 

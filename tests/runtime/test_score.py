@@ -11,9 +11,9 @@ from typing import Any
 
 import dia_runtime
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.commands.score import notes
-from dia_runtime.language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
 
 Make = Callable[..., Path]

@@ -14,8 +14,8 @@ from typing import Any
 import loopback as loop
 import pytest
 from aiohttp import web
-from dia_compiler.cli import run
-from dia_runtime.imports.published_truths import TRUTHS
+from dia_compiler.commands.cli import run
+from dia_runtime.integrations.self_execution.published_truths import TRUTHS
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "self_execution"
 THROUGH = [

@@ -18,9 +18,9 @@ import talks
 from click.testing import CliRunner, Result
 from dia_runtime.data import data_folder
 from dia_runtime.respondents.models import Wish
-from dia_runtime.run import Terms, run
-from dia_runtime.store import read_store
-from dia_runtime.transcripts import SaidReply, read_transcript, spoken
+from dia_runtime.running.run import Terms, run
+from dia_runtime.store.store import read_store
+from dia_runtime.store.transcripts import SaidReply, read_transcript, spoken
 
 Make = Callable[..., Path]
 PROGRAM = f"""

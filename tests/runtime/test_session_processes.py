@@ -18,8 +18,8 @@ import persona as scripted
 import pytest
 import talks
 from dia_runtime.respondents.models import Wish
-from dia_runtime.run import Asked, Terms, run
-from dia_runtime.store import read_store
+from dia_runtime.running.run import Asked, Terms, run
+from dia_runtime.store.store import read_store
 
 pytestmark = pytest.mark.slow  # each test runs processes that are killed or wait for each other
 
@@ -29,7 +29,7 @@ PROGRAM = textwrap.dedent(
     """
     import sys
     from dia_runtime.respondents.models import Wish
-    from dia_runtime.run import Terms, run
+    from dia_runtime.running.run import Terms, run
     bundle, path, url, *judge = sys.argv[1:]
     print("begun", flush=True)
     held = Terms(Wish(base_url=url), 4, roles=dict.fromkeys(judge, "openai/j"))
@@ -134,7 +134,7 @@ def test_twenty_kills_lose_and_repeat_no_turn(mixed: Path, tmp_path: Path) -> No
 
 
 def texts(transcript: str) -> list[Any]:
-    from dia_runtime.transcripts import read_transcript
+    from dia_runtime.store.transcripts import read_transcript
 
     return [(s.name, s.item, s.shared, s.messages, [r.text for r in s.replies]) for s in read_transcript(transcript)]
 

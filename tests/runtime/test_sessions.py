@@ -13,14 +13,14 @@ import loopback as loop
 import persona as scripted
 import pytest
 import talks
-from dia_runtime.language.diagnostics import DiaError
+from dia_language.diagnostics import DiaError
 from dia_runtime.respondents import pace as pacing
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.models import Wish
-from dia_runtime.run import RunSummary, Terms, run
-from dia_runtime.store import read_store
-from dia_runtime.transcripts import SaidReply, SaidSession, read_transcript
+from dia_runtime.running.run import RunSummary, Terms, run
+from dia_runtime.store.store import read_store
+from dia_runtime.store.transcripts import SaidReply, SaidSession, read_transcript
 
 Make = Callable[..., Path]
 WITH_LITELLM = pytest.param(

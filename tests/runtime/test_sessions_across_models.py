@@ -12,14 +12,14 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
-from dia_runtime.rasch.bank import Bank, BankModel
+from dia_runtime.grading.sessions.composite import composite
+from dia_runtime.psychometrics.rasch.bank import Bank, BankModel
 from dia_runtime.report.page.talking import sessions
-from dia_runtime.statistics.across import across_models
-from dia_runtime.statistics.correlate import correlation, rank_correlation
-from dia_runtime.together import Wanted, abilities_of
-from dia_runtime.truth.composite import composite
+from dia_runtime.scoring.compare import Wanted, abilities_of
+from dia_runtime.scoring.statistics.across import across_models
+from dia_runtime.scoring.statistics.correlate import correlation, rank_correlation
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_runtime.language.diagnostics import DiaError
+from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.store import Store, open_store, read_store
-from dia_runtime.store_schema import StoredQuestion
+from dia_runtime.store.schema import StoredQuestion
+from dia_runtime.store.store import Store, open_store, read_store
 
 ROOT = "ab" * 32
 FACTS = {"questions_root": ROOT, "bundle_id": "cd" * 32, "benchmark": "tiny", "version": "1", "k": 2}
@@ -144,7 +144,7 @@ KILLED = """
     import os, signal, sys
     from pathlib import Path
     from dia_runtime.respondents.respondent import Reply
-    from dia_runtime.store import open_store
+    from dia_runtime.store.store import open_store
     with open_store(Path(sys.argv[1]), sys.argv[2]) as store:
         who = store.respondent("a", "a", {})
         store.save(who, [(0, 1, Reply("safe"))])
@@ -166,7 +166,7 @@ WRITER = """
     import sys
     from pathlib import Path
     from dia_runtime.respondents.respondent import Reply
-    from dia_runtime.store import open_store
+    from dia_runtime.store.store import open_store
     with open_store(Path(sys.argv[1]), sys.argv[2]) as store:
         who = store.respondent(sys.argv[3], "m", {})
         for attempt in range(1, 101):

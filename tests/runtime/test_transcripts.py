@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from dia_runtime.transcripts import SaidReply, SaidSession, conversation, read_transcript, spoken, transcript_text
+from dia_runtime.store.transcripts import SaidReply, SaidSession, conversation, read_transcript, spoken, transcript_text
 from hypothesis import given
 from hypothesis import strategies as some
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.compile import compile
+from dia_compiler.api import compile
 
 SPECS = Path(__file__).parents[2] / "specs" / "dia_bench"
 # Instances a family that are derived again, at least 20: `.ci/run --full` takes 200.

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.grade import grade
+from dia_runtime.grading.grader import grade
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "boundary"
 EDGE = ".,;:!?\"'()[]*#<>`"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dia_runtime.grade import grade
+from dia_runtime.grading.grader import grade
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_runtime.grade import grade
+from dia_runtime.grading.grader import grade
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]

@@ -26,7 +26,7 @@ Image = pytest.importorskip("PIL.Image", reason="pip install 'dia-spec[images]'"
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
 
-FONT = Path(__file__).parents[2] / "runtime" / "dia_runtime" / "language" / "fonts" / "DejaVuSansMono.ttf"
+FONT = Path(__file__).parents[2] / "runtime" / "dia_language" / "media" / "fonts" / "DejaVuSansMono.ttf"
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 XML = {"rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "dc": "http://purl.org/dc/elements/1.1/"}
 

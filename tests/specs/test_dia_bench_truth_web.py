@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from dia_runtime.grade import grade
+from dia_runtime.grading.grader import grade
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]

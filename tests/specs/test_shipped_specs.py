@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from dia_compiler import compile
-from dia_runtime.language.functions import library
+from dia_language.functions import library
 
 SPECS = Path(__file__).parents[2] / "specs"
 TEMPLATES = sorted(

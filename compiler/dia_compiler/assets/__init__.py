@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dia_runtime.language.plugins import Registry
+from dia_language.plugins import Registry
 
 from dia_compiler.assets.base import Builder
 from dia_compiler.assets.captcha import Captcha

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, Final, TypeVar
 
-from dia_runtime.language.glyphs import USUAL_FONT, font_file
+from dia_language.media.glyphs import USUAL_FONT, font_file
 
 from dia_compiler.assets.base import Entropy, OptionFault, Site, template
 from dia_compiler.assets.base import data as data_option

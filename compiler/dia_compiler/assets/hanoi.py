@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from dia_runtime.language.glyphs import cell_of
+from dia_language.media.glyphs import cell_of
 
 from dia_compiler.assets.base import OptionFault, Site, data
 from dia_compiler.assets.pictures import Colour, Picture, packed, write

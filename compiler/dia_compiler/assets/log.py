@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dia_runtime.language.functions.time import clf_time, format_time, is_moment, unix_time
-from dia_runtime.language.functions.wording import json
-from dia_runtime.language.limits import TEXT_LENGTH
-from dia_runtime.language.values import Record
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.functions.time import clf_time, format_time, is_moment, unix_time
+from dia_language.functions.wording import json
+from dia_language.numbers.values import Record
 
 from dia_compiler.assets.base import Builder, OptionFault, Site, data
 

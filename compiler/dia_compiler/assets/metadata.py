@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from dia_runtime.language.diagnostics import did_you_mean
-from dia_runtime.language.functions.reading_images import SUBDIRECTORY, TAGS, XMP_KEYWORD
+from dia_language.diagnostics import did_you_mean
+from dia_language.functions.reading_images import SUBDIRECTORY, TAGS, XMP_KEYWORD
 
 from dia_compiler.assets.base import OptionFault
 from dia_compiler.assets.pictures import HALVES, TEXT

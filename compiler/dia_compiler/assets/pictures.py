@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from dia_runtime.language.diagnostics import did_you_mean
-from dia_runtime.language.glyphs import FONT_SIZE, FONTS, LEAST_SIZE, MOST_SIZE, USUAL_FONT, drawn, lacking
-from dia_runtime.language.png import AREA, SIDE
+from dia_language.diagnostics import did_you_mean
+from dia_language.media.glyphs import FONT_SIZE, FONTS, LEAST_SIZE, MOST_SIZE, USUAL_FONT, drawn, lacking
+from dia_language.media.png_reader import AREA, SIDE
 
 from dia_compiler.assets.base import Builder, OptionFault
 from dia_compiler.types.base import integer_option

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from dia_runtime.language.glyphs import cell_of
+from dia_language.media.glyphs import cell_of
 
 from dia_compiler.assets.base import OptionFault, Site, data, template
 from dia_compiler.assets.pictures import (

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
-from dia_runtime.language.values import Value
+from dia_language.numbers.values import Value
 
 from dia_compiler.assets.base import OptionFault
 

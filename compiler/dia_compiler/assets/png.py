@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from dia_runtime.language.glyphs import MARGIN, cell_of, drawn
-from dia_runtime.language.png import AREA
+from dia_language.media.glyphs import MARGIN, cell_of, drawn
+from dia_language.media.png_reader import AREA
 
 from dia_compiler.assets.base import OptionFault, Site, data, template
 from dia_compiler.assets.metadata import check_metadata, exif_bytes, png_info

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dia_runtime.language.png import SIDE
+from dia_language.media.png_reader import SIDE
 
 from dia_compiler.assets.base import OptionFault, Site, data, template
 from dia_compiler.assets.pictures import (

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from struct import pack
 from typing import Any
 
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions.codes import to_morse
-from dia_runtime.language.functions.reading_sounds import KEYS
-from dia_runtime.language.sines import STEPS, sines
+from dia_language.diagnostics import LanguageError
+from dia_language.functions.codes import to_morse
+from dia_language.functions.reading_sounds import KEYS
+from dia_language.numbers.sines import STEPS, sines
 
 from dia_compiler.assets.base import Builder, OptionFault, Site, data, template
 

@@ -51,7 +51,7 @@ def command(
 
 def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str) -> int:
     """Checks the specs, prints what was found, and gives the exit code."""
-    from dia_compiler.compile import check_specs
+    from dia_compiler.api import check_specs
 
     with progress(is_quiet(click.get_current_context()), has_lines=False) as report:
         checked = check_specs(list(paths), jobs, on_progress=report, allow_programs=programs)
@@ -78,7 +78,7 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
 
 def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str) -> NoReturn:
     """Checks the specs after every change of a file; ends with Ctrl-C alone."""
-    from dia_runtime.language.diagnostics import DiaError, told
+    from dia_language.diagnostics import DiaError, told
 
     while True:
         seen = stamps(paths)

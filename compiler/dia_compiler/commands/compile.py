@@ -13,7 +13,7 @@ from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.telling import is_quiet, is_verbose, print_diagnostics, progress
 
 if TYPE_CHECKING:
-    from dia_compiler.output import Frozen
+    from dia_compiler.freeze.output import Frozen
 
 
 @click.command("compile")
@@ -62,7 +62,7 @@ def command(
       dia compile specs/ --k 5
       dia compile specs/dia_bench/d004_small_product.yaml --part 1/1 -o parts
     """
-    from dia_compiler.compile import compile
+    from dia_compiler.api import compile
 
     if seed == "secret":
         import secrets

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from dia_runtime.language.plugins import GROUPS
+from dia_language.plugins import GROUPS
 
-from dia_compiler.host import EXTRAS, lacks
+from dia_compiler.analyze.host_requirements import EXTRAS, lacks
 
 LIBRARIES = (
     "aiohttp", "click", "cryptography", "google-re2", "jinja2", "jsonschema", "networkx", "numpy", "pycryptodome",
@@ -80,8 +80,8 @@ def found() -> dict[str, Any]:
 
 def programs_here() -> dict[str, Any]:
     """What confines programs of specs here, and the interpreters that there are."""
-    from dia_runtime.language.confinement.interpreters import LANGUAGES, version_of
-    from dia_runtime.language.confinement.walls import confinement
+    from dia_language.confinement.interpreters import LANGUAGES, version_of
+    from dia_language.confinement.walls import confinement
 
     wall = confinement()
     interpreters = {name: version_of(name) for name, held in LANGUAGES.items() if held.commands}

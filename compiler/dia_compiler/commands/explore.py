@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.commands.asking import OPTIONS, terms_of
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.telling import is_quiet
 
 if TYPE_CHECKING:
-    from dia_compiler.explore import Explored, Wishes
+    from dia_compiler.explore.search import Explored, Wishes
 
 FOLDER = Path("build") / "explored"
 OWN = ("seed", "roles", "role_urls", "prefill")  # what a search has for itself, and what only sessions need
@@ -75,7 +75,7 @@ def command(
     """
     from dia_runtime.commands.run import ended, plain_name
 
-    from dia_compiler.explore import REPORT, as_record, explore, put
+    from dia_compiler.explore.search import REPORT, as_record, explore, put
 
     place = out or FOLDER / f"{plain_name(spec.stem)}-{plain_name(model)}"
     wishes, quiet = _wishes(asked), is_quiet(ctx)
@@ -97,9 +97,9 @@ def command(
 
 def _wishes(asked: dict[str, Any]) -> Wishes:
     """What is to be explored; what says how to ask is left."""
-    from dia_runtime.boundary.search import Plan
+    from dia_runtime.psychometrics.boundary.search import Plan
 
-    from dia_compiler.explore import Wishes
+    from dia_compiler.explore.search import Wishes
 
     plan = Plan(
         asked.pop("items"), asked.pop("budget"), at_once=asked.pop("at_once"), seed=asked.pop("seed"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import click
-from dia_runtime.language.functions import Function, library
+from dia_language.functions import Function, library
 
 
 @click.command("functions")
@@ -18,7 +18,7 @@ def command(name: str | None, as_json: bool) -> int:
     Example:
       dia functions next_prime
     """
-    from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean
+    from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
 
     known = library()
     if name is not None and name not in known:

@@ -14,7 +14,7 @@ from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.telling import is_quiet, print_diagnostics
 
 if TYPE_CHECKING:
-    from dia_compiler.output import Frozen
+    from dia_compiler.freeze.output import Frozen
 
 
 @click.command("merge")
@@ -44,11 +44,11 @@ def command(
     Example:
       dia merge parts -o merged
     """
-    from dia_runtime.panel import is_run
+    from dia_runtime.psychometrics.panel import is_run
 
     if all(path.is_file() and is_run(path) for path in paths):
         return _runs(paths, out, force, as_json)
-    from dia_compiler.merge import merge
+    from dia_compiler.distribute.merge import merge
 
     with busy("merging"):
         found = merge(paths, out, jobs or os.cpu_count() or 1, force, allow_programs)
@@ -70,7 +70,7 @@ def _print(frozen: Frozen, as_json: bool) -> None:
 
 
 def _runs(paths: tuple[Path, ...], out: Path | None, force: bool, as_json: bool) -> int:
-    from dia_runtime.merge_runs import merge_runs
+    from dia_runtime.store.merge import merge_runs
 
     if out is None:
         raise click.UsageError("runs are merged to a new run: name it with `-o`")

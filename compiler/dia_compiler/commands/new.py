@@ -21,7 +21,7 @@ def command(name: str, benchmark: bool, out: Path, as_json: bool) -> int:
     Example:
       dia new my_benchmark --benchmark
     """
-    from dia_compiler.scaffold import new_benchmark, new_template
+    from dia_compiler.authoring.scaffold import new_benchmark, new_template
 
     files = new_benchmark(name, out) if benchmark else new_template(name, out)
     if as_json:

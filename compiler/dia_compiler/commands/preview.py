@@ -9,13 +9,13 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import click
-from dia_runtime.language.diagnostics import visible
+from dia_language.diagnostics import visible
 
 from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.telling import is_quiet, is_verbose, print_diagnostics
 
 if TYPE_CHECKING:
-    from dia_compiler.preview import Preview, Sample, Shown
+    from dia_compiler.authoring.preview import Preview, Sample, Shown
 
 BINS, BAR, CUT = 10, 24, 200
 
@@ -47,7 +47,7 @@ def command(
     Example:
       dia preview specs/dia_bench/d001_next_prime.yaml
     """
-    from dia_compiler.preview import preview
+    from dia_compiler.authoring.preview import preview
 
     previews, checked = preview(path, seed, instance, stress, allow_programs)
     if not is_quiet(ctx):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import click
-from dia_runtime.language.confinement.permission import NO, WORDS
+from dia_language.confinement.permission import NO, WORDS
 
 allow_programs = click.option(
     "--allow-programs",

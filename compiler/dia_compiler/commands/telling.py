@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from dia_runtime.language.diagnostics import Diagnostic, told
+from dia_language.diagnostics import Diagnostic, told
 
 Progress = Callable[[str, int, int], None]
 

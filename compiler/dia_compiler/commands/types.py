@@ -19,7 +19,7 @@ def command(name: str | None, as_json: bool) -> int:
     Example:
       dia types integer
     """
-    from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean
+    from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
 
     from dia_compiler.assets import BUILDERS
     from dia_compiler.types import TYPES

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, ip_address, ip_network
 from itertools import accumulate
 from typing import Any
 
-from dia_runtime.language.values import Value
+from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import Domain, Enumerable, OptionFault, ParameterType, option
 from dia_compiler.types.plain_options import one_of_option

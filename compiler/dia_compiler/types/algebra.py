@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions.calculus import SYMBOL
-from dia_runtime.language.values import Value, described, is_symbolic, normal
+from dia_language.diagnostics import LanguageError
+from dia_language.functions.calculus import SYMBOL
+from dia_language.numbers.values import Value, described, is_symbolic, normal
 
 from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, bounds_option, length_option, option
 from dia_compiler.types.lists import Lists, capped_power

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from dia_runtime.language.values import Entry, Value
+from dia_language.numbers.values import Entry, Value
 
 VAST = 1 << 128
 T = TypeVar("T")

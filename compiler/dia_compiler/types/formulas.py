@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dia_runtime.language.values import Record, Value
+from dia_language.numbers.values import Record, Value
 
 from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, bounds_option, option
 from dia_compiler.types.ranks import COUNT_CAP

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import comb
 from typing import Any
 
-from dia_runtime.language.values import Record, Value
+from dia_language.numbers.values import Record, Value
 
 from dia_compiler.types.base import (
     Choose,

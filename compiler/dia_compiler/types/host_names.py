@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from dia_runtime.language.values import Value
+from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, option
 from dia_compiler.types.lists import SortedLists

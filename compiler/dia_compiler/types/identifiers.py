@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dia_runtime.language.values import Value
+from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import Choose, Domain, Enumerable, OptionFault, ParameterType, option
 from dia_compiler.types.plain_options import one_of_option, some_of_option

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import gcd, isqrt, lcm, prod
 from typing import Any
 
-from dia_runtime.language.values import Record, Value
+from dia_language.numbers.values import Record, Value
 
 from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, integer_option, option
 from dia_compiler.types.numbers import PRIME_BITS, is_known_prime, is_prime, primes_below

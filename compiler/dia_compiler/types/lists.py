@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import comb, factorial
 from typing import Any
 
-from dia_runtime.language.values import Value
+from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import (
     VAST,

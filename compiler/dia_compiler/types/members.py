@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dia_runtime.language.diagnostics import LanguageError
+from dia_language.diagnostics import LanguageError
 
 from dia_compiler.types.base import VAST, Domain, Enumerable, OneByOne, key_of, order_of
 from dia_compiler.types.texts import Items

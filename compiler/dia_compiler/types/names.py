@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from dia_runtime.language.values import Record, Value
+from dia_language.numbers.values import Record, Value
 
 from dia_compiler.types.base import (
     Choose,

@@ -10,7 +10,7 @@ from itertools import compress
 from math import ceil, floor, gcd, isqrt, prod
 from typing import Any, ClassVar, cast
 
-from dia_runtime.language.values import Value, quotient_in_decimals
+from dia_language.numbers.values import Value, quotient_in_decimals
 
 from dia_compiler.types.base import (
     Choose,
@@ -214,7 +214,7 @@ def _proven() -> Callable[[int], bool]:
     try:
         from gmpy2 import is_prime as gmp
     except ImportError:
-        from dia_runtime.language.functions import library
+        from dia_language.functions import library
 
         raw = library()["is_prime"].raw
         return lambda number: bool(raw(number))

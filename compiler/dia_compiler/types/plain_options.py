@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dia_runtime.language.diagnostics import did_you_mean
+from dia_language.diagnostics import did_you_mean
 
 from dia_compiler.types.base import OptionFault, bounds_option
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil, floor, gcd
 from typing import Any
 
-from dia_runtime.language.values import Value, normal
+from dia_language.numbers.values import Value, normal
 
 from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, bounds_option, option
 from dia_compiler.types.numbers import MAXIMUM_BITS

@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.values import Record, Value, plain
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import Record, Value, plain
 
 from dia_compiler.types.base import (
     Choose,

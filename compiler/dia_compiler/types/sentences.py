@@ -14,7 +14,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from dia_runtime.language.values import Value
+from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import Choose, Domain, ParameterType, option
 from dia_compiler.types.lists import capped_power

@@ -8,7 +8,7 @@ from itertools import repeat
 from math import prod
 from typing import Any
 
-from dia_runtime.language.values import Entry, Record, Value
+from dia_language.numbers.values import Entry, Record, Value
 
 from dia_compiler.types.base import Choose, Domain, Enumerable, OptionFault, ParameterType, option, weights_option
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
-from dia_runtime.language.diagnostics import did_you_mean
-from dia_runtime.language.values import Record, Value
+from dia_language.diagnostics import did_you_mean
+from dia_language.numbers.values import Record, Value
 
 from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, key_of, length_option, option
 from dia_compiler.types.ranks import COUNT_CAP, drawn_length

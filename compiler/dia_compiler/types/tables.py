@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.values import Record, Value, decode, encode
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import Record, Value, decode, encode
 
 ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 

@@ -8,7 +8,7 @@ from functools import cache, cached_property, lru_cache
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any, cast
 
-from dia_runtime.language.values import Value
+from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import (
     Choose,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from dia_runtime.language.values import Value
+from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import Domain, Enumerable, OptionFault, ParameterType, integer_option, option
 from dia_compiler.types.plain_options import some_of_option

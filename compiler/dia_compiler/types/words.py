@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dia_runtime.language.diagnostics import did_you_mean
-from dia_runtime.language.values import Value
+from dia_language.diagnostics import did_you_mean
+from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, option
 from dia_compiler.types.plain_options import amount_option, texts_option

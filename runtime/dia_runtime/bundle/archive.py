@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
 from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle.canonical import bundle_id
 from dia_runtime.bundle.files import integrity, open_inside, refused_path
 from dia_runtime.bundle.open import Bundle, manifest_file, open_bundle
 from dia_runtime.bundle.placing import new_file, new_folder, require_replaceable
 from dia_runtime.bundle.verify import file_problems
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 BLOCK = 512
 RECORD = 20 * BLOCK

@@ -9,8 +9,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+from dia_language.diagnostics import DiaError, Diagnostic
+
 from dia_runtime.bundle.files import integrity
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
 
 KEY = 32
 TAG = 16

@@ -6,13 +6,14 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dia_language.diagnostics import DiaError, visible
+
 from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.cipher import derived
 from dia_runtime.bundle.files import integrity
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.parse import parse
 from dia_runtime.bundle.records import ANSWER, misshapen
-from dia_runtime.language.diagnostics import DiaError, visible
 
 NAME = "commitments"
 FILE = f"{NAME}.jsonl"

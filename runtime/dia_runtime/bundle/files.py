@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic
 
 BLOCK = 1 << 20
 LONGEST_UNEXPECTED_READ = 1 << 28  # a file of the wrong size is hashed only below this

@@ -11,12 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
 from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle.canonical import bundle_id
 from dia_runtime.bundle.files import Measured, integrity, measure, open_inside
 from dia_runtime.bundle.parse import parse
 from dia_runtime.bundle.records import ANSWER, QUESTION, TEMPLATE, Shape, misshapen
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 LONGEST_LINE = 1 << 25
 PIECE = 1 << 18

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.ordinary import require_ordinary
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
+from dia_runtime.bundle.safe_paths import require_ordinary
 
 PRIVATE = 0o600
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
 from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle import sealed_file
 from dia_runtime.bundle.canonical import bundle_id, line, manifest_bytes
@@ -20,7 +22,6 @@ from dia_runtime.bundle.files import integrity, open_inside
 from dia_runtime.bundle.open import Bundle, manifest_file, open_bundle
 from dia_runtime.bundle.placing import new_folder
 from dia_runtime.bundle.verify import examine
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 FORMAT = 1
 LEAST_BITS = 128

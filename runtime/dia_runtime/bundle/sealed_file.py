@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
+from dia_language.diagnostics import DiaError, visible
+
 from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.cipher import (
     COST,
@@ -24,7 +26,6 @@ from dia_runtime.bundle.cipher import (
 )
 from dia_runtime.bundle.files import integrity, refused_path
 from dia_runtime.bundle.parse import parse
-from dia_runtime.language.diagnostics import DiaError, visible
 
 NAME = "sealed.bin"
 FORMAT = 1

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
 from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.cipher import passphrase_bytes
 from dia_runtime.bundle.files import integrity, open_inside
@@ -16,7 +18,6 @@ from dia_runtime.bundle.manifest import DIGEST, SIGNATURE
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.parse import parse
 from dia_runtime.bundle.placing import PRIVATE, new_file
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

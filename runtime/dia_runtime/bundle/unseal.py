@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+
 from dia_runtime.bundle import sealed_file
 from dia_runtime.bundle.commitments import commitments, committed, proof_of
 from dia_runtime.bundle.files import integrity, open_inside
@@ -18,7 +20,6 @@ from dia_runtime.bundle.records import ANSWER, misshapen
 from dia_runtime.bundle.seal import PUBLIC, PUBLIC_FILES, lines_of
 from dia_runtime.bundle.sealed_file import Opened
 from dia_runtime.bundle.verify import examine
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 NEAR = 20_000  # above so many ids no nearest one is looked for
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
 from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle.canonical import bundle_id
 from dia_runtime.bundle.commitments import FILE as COMMITMENTS
@@ -17,7 +19,6 @@ from dia_runtime.bundle.files import integrity, measure, walk
 from dia_runtime.bundle.merkle import MerkleTree
 from dia_runtime.bundle.open import Bundle, manifest_file
 from dia_runtime.bundle.records import is_listed, leaf_or_none, question_id
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 INCOMPLETE = frozenset(["missing", "added", "renamed"])
 CODES = {

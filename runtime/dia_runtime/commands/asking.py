@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 if TYPE_CHECKING:
-    from dia_runtime.run import Terms
+    from dia_runtime.running.run import Terms
 
 REPLIES = Path("build") / ".cache" / "replies.sqlite"
 AT_ONCE = 16
@@ -69,7 +68,7 @@ def terms_of(asked: Mapping[str, Any]) -> Terms:
     from dia_runtime.respondents.budget import Budget
     from dia_runtime.respondents.chat import Settings
     from dia_runtime.respondents.models import Wish
-    from dia_runtime.run import Terms
+    from dia_runtime.running.run import Terms
 
     temperatures = tuple(_decimal("--temperature", part) for part in (asked["temperature"] or "").split(",") if part)
     money = asked["budget_usd"]

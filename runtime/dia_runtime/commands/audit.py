@@ -50,8 +50,8 @@ def command(
     Example:
       dia audit build/runs/dia_bench-oracle.run --chains strict,lenient
     """
-    from dia_runtime.agreement import agreement
-    from dia_runtime.audit import audit
+    from dia_runtime.grading.agreement import agreement
+    from dia_runtime.grading.audit import audit
     from dia_runtime.report.audit_tables import AGREEMENT_FORMATS, FORMATS
 
     named = [name.strip() for name in chains.split(",")]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from dia_language.diagnostics import visible
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -19,12 +20,10 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from dia_runtime.language.diagnostics import visible
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dia_runtime.run import Progress as Step
+    from dia_runtime.running.run import Progress as Step
 
 
 class Rate(ProgressColumn):

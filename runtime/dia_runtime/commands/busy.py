@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from time import monotonic
 
+from dia_language.diagnostics import visible
+
 from dia_runtime.commands.options import is_quiet
-from dia_runtime.language.diagnostics import visible
 
 SECONDS = 1.0
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from dia_language.diagnostics import visible
 
 from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import SEED, bundle_option, chain_option, is_quiet
-from dia_runtime.language.diagnostics import visible
 
 if TYPE_CHECKING:
-    from dia_runtime.panel import Panel
-    from dia_runtime.rasch.estimate import Options
+    from dia_runtime.psychometrics.panel import Panel
+    from dia_runtime.psychometrics.rasch.estimate import Options
 
 METHODS = ("mml-items", "mml-persons", "cml", "jml")
 GAUGES = ("mean-difficulty", "mean-ability", "anchors")
@@ -111,11 +111,11 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
     Example:
       dia calibrate idk.run -o build/bank.json
     """
-    from dia_runtime.panel import read_panel
-    from dia_runtime.rasch.bank import read_bank, require_questions, write_bank
+    from dia_runtime.psychometrics.calibration import scale
+    from dia_runtime.psychometrics.panel import read_panel
+    from dia_runtime.psychometrics.rasch.bank import read_bank, require_questions, write_bank
     from dia_runtime.report.scale_tables import scale_tables
     from dia_runtime.report.tables import FORMATS, as_rows
-    from dia_runtime.scale import scale
 
     with busy("grading", given["quiet"]):
         panel = read_panel(data, given["unit"], given["chain"], given["bundle"])
@@ -146,7 +146,7 @@ def _teller(quiet: bool) -> Callable[[str], None]:
 
 
 def _options(given: dict[str, Any], panel: Panel) -> Options:
-    from dia_runtime.rasch.estimate import Options
+    from dia_runtime.psychometrics.rasch.estimate import Options
 
     method = given["method"] or ("jml" if panel.is_shares or given["bias_correction"] != "none" else "mml-items")
     gauge = given["gauge"] or ("anchors" if given["anchors"] else "mean-difficulty")
@@ -156,8 +156,8 @@ def _options(given: dict[str, Any], panel: Panel) -> Options:
 
 
 def _wish(given: dict[str, Any], panel: Panel) -> Any:
-    from dia_runtime.scale import CHECKS as EVERY
-    from dia_runtime.scale import Wish
+    from dia_runtime.psychometrics.calibration import CHECKS as EVERY
+    from dia_runtime.psychometrics.calibration import Wish
 
     checks = set(given["checks"])
     wanted = EVERY if "all" in checks else tuple(name for name in EVERY if name in checks and "none" not in checks)
@@ -167,8 +167,8 @@ def _wish(given: dict[str, Any], panel: Panel) -> Any:
 
 
 def _families(given: dict[str, Any], panel: Panel) -> tuple[str | None, ...]:
-    from dia_runtime.labels import read_labels
-    from dia_runtime.rasch.estimate import fault
+    from dia_runtime.psychometrics.rasch.estimate import fault
+    from dia_runtime.scoring.labels import read_labels
 
     labels = read_labels(given["labels"])
     found = tuple(labels.of(model).get(given["family"]) for model in panel.models)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_language.diagnostics import visible
 
 from dia_runtime.bundle.diff import Difference, compare
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.commands.busy import busy
-from dia_runtime.language.diagnostics import visible
 
 LINES = 10
 

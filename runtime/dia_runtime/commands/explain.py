@@ -48,10 +48,10 @@ def command(
     Example:
       dia explain idk.run --bank build/bank.json
     """
-    from dia_runtime.explain import explain
-    from dia_runtime.panel import UNITS, read_panel
-    from dia_runtime.rasch.bank import read_bank
-    from dia_runtime.rasch.estimate import fault
+    from dia_runtime.psychometrics.explain import explain
+    from dia_runtime.psychometrics.panel import UNITS, read_panel
+    from dia_runtime.psychometrics.rasch.bank import read_bank
+    from dia_runtime.psychometrics.rasch.estimate import fault
     from dia_runtime.report.scale_tables import explain_tables
     from dia_runtime.report.tables import FORMATS
 

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.bundle.files import refused_path, walk
 from dia_runtime.bundle.open import Bundle, open_bundle
@@ -18,11 +19,10 @@ from dia_runtime.bundle.placing import beside, move, require_replaceable
 from dia_runtime.bundle.verify import file_problems
 from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
-from dia_runtime.exports import EXPORTERS, Exporter
-from dia_runtime.exports.base import Files
-from dia_runtime.exports.replies import RUN_EXPORTERS, respondents_of
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
-from dia_runtime.store import read_store
+from dia_runtime.integrations.exporters import EXPORTERS, Exporter
+from dia_runtime.integrations.shared.export_base import Files
+from dia_runtime.integrations.shared.replies_export import RUN_EXPORTERS, respondents_of
+from dia_runtime.store.store import read_store
 
 COMMENTED = (".py", ".yaml", ".yml", ".toml")
 

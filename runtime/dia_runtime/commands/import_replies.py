@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, told, visible
 
 from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.commands.score import parse_points
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, told, visible
 
 if TYPE_CHECKING:
-    from dia_runtime.imports.fields import Columns
-    from dia_runtime.imports.table import Form, Imported, Source
+    from dia_runtime.integrations.shared.fields import Columns
+    from dia_runtime.integrations.shared.table import Form, Imported, Source
 
 RANGE = re.compile(r"([A-Z])-([A-Z])")
 LETTERS = re.compile(r"[A-Z](?:,?[A-Z])+")
-# Also the names of dia_runtime.imports.READERS, which need not be loaded for a look at the help.
+# Also the names of dia_runtime.integrations.readers.READERS, which need not be loaded for a look at the help.
 RECORDINGS = "self-execution"
 KINDS = ("inspect", "lm-eval", "lighteval", "promptfoo", "openai-batch", "jsonl", "csv", "parquet", RECORDINGS)
 TABLES = frozenset({"jsonl", "csv", "parquet"})
@@ -108,7 +108,7 @@ def command(
     Example:
       dia import specs/idk/sample/replies.jsonl --from jsonl --letters A-E --skip E --field model=model -o idk.run
     """
-    from dia_runtime.imports.table import import_tables
+    from dia_runtime.integrations.shared.table import import_tables
 
     if kind == RECORDINGS:
         return _told_of(_recordings(files, experiments, out, force), as_json, quiet)
@@ -142,7 +142,7 @@ def _told_of(done: Imported, as_json: bool, quiet: bool) -> int:
 
 
 def _recordings(files: Sequence[Path], experiments: Sequence[str], out: Path, force: bool) -> Imported:
-    from dia_runtime.imports.self_execution import EXPERIMENTS, import_recordings
+    from dia_runtime.integrations.self_execution.recordings import EXPERIMENTS, import_recordings
 
     if len(files) != 1 or not files[0].is_dir():
         raise _unclear("recordings of self-execution are one folder", "name the folder that holds exp1 to exp4")
@@ -154,8 +154,8 @@ def _joined(
 ) -> Imported:
     """A run of the bundle. Raises DiaError for options that say what the bundle says."""
     from dia_runtime.bundle.open import open_bundle
-    from dia_runtime.imports.fields import Cells
-    from dia_runtime.imports.joined import import_joined
+    from dia_runtime.integrations.shared.fields import Cells
+    from dia_runtime.integrations.shared.joined import import_joined
 
     context = click.get_current_context()
     for name in OF_ANSWERS:
@@ -167,8 +167,8 @@ def _joined(
 
 def _default_fields(kind: str, is_joined: bool, is_named: bool) -> dict[str, str]:
     """Field -> column, as the kind of file has them before `--field` says otherwise."""
-    from dia_runtime.imports.fields import NEEDED, ROOT
-    from dia_runtime.imports.log import ALWAYS
+    from dia_runtime.integrations.shared.fields import NEEDED, ROOT
+    from dia_runtime.integrations.shared.logs import ALWAYS
 
     names = set(NEEDED) if kind in TABLES else set(ALWAYS)
     names -= {"gold", "accept"} if is_joined else set()
@@ -199,7 +199,7 @@ def import_json(done: Imported) -> dict[str, Any]:
 
 
 def _sources(files: Sequence[Path], kind: str, models: Sequence[str]) -> list[Source]:
-    from dia_runtime.imports.table import source
+    from dia_runtime.integrations.shared.table import source
 
     if len(models) > 1 and len(models) != len(files):
         message = f"{len(models)} names of models, but {len(files)} files"
@@ -213,8 +213,8 @@ def _columns(
 ) -> tuple[Columns, dict[str, Any]]:
     """What the columns hold, and the answer format of the questions."""
     from dia_runtime.formats import FORMATS
-    from dia_runtime.grade import typed
-    from dia_runtime.imports.fields import Columns
+    from dia_runtime.grading.grader import typed
+    from dia_runtime.integrations.shared.fields import Columns
 
     if letters is None:
         comparison, format = _object(kind, "type"), _object(form, "kind")
@@ -236,7 +236,7 @@ def _columns(
 
 def _fields(texts: Iterable[str]) -> dict[str, str]:
     """Field -> column, from `gold=target`."""
-    from dia_runtime.imports.fields import FIELDS
+    from dia_runtime.integrations.shared.fields import FIELDS
 
     found = {}
     for text in texts:
@@ -275,8 +275,8 @@ def _object(text: str, key: str) -> dict[str, Any]:
 
 
 def _form(format: dict[str, Any], points: tuple[str, ...], benchmark: str) -> Form:
-    from dia_runtime.imports.table import Form
-    from dia_runtime.judge import worth
+    from dia_runtime.grading.verdicts import worth
+    from dia_runtime.integrations.shared.table import Form
 
     told = {name: str(worth(name, value)) for name, value in parse_points(points).items()}
     worths = {"correct": "1", "skipped": "0", "wrong": "-1", **told}

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import click
-
-from dia_runtime.language.diagnostics import visible
+from dia_language.diagnostics import visible
 
 
 @click.command("link")
@@ -27,8 +26,8 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
     Example:
       dia link build/bank.json build/bank.json
     """
-    from dia_runtime.linking import link_banks
-    from dia_runtime.rasch.bank import are_others, read_bank, write_bank
+    from dia_runtime.psychometrics.linking import link_banks
+    from dia_runtime.psychometrics.rasch.bank import are_others, read_bank, write_bank
     from dia_runtime.report.scale_tables import link_tables
     from dia_runtime.report.tables import as_text
 

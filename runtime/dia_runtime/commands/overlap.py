@@ -28,8 +28,8 @@ def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int,
     Example:
       dia overlap build/dia_bench-0.3.3-k5 specs/dia_bench/benchmark.yaml
     """
-    from dia_runtime.overlap import overlap
-    from dia_runtime.rasch.bank import read_bank
+    from dia_runtime.psychometrics.overlap import overlap
+    from dia_runtime.psychometrics.rasch.bank import read_bank
     from dia_runtime.report.scale_tables import overlap_tables
     from dia_runtime.report.tables import as_text
 

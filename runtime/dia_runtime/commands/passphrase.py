@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle.cipher import LONGEST_PASSPHRASE
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 VARIABLE = "DIA_PASSPHRASE"
 FORMS = "give --passphrase-file FILE, or set the environment variable DIA_PASSPHRASE"

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.commands.asking import asking_options, terms_of
 from dia_runtime.commands.options import SEED, chain_option, is_quiet
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 if TYPE_CHECKING:
-    from dia_runtime.boundary.placing import Placed, Ways
-    from dia_runtime.rasch.bank import Bank
+    from dia_runtime.psychometrics.boundary.placing import Placed, Ways
+    from dia_runtime.psychometrics.rasch.bank import Bank
 
 RUNS = Path("build") / "runs"
 AT_ONCE = 4  # questions under way unless said: each but the first is chosen a little earlier than it could be
@@ -83,14 +83,14 @@ def command(
     Example:
       dia place --bank build/bank.json --replay idk.run
     """
-    from dia_runtime.rasch.bank import read_bank
+    from dia_runtime.psychometrics.rasch.bank import read_bank
 
     if bool(replay) == bool(models and bundle):
         help = "`--bundle BUNDLE --model NAME` asks, `--replay RUN` takes what is recorded"
         raise DiaError(Diagnostic("E896", "it is unclear whom to place", None, help))
     bank, ways = read_bank(bank_file), _ways(asked)
     if replay:
-        from dia_runtime.boundary.placing import place_recorded
+        from dia_runtime.psychometrics.boundary.placing import place_recorded
 
         placed, code = list(place_recorded(bank, replay, models, ways, bundle)), 0
     else:
@@ -105,9 +105,9 @@ def command(
 
 def _ways(asked: dict[str, Any]) -> Ways:
     """How to place, out of the options; those that say how to ask are left."""
-    from dia_runtime.boundary.placement import Goal, Method
-    from dia_runtime.boundary.placing import Ways
-    from dia_runtime.boundary.selection import Rule
+    from dia_runtime.psychometrics.boundary.placement import Goal, Method
+    from dia_runtime.psychometrics.boundary.placing import Ways
+    from dia_runtime.psychometrics.boundary.selection import Rule
 
     taken = {name: asked.pop(name) for name in ("se", "budget", "trials", "method", "quadrature", "rule", "exposure",
                                                 "draw", "balance", "chain")}  # fmt: skip
@@ -129,9 +129,9 @@ def _asked(
     quiet: bool,
 ) -> tuple[list[Placed], int]:
     """Where the models stand, and the exit code."""
-    from dia_runtime.boundary.placing import place
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.commands.run import ended, plain_name
+    from dia_runtime.psychometrics.boundary.placing import place
 
     asked["concurrency"] = asked["concurrency"] or AT_ONCE
     terms, opened = terms_of({**asked, "part": None}), open_bundle(bundle)
@@ -184,7 +184,7 @@ def told(placed: Sequence[Placed]) -> list[str]:
 
 def as_record(bank: Bank, file: Path, ways: Ways, placed: Sequence[Placed]) -> dict[str, Any]:
     """What `dia place --json` prints."""
-    from dia_runtime.rasch.bank import as_record as of_bank
+    from dia_runtime.psychometrics.rasch.bank import as_record as of_bank
 
     return {
         "bank": {"path": str(file), "checksum": of_bank(bank)["checksum"], "gauge": bank.gauge},

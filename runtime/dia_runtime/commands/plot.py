@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.commands.options import bundle_option, chain_option, errors_option, over_option, points_option
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 SUFFIXES = (".svg", ".png")
 COMPARED = ("rs",)
@@ -62,7 +62,7 @@ def command(
     from dia_runtime.report.pictures import PICTURES
     from dia_runtime.report.pictures.png import png
     from dia_runtime.report.pictures.svg import svg
-    from dia_runtime.score import score
+    from dia_runtime.scoring.score import score
 
     _require_known(kind, PICTURES)
     _require_suffix(out)
@@ -86,8 +86,8 @@ def _of_bank(
     runs: tuple[Path, ...], bank: Path | None, with_replies: bool, chain: str, bundle: Path | None
 ) -> dict[str, Any]:
     """A bank as pictures want it, and of its items what the models of the runs did."""
-    from dia_runtime.panel import observed, read_panel
-    from dia_runtime.rasch.bank import as_record, read_bank
+    from dia_runtime.psychometrics.panel import observed, read_panel
+    from dia_runtime.psychometrics.rasch.bank import as_record, read_bank
 
     if bank is None and (with_replies or len(runs) > 1):
         raise DiaError(Diagnostic("E872", "this picture is of a bank", None, "name it: `--bank FILE`"))

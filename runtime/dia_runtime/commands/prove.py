@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.commands.busy import busy
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 LONGEST = 1 << 26
 

@@ -45,7 +45,7 @@ def command(
       dia questions build/runs/dia_bench-oracle.run
     """
     from dia_runtime.report.view_tables import FORMATS
-    from dia_runtime.views import views
+    from dia_runtime.scoring.question_views import views
 
     result = views(list(runs), chain, bundle, limit)
     printed(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](result), out)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.commands.options import (
     bundle_option,
@@ -19,7 +20,6 @@ from dia_runtime.commands.options import (
     over_option,
     points_option,
 )
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 COMPARED = ("rs", "trad_score", "idk_score")  # figures by which all pairs of models are compared
 
@@ -82,10 +82,10 @@ def command(
       dia report build/runs/dia_bench-oracle.run -o build/report.html
     """
     from dia_runtime.commands.score import notes, parse_points
-    from dia_runtime.judge import Rules, worth
+    from dia_runtime.grading.verdicts import Rules, worth
     from dia_runtime.report.page.write import write_report
-    from dia_runtime.score import PRESETS, opened, score
-    from dia_runtime.together import MOST_MODELS
+    from dia_runtime.scoring.compare import MOST_MODELS
+    from dia_runtime.scoring.score import PRESETS, opened, score
 
     chain, errors = PRESETS.get(preset or "", (chain, errors))
     worths = parse_points(points)
@@ -120,8 +120,8 @@ def scale_of(bank: Path, runs: Sequence[Path], chain: str, bundle: Path | None) 
 
     Raises DiaError (exit 2) for a bank of other questions than those of the runs.
     """
-    from dia_runtime.panel import UNITS, observed, read_panel
-    from dia_runtime.rasch.bank import as_record, read_bank
+    from dia_runtime.psychometrics.panel import UNITS, observed, read_panel
+    from dia_runtime.psychometrics.rasch.bank import as_record, read_bank
 
     held = read_bank(bank)
     panel = read_panel(runs, held.unit if held.unit in UNITS else "instances", chain, bundle)

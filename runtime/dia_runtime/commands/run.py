@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from dia_language.diagnostics import Diagnostic, visible
 
 from dia_runtime.commands.asking import asking_options, terms_of
 from dia_runtime.commands.options import is_quiet
-from dia_runtime.language.diagnostics import Diagnostic, visible
 
 if TYPE_CHECKING:
     from dia_runtime.bundle.open import Bundle
-    from dia_runtime.run import Progress, RunSummary, Terms
+    from dia_runtime.running.run import Progress, RunSummary, Terms
 
 RUNS = Path("build") / "runs"
 Report = Callable[["Progress"], None]
@@ -91,7 +91,7 @@ def command(
 
 def ended(summaries: Sequence[RunSummary]) -> int:
     """The exit code; what providers refused is told."""
-    from dia_runtime.language.diagnostics import told
+    from dia_language.diagnostics import told
 
     refused = [entry for summary in summaries for entry in summary.respondents if entry.is_refused]
     for entry in refused:
@@ -117,7 +117,7 @@ def _asked(
     bundle: Bundle, models: list[str], path: Path, limit: int | None, attempts: int, quiet: bool, terms: Terms
 ) -> RunSummary | None:
     """The summary; None for a run that was interrupted."""
-    from dia_runtime.run import run
+    from dia_runtime.running.run import run
 
     try:
         with _progress(_shown_names(models, terms), quiet) as report:

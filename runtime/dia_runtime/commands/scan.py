@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.commands.options import is_quiet, printed
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 if TYPE_CHECKING:
     from dia_runtime.scanning.scan import Tell

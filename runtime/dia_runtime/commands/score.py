@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import (
@@ -20,7 +21,6 @@ from dia_runtime.commands.options import (
     points_option,
     printed,
 )
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 
 class _Score(click.Command):
@@ -37,7 +37,7 @@ def spelled_out(words: Sequence[str]) -> list[str]:
     >>> spelled_out(["a.run", "--compare", "b.run"])
     ['a.run', '--compare', 'trad_score,rs', 'b.run']
     """
-    from dia_runtime.metrics import FIGURES
+    from dia_runtime.scoring.metrics import FIGURES
 
     found: list[str] = []
     for at, word in enumerate(words):
@@ -166,8 +166,8 @@ def command(
     Example:
       dia score build/runs/dia_bench-oracle.run
     """
-    from dia_runtime.ensemble import Policy
-    from dia_runtime.score import score
+    from dia_runtime.scoring.ensemble import Policy
+    from dia_runtime.scoring.score import score
 
     policy = Policy(ensemble, ties, skips) if ensemble else None
     figures = [name for names in compare for name in names.split(",")]

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import click
+from dia_language.diagnostics import visible
 
 from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
-from dia_runtime.language.diagnostics import visible
 
 
 @click.command("seal")

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.commands.show_run import is_run, run_facts, run_text
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.report.session_text import session_text
 from dia_runtime.report.tables import Table, as_text
 

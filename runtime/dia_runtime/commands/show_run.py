@@ -7,10 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
-from dia_runtime.store import Store, read_store
-from dia_runtime.store_schema import MAGIC
-from dia_runtime.transcripts import spoken
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+
+from dia_runtime.store.schema import MAGIC
+from dia_runtime.store.store import Store, read_store
+from dia_runtime.store.transcripts import spoken
 
 NEAR = 20_000
 

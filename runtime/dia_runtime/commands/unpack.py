@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import click
+from dia_language.diagnostics import visible
 
 from dia_runtime.commands.busy import busy
-from dia_runtime.language.diagnostics import visible
 
 
 @click.command("unpack")

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import click
+from dia_language.diagnostics import visible
 
 from dia_runtime.commands.busy import busy
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
-from dia_runtime.language.diagnostics import visible
 
 
 @click.command("unseal")

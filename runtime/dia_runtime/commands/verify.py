@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle.manifest import DIGEST, NAME, SIGNATURE
 from dia_runtime.bundle.open import is_packed
 from dia_runtime.bundle.verify import Problem, Verification, examine
 from dia_runtime.commands.busy import busy
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 
 
 @click.command("verify")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dia_language.plugins import Registry
+
 from dia_runtime.formats.base import Extraction, Format
 from dia_runtime.formats.boxed import BOXED
 from dia_runtime.formats.json_value import JSON
@@ -14,7 +16,6 @@ from dia_runtime.formats.regex import REGEX
 from dia_runtime.formats.tagged import TAGGED
 from dia_runtime.formats.whole import WHOLE
 from dia_runtime.formats.xml import XML
-from dia_runtime.language.plugins import Registry
 
 __all__ = ["FORMATS", "Extraction", "Format"]
 

@@ -1,1 +1,1 @@
-"""What exported tasks import where another harness runs them: rows, grading and figures that are ours."""
+"""The paths that exported tasks import; the code itself is in `dia_runtime.integrations`."""

@@ -1,62 +1,8 @@
-"""Figures over items, for harnesses that hand all graded replies to a function.
+"""Old path of `dia_runtime.integrations.shared.figures`, kept for code that imports it."""
 
-An entry is what a harness keeps of a graded reply: the item, the verdict and the points as text, one text with tabs
-between them, because logs of harnesses take texts anywhere.
-"""
+import sys
 
-from __future__ import annotations
+from dia_runtime.integrations.shared import figures
+from dia_runtime.integrations.shared.figures import *  # noqa: F403 - for type checkers
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-
-from dia_runtime import metrics
-from dia_runtime.harnesses.graded import Graded, exact
-from dia_runtime.intervals import standard_error
-from dia_runtime.metrics import Mark, Tallies, Tally, added
-
-
-def entry(item: str, grade: Graded) -> str:
-    """What is kept of a graded reply.
-
-    >>> entry("next_prime", Graded("wrong", "7", -2))
-    'next_prime\\twrong\\t-2'
-    """
-    return f"{item}\t{grade.verdict}\t{grade.points}"
-
-
-def tables(entries: Iterable[str]) -> Tallies:
-    """How many items have which tally."""
-    items: dict[str, Tally] = {}
-    for text in entries:
-        item, verdict, points = text.rsplit("\t", 2)
-        value = exact(points)
-        items[item] = added(items.get(item, metrics.NOTHING), Mark(verdict, value, value))
-    return Counter(items.values())
-
-
-def conf(entries: Sequence[str]) -> float:
-    """Conf@k: the share of items whose instances are all correct."""
-    return float(metrics.conf(tables(entries)).value or 0)
-
-
-def nms(entries: Sequence[str]) -> float:
-    """NMS@k: how many items have at least four fifths of their instances correct, but not all."""
-    return float(metrics.nms(tables(entries)).value or 0)
-
-
-def rs(entries: Sequence[str]) -> float:
-    """RS@k: the sum over items of the item's mean points."""
-    return float(metrics.rs(tables(entries)).value or 0)
-
-
-def tsr(entries: Sequence[str]) -> float:
-    """The mean over items of TSR@(t,k), the number of the item's instances that are correct."""
-    found = tables(entries)
-    return sum(held.correct * times for held, times in found.items()) / max(sum(found.values()), 1)
-
-
-def correct_clustered_stderr(entries: Sequence[str]) -> float:
-    """The standard error of the share of correct replies, clustered by item; 0 where there is one item only."""
-    parts = [(held.correct, held.k, times) for held, times in tables(entries).items()]
-    clusters, many = [(total, size) for total, size, _ in parts], [times for _, _, times in parts]
-    return standard_error(clusters, times=many) or 0.0
+sys.modules[__name__] = figures

@@ -1,31 +1,8 @@
-"""What a task of lm-evaluation-harness calls."""
+"""Old path of `dia_runtime.integrations.lm_eval.task`, kept for code that imports it."""
 
-from __future__ import annotations
+import sys
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from dia_runtime.integrations.lm_eval import task
+from dia_runtime.integrations.lm_eval.task import *  # noqa: F403 - for type checkers
 
-from dia_runtime.exports.rows import ROWS
-from dia_runtime.harnesses.figures import conf, correct_clustered_stderr, entry, nms, rs, tsr
-from dia_runtime.harnesses.graded import graded
-from dia_runtime.harnesses.rows import rows
-
-__all__ = ["conf", "correct_clustered_stderr", "dataset_beside", "nms", "process_results", "rs", "tsr"]
-
-
-def dataset_beside(module: str) -> Any:
-    """The questions in the folder of a module, as the harness takes them: splits of a dataset."""
-    import datasets
-
-    held = datasets.Dataset.from_list(list(rows(Path(module).with_name(ROWS))))
-    return datasets.DatasetDict({"test": held})
-
-
-def process_results(row: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
-    """What the harness averages, and what it hands to each figure over items, of the reply to one question."""
-    grade = graded(row, results[0])
-    return {**grade.figures(), **dict.fromkeys(OVER_ITEMS, entry(row["item"], grade))}
-
-
-OVER_ITEMS = ("rs", "conf", "nms", "tsr", "correct_clustered_stderr")
+sys.modules[__name__] = task

@@ -1,30 +1,8 @@
-"""Content of chat messages as Inspect has it."""
+"""Old path of `dia_runtime.integrations.inspect.content`, kept for code that imports it."""
 
-from __future__ import annotations
+import sys
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from dia_runtime.integrations.inspect import content
+from dia_runtime.integrations.inspect.content import *  # noqa: F403 - for type checkers
 
-from inspect_ai.model import ContentAudio, ContentDocument, ContentImage, ContentText
-
-Part = Mapping[str, Any]
-
-
-def content_of(content: str | Sequence[Part]) -> Any:
-    """The text, or the parts of a message."""
-    return content if isinstance(content, str) else [_part(part) for part in content]
-
-
-def _part(part: Part) -> Any:
-    """The part of a chat request as Inspect has it."""
-    kind = part["type"]
-    if kind == "text":
-        return ContentText(text=part["text"])
-    if kind == "image_url":
-        return ContentImage(image=part["image_url"]["url"])
-    if kind == "input_audio":
-        sound = part["input_audio"]
-        media = "mpeg" if sound["format"] == "mp3" else "wav"
-        return ContentAudio(audio=f"data:audio/{media};base64,{sound['data']}", format=sound["format"])
-    name, address = part["file"]["filename"], part["file"]["file_data"]
-    return ContentDocument(document=address, filename=name, mime_type=address[5:].partition(";")[0])
+sys.modules[__name__] = content

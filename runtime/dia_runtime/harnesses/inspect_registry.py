@@ -1,10 +1,8 @@
-"""What Inspect finds by the entry point `dia`: tasks under the names `dia/...`."""
+"""Old path of `dia_runtime.integrations.inspect.registry`, kept for code that imports it."""
 
-from __future__ import annotations
+import sys
 
-from inspect_ai._eval.registry import task_register
+from dia_runtime.integrations.inspect import registry
+from dia_runtime.integrations.inspect.registry import *  # noqa: F403 - for type checkers
 
-from dia_runtime.harnesses.for_inspect import dia_bench
-
-# Inspect would call them after the Python package, dia_runtime/...
-task_register(dia_bench, "dia/dia_bench", {}, ["bundle", "tools", "sandbox", "prefill"])
+sys.modules[__name__] = registry

@@ -1,47 +1,8 @@
-"""Transcripts of exported questions of sessions, graded exactly as `dia score` grades them."""
+"""Old path of `dia_runtime.integrations.shared.transcripts`, kept for code that imports it."""
 
-from __future__ import annotations
+import sys
 
-from functools import lru_cache
-from typing import NamedTuple
+from dia_runtime.integrations.shared import transcripts
+from dia_runtime.integrations.shared.transcripts import *  # noqa: F403 - for type checkers
 
-from dia_runtime.harnesses.graded import SERVANT, Graded, Row, parsed, points_of, unfit
-from dia_runtime.metrics import Exact, mark
-from dia_runtime.truth.judging import Truth, judge_transcript, truth_of
-
-
-class GradedTalk(NamedTuple):
-    """The verdict on a transcript with its points, and the share of full marks."""
-
-    grade: Graded
-    share: Exact
-
-    def figures(self) -> dict[str, float]:
-        """The verdict and the share as numbers that a harness can average."""
-        return {**self.grade.figures(), "share": float(self.share)}
-
-
-def graded_talk(row: Row, transcript: str, chain: str = "strict") -> GradedTalk:
-    """The grade of a transcript of the sessions of an exported row. Raises DiaError for a row that holds none.
-
-    Where a truth gives no share, as where a reply is missing, it is 1 for correct and 0 for all else.
-    """
-    try:
-        grading, points = str(row["grading"]), str(row["points"])
-    except KeyError as error:
-        raise unfit(f"a row has no {error}") from None
-    found = judge_transcript(_truth(grading), transcript, chain, SERVANT).outcome
-    worth = mark(found.verdict, points_of(points)).low
-    return GradedTalk(
-        Graded(found.verdict, None, worth), int(found.verdict == "correct") if found.share is None else found.share
-    )
-
-
-def as_talk(grade: Graded) -> GradedTalk:
-    """The grade of an ordinary question beside those of sessions."""
-    return GradedTalk(grade, int(grade.verdict == "correct"))
-
-
-@lru_cache(maxsize=1 << 10)
-def _truth(encoded: str) -> Truth:
-    return truth_of(parsed(encoded))
+sys.modules[__name__] = transcripts

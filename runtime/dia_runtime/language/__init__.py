@@ -1,1 +1,1 @@
-"""What expressions, templates, functions, answers and diagnostics mean."""
+"""Old path of the package `dia_language`, kept for plug-in packages."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dia_runtime.language.diagnostics import visible
+from dia_language.diagnostics import visible
+
 from dia_runtime.report.tables import ABSTENTION, EMPTY, RELIABILITY, Table, as_markdown, as_rows, as_text, figure_text
 
 Result = Mapping[str, Any]

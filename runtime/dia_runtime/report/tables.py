@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from dia_runtime.language.diagnostics import visible
+from dia_language.diagnostics import visible
+
 from dia_runtime.report.pictures.figures import names
 
 VERDICTS = ("correct", "skipped", "wrong", "unparsed", "error")

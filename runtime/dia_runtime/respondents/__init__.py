@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+
 from dia_runtime.respondents.baselines import Abstain, Guess, Oracle, Wrong
 from dia_runtime.respondents.respondent import Respondent, Truth
 

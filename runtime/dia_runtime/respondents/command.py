@@ -19,7 +19,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import decimal_text
 from dia_runtime.respondents.keys import keys_of, without_secrets

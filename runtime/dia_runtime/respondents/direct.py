@@ -13,7 +13,8 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic
+
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Read, Settings, decimal_text, messages_of, refused, reply_of, shown
 from dia_runtime.respondents.keys import cleaned, without_secrets

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
 from dia_runtime.respondents.respondent import Reply
 
 DEFAULT_KEY = "OPENAI_API_KEY"

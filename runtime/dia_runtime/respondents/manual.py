@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.recorded import LONGEST_TEXT
 from dia_runtime.respondents.respondent import Reply

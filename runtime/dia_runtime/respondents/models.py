@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.respondents.asker import Asker
 from dia_runtime.respondents.chat import Read, Settings
 from dia_runtime.respondents.direct import Direct, Endpoint, is_local

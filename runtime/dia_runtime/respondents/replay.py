@@ -13,15 +13,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, visible
-from dia_runtime.packed import lines
+from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, visible
+
+from dia_runtime.bundle.compressed import lines
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.recorded import key_of, recorded
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.respondents.turn import Place, Turn
-from dia_runtime.store import Store, read_store, require_root
-from dia_runtime.store_schema import MAGIC
-from dia_runtime.transcripts import SaidReply, SaidSession, read_transcript
+from dia_runtime.store.schema import MAGIC
+from dia_runtime.store.store import Store, read_store, require_root
+from dia_runtime.store.transcripts import SaidReply, SaidSession, read_transcript
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings

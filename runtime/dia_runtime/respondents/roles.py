@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+
+from dia_runtime.grading.session_records import SUBJECT, Parts, roles_with_prefill
 from dia_runtime.respondents import RESPONDENTS, require_known
 from dia_runtime.respondents.asker import Asker
 from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.models import Wish, askers_of, is_known
-from dia_runtime.session_records import SUBJECT, Parts, roles_with_prefill
 
 NOBODY = "none"
 

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic
+
 from dia_runtime.respondents.respondent import Reply
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.baselines import SKIP, SPEECHLESS, Wrong, chosen
 from dia_runtime.respondents.respondent import Reply, Truth

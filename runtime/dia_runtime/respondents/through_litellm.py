@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic
+
 from dia_runtime.respondents.asker import Kind, Trouble
 from dia_runtime.respondents.chat import Settings, decimal_text, messages_of, refused, reply_of
 from dia_runtime.respondents.direct import seconds_asked_for

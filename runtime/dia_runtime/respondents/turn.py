@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dia_runtime.language.values import decimal_text, decode
+from dia_language.numbers.values import decimal_text, decode
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings

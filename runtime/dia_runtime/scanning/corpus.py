@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.packed import unpacked
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
+from dia_runtime.bundle.compressed import unpacked
 
 PIECE = 1 << 21
 OVERLAP = 1 << 17

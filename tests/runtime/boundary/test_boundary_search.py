@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dia_runtime.boundary.belief import Belief, Trials
-from dia_runtime.boundary.search import DRY, ENOUGH, SPENT, TOO_EASY, TOO_HARD, Plan, Search, search
-from dia_runtime.boundary.space import Cell, Dimension, Skill, Space
+from dia_runtime.psychometrics.boundary.belief import Belief, Trials
+from dia_runtime.psychometrics.boundary.search import DRY, ENOUGH, SPENT, TOO_EASY, TOO_HARD, Plan, Search, search
+from dia_runtime.psychometrics.boundary.space import Cell, Dimension, Skill, Space
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize

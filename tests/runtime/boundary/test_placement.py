@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dia_runtime.boundary.ability import Ability, Prior, ability, chances, information
-from dia_runtime.boundary.placement import Goal, Method, Placement
-from dia_runtime.boundary.selection import Rule, Selection
+from dia_runtime.psychometrics.boundary.ability import Ability, Prior, ability, chances, information
+from dia_runtime.psychometrics.boundary.placement import Goal, Method, Placement
+from dia_runtime.psychometrics.boundary.selection import Rule, Selection
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray

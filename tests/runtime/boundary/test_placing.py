@@ -14,12 +14,12 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from dia_compiler.cli import run
-from dia_runtime.boundary.placement import Goal
-from dia_runtime.boundary.placing import Ways, place
+from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
-from dia_runtime.rasch.bank import Bank, BankItem, read_bank, write_bank
-from dia_runtime.store import read_store
+from dia_runtime.psychometrics.boundary.placement import Goal
+from dia_runtime.psychometrics.boundary.placing import Ways, place
+from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, read_bank, write_bank
+from dia_runtime.store.store import read_store
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "idk"
 Call = Callable[..., tuple[int, str, str]]
@@ -183,7 +183,7 @@ def test_a_killed_placement_loses_and_repeats_nothing(call: Call, bundle: Path, 
     program = "import json, sys, time\nfor line in sys.stdin:\n    time.sleep(0.05)\n    asked = json.loads(line)\n" \
               "    print(json.dumps({'id': asked['id'], 'text': '<xml>5</xml>'}), flush=True)\n"  # fmt: skip
     Path("model.py").write_text(program, encoding="utf-8")
-    command = [sys.executable, "-m", "dia_compiler.cli", "place", "--bank", str(bank), "--bundle", str(bundle),
+    command = [sys.executable, "-m", "dia_compiler.commands.cli", "place", "--bank", str(bank), "--bundle", str(bundle),
                "--model", f"command:{sys.executable} model.py", "-o", "a.run", "--budget", "30", "-q"]  # fmt: skip
     for _ in range(3):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 import zstandard
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import archive
 from dia_runtime.bundle.archive import pack, unpack
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.language.diagnostics import DiaError
 
 Make = Callable[..., Path]
 Member = tuple[tarfile.TarInfo, bytes]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.bundle import seal, sealed_file
 from dia_runtime.bundle.archive import pack
 from dia_runtime.bundle.open import open_bundle

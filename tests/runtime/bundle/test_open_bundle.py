@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.language.diagnostics import DiaError
 
 Make = Callable[..., Path]
 

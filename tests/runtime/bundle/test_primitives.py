@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.cipher import derived, is_bearable, key_of, locked, passphrase_bytes, unlocked
 from dia_runtime.bundle.key_file import ROUNDS, encrypted_pem
 from dia_runtime.bundle.merkle import leaf_hash, root
-from dia_runtime.language.diagnostics import DiaError
 
 OPENSSL = shutil.which("openssl")
 needs_openssl = pytest.mark.skipif(OPENSSL is None, reason="openssl is not installed")

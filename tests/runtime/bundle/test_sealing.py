@@ -15,7 +15,8 @@ from typing import Any
 import dia_runtime
 import jsonschema
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import archive, cipher, key_file, sealed_file, signing
 from dia_runtime.bundle import seal as sealing
 from dia_runtime.bundle.canonical import line, manifest_bytes
@@ -26,7 +27,6 @@ from dia_runtime.bundle.seal import seal, seed_bits
 from dia_runtime.bundle.sealed_file import padded
 from dia_runtime.bundle.unseal import prove, unseal
 from dia_runtime.bundle.verify import verify
-from dia_runtime.language.diagnostics import DiaError
 
 Make = Callable[..., Path]
 SECRET = "seven quiet herons"

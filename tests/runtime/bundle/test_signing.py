@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import key_file
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.signing import keygen, private_key, public_key, sign
-from dia_runtime.language.diagnostics import DiaError
 
 Make = Callable[..., Path]
 SECRET = "correct horse battery staple"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
 from dia_runtime.bundle.merkle import root

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import examine, verify
-from dia_runtime.language.diagnostics import DiaError
 
 Make = Callable[..., Path]
 

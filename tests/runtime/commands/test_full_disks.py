@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler import cli
-from dia_compiler.cli import run
+from dia_compiler.commands import cli
+from dia_compiler.commands.cli import run
 from dia_runtime.bundle import archive, placing
 from dia_runtime.bundle.archive import pack
 
@@ -72,7 +72,7 @@ def test_a_bug_is_told_also_where_no_log_can_be_kept(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_behind_standard_output_is_no_bug(tiny: Make) -> None:
-    words = [sys.executable, "-m", "dia_compiler.cli", "show", str(tiny())]
+    words = [sys.executable, "-m", "dia_compiler.commands.cli", "show", str(tiny())]
     with open("/dev/full", "wb") as out:  # noqa: PTH123
         done = subprocess.run(words, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("error[E603]: the system refuses: no space left on device\n")

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+from dia_language.diagnostics import DiaError
 from dia_runtime.commands.passphrase import passphrase
-from dia_runtime.language.diagnostics import DiaError
 
 SECRET = b"seven quiet herons"
 
@@ -49,7 +49,7 @@ def test_a_prompt_shows_nothing_and_asks_twice(tmp_path: Path, again: bytes) -> 
     import subprocess
 
     outer, inner = pty.openpty()
-    command = [sys.executable, "-m", "dia_compiler.cli", "keygen", "-o", "key"]
+    command = [sys.executable, "-m", "dia_compiler.commands.cli", "keygen", "-o", "key"]
     here = {name: value for name, value in os.environ.items() if name != "DIA_PASSPHRASE"}
     script = (
         "import os, sys; os.setsid(); os.close(os.open(os.ttyname(0), os.O_RDWR)); os.execv(sys.argv[1], sys.argv[1:])"

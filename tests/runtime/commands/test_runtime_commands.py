@@ -16,10 +16,10 @@ import click
 import jsonschema
 import pytest
 from click.testing import CliRunner, Result
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
 from dia_runtime.data import data_folder
-from dia_runtime.language.diagnostics import DiaError
 
 Make = Callable[..., Path]
 COMMANDS = ("run", "score", "verify", "show")
@@ -107,7 +107,7 @@ def test_an_interrupted_run_says_how_to_go_on(tiny: Make, monkeypatch: pytest.Mo
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("dia_runtime.run"), "run", interrupted)
+    monkeypatch.setattr(import_module("dia_runtime.running.run"), "run", interrupted)
     result = called("run", tiny(), "--model", "oracle")
     assert result.return_value == 130 and "the same command" in result.stderr and result.stdout == ""
 

@@ -14,10 +14,10 @@ from typing import Any
 import dia_runtime
 import jsonschema
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.commands.score import spelled_out
 from dia_runtime.data import data_folder
-from dia_runtime.language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
 
 Make = Callable[..., Path]

@@ -7,9 +7,9 @@ import time
 from typing import Any
 
 import pytest
+from dia_language.diagnostics import DiaError
 from dia_runtime.formats import FORMATS
-from dia_runtime.grade import CORRECT, SKIPPED, UNPARSED, WRONG, Grader, grade
-from dia_runtime.language.diagnostics import DiaError
+from dia_runtime.grading.grader import CORRECT, SKIPPED, UNPARSED, WRONG, Grader, grade
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from dia_language.numbers.values import ExactDecimal
 from dia_runtime.formats.replies import REPLY_FORMATS, faults, instruction, read_reply, write_reply
-from dia_runtime.language.values import ExactDecimal
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -14,11 +14,11 @@ import dia_runtime
 import jsonschema
 import pytest
 import zstandard
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.commands.import_replies import KINDS
 from dia_runtime.data import data_folder
-from dia_runtime.imports import LOGS, READERS
+from dia_runtime.integrations.readers import LOGS, READERS
 
 REPLIES = ("<xml>{}</xml>", "<xml>{}</xml>", "<xml>I-DO-NOT-KNOW</xml>", "<xml>0</xml>", "no idea", "")
 COUNTS = {"correct": 2, "skipped": 1, "wrong": 1, "unparsed": 2, "error": 0}

@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "self_execution"

@@ -19,7 +19,7 @@ import dia_runtime
 import jsonschema
 import pytest
 import zstandard
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -335,7 +335,7 @@ def test_many_rows_take_little_memory(tmp_path: Path) -> None:
             filler = "".join(draw.choices(string.ascii_lowercase, k=40)) * 40
             file.write(json.dumps({"id": f"q{at:06}", "gold": "A", "reply": f"{filler} Answer: A"}) + "\n")
     code = (
-        "import resource, sys; from dia_compiler.cli import run; base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
+        "import resource, sys; from dia_compiler.commands.cli import run; base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
         f"assert run(['import', 'many.jsonl.gz', '--from', 'jsonl', *{LETTERS!r}, '-o', 'm.run', '-q']) == 0;"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base)"
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import dia_runtime
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.formats import FORMATS
 from dia_runtime.report.tables import as_csv, as_text, score_tables
 

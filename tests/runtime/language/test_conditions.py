@@ -7,12 +7,12 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from dia_runtime.language.conditions import condition, guarded_condition
-from dia_runtime.language.diagnostics import DiaError, LanguageError
-from dia_runtime.language.functions.arithmetic import sqrt
-from dia_runtime.language.functions.calculus import exp, log, sin, symbol
-from dia_runtime.language.values import Entry, Record, encode
-from dia_runtime.language.workers import Servant
+from dia_language.diagnostics import DiaError, LanguageError
+from dia_language.functions.arithmetic import sqrt
+from dia_language.functions.calculus import exp, log, sin, symbol
+from dia_language.numbers.values import Entry, Record, encode
+from dia_language.stored.stored_conditions import condition, guarded_condition
+from dia_language.workers.pool import Servant
 
 STORED: dict[str, Any] = {
     "expression": "length(reply) == length(answer) and fits(reply) and all(holds(rule, reply) for rule in rules)",

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_runtime.language.ends import (
+from dia_language.numbers.interval_arithmetic import (
     NOTHING,
     Ends,
     NotFinite,

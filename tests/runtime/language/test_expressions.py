@@ -7,12 +7,12 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, Position
-from dia_runtime.language.expressions import compile_expression
-from dia_runtime.language.lowering import EXACT_ANSWER
-from dia_runtime.language.namespace import Namespace, face
-from dia_runtime.language.syntax import parse
-from dia_runtime.language.values import Entry, Record
+from dia_language.diagnostics import DiaError, Diagnostic, Position
+from dia_language.expressions.expressions import compile_expression
+from dia_language.expressions.lowering import EXACT_ANSWER
+from dia_language.expressions.namespace import Namespace, face
+from dia_language.expressions.syntax import parse
+from dia_language.numbers.values import Entry, Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_runtime.language import watch
-from dia_runtime.language.nursery import CAN_DIVIDE
-from dia_runtime.language.workers import Crew, Task
+from dia_language.workers import heartbeat
+from dia_language.workers.fork_server import CAN_DIVIDE
+from dia_language.workers.pool import Crew, Task
 
 pytestmark = pytest.mark.skipif(not CAN_DIVIDE, reason="this system starts every worker on its own")
 MODULE = "fractions"
@@ -32,7 +32,7 @@ def die() -> Iterator[Any]:
 
 
 def spin() -> Iterator[Any]:
-    watch.begin(5)
+    heartbeat.begin(5)
     while True:
         pass
     yield None
@@ -109,7 +109,7 @@ def test_a_crew_that_is_not_used_ends_at_once() -> None:
 
 
 def test_without_dividing_every_worker_is_started_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dia_runtime.language.workers.CAN_DIVIDE", False)
+    monkeypatch.setattr("dia_language.workers.pool.CAN_DIVIDE", False)
     with Crew(2, MODULE) as crew, closing(crew.run([Task(key, who, (0.2,)) for key in range(2)])) as found:
         parents = {outcome.item[1] for outcome in found if isinstance(outcome.item, tuple)}
     assert parents == {os.getpid()}

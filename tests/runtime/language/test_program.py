@@ -17,11 +17,11 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from dia_runtime.language import watch
-from dia_runtime.language.confinement import interpreters, permission, programs, walls
-from dia_runtime.language.confinement.interpreters import interpreter, version_of
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions.program import LANGUAGES, program, run_elf
+from dia_language.confinement import interpreters, permission, programs, walls
+from dia_language.confinement.interpreters import interpreter, version_of
+from dia_language.diagnostics import LanguageError
+from dia_language.functions.program import LANGUAGES, program, run_elf
+from dia_language.workers import heartbeat
 
 ECHOES = {
     "python": "print('got', input())",
@@ -185,7 +185,7 @@ def test_the_compiler_of_the_extra_serves_where_there_is_no_other(
     programs._compiled.cache_clear()
     try:
         assert program("c", '#include <stdio.h>\n#include <math.h>\nint main() { printf("%.3f", sqrt(2)); }') == "1.414"
-        monkeypatch.setattr(watch, "left", lambda: 1.0)
+        monkeypatch.setattr(heartbeat, "left", lambda: 1.0)
         assert refusal("c", "int main() { return 0; }").startswith("the C program cannot be compiled: the compiler ran")
     finally:
         interpreters.interpreter.cache_clear()
@@ -395,7 +395,7 @@ def test_what_a_quiet_program_leaves_behind_is_gone(wall: walls.Wall) -> None:
 
 def test_nothing_outlives_the_one_who_started_it(wall: walls.Wall, tmp_path: Path) -> None:
     starter = (
-        "import sys\nfrom dia_runtime.language.confinement import permission, programs, walls\n"
+        "import sys\nfrom dia_language.confinement import permission, programs, walls\n"
         "permission.permit('unconfined')\n"
         f"programs.chosen = lambda word: next(w for w in (*walls.WALLS, walls.NO_WALL) if w.name == {wall.name!r})\n"
         "programs.output_of('python', b'import time; time.sleep(4)', b'')\n"
@@ -416,7 +416,7 @@ def test_nothing_outlives_the_one_who_started_it(wall: walls.Wall, tmp_path: Pat
 
 
 def test_a_program_has_only_what_its_evaluation_has_left(monkeypatch: pytest.MonkeyPatch, wall: walls.Wall) -> None:
-    monkeypatch.setattr(watch, "left", lambda: 0.5)
+    monkeypatch.setattr(heartbeat, "left", lambda: 0.5)
     assert refusal("python", "import time; time.sleep(9)").startswith("the program ran longer than 0.4")
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import sympy
-from dia_runtime.language import guards
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.certain import interval
-from dia_runtime.language.rounding import round_exact
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import reset
+from dia_language.numbers.certified import interval
+from dia_language.numbers.rounding import round_exact
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
@@ -87,6 +87,6 @@ def test_integrals_are_rounded_and_ordered_by_their_bounds() -> None:
     held = sympy.Integral(sympy.exp(-(x**2)), (x, 0, 1))
     assert str(round_exact(held, 30)) == "0.746824132812427025399467436132"
     assert str(round_exact(2 * sympy.pi * held + 1, 3)) == "5.692"
-    assert guards.less(held, Fraction(747, 1000))
-    assert not guards.less(held, Fraction(746, 1000))
-    assert guards.less(sympy.Integral(sympy.exp(-x), (x, 0, 1)), held)
+    assert operators.less(held, Fraction(747, 1000))
+    assert not operators.less(held, Fraction(746, 1000))
+    assert operators.less(sympy.Integral(sympy.exp(-x), (x, 0, 1)), held)

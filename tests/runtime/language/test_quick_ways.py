@@ -12,17 +12,18 @@ from operator import add, mul, sub
 
 import pytest
 import sympy
-from dia_runtime.language import budgets, certain, guards, syntax
-from dia_runtime.language.diagnostics import DiaError, LanguageError, Position
-from dia_runtime.language.expressions import compile_expression
-from dia_runtime.language.functions import library
-from dia_runtime.language.functions.analysis import definite_integral
-from dia_runtime.language.functions.number import factor
-from dia_runtime.language.functions.ordering import order
-from dia_runtime.language.functions.text import join
-from dia_runtime.language.namespace import Namespace
-from dia_runtime.language.rounding import write_number
-from dia_runtime.language.values import (
+from dia_language.diagnostics import DiaError, LanguageError, Position
+from dia_language.expressions import budgets, operators, syntax
+from dia_language.expressions.expressions import compile_expression
+from dia_language.expressions.namespace import Namespace
+from dia_language.functions import library
+from dia_language.functions.analysis import definite_integral
+from dia_language.functions.number import factor
+from dia_language.functions.ordering import order
+from dia_language.functions.text import join
+from dia_language.numbers import certified
+from dia_language.numbers.rounding import write_number
+from dia_language.numbers.values import (
     Entry,
     ExactDecimal,
     Record,
@@ -73,16 +74,16 @@ def test_factors_of_large_numbers_are_those_that_were_multiplied(primes: list[in
 
 def test_an_integral_that_is_known_costs_the_steps_of_one_that_is_not() -> None:
     x, spent = sympy.Symbol("x"), []
-    certain._KNOWN.clear()
+    certified._KNOWN.clear()
     for _ in range(2):
         budgets.reset(10_000)
         held = definite_integral(sympy.exp(-(x**2)), x, 0, 1)
-        bounds = certain.interval(held, certain.SPARE_DIGITS)
+        bounds = certified.interval(held, certified.SPARE_DIGITS)
         spent.append((budgets.left(), bounds))
     assert spent[0] == spent[1] and spent[0][0] < 10_000
     budgets.reset(20)
     with pytest.raises(LanguageError, match="steps"):
-        certain.interval(held, certain.SPARE_DIGITS)
+        certified.interval(held, certified.SPARE_DIGITS)
     budgets.reset()
 
 
@@ -90,7 +91,7 @@ def test_few_integrals_are_kept() -> None:
     x = sympy.Symbol("x")
     for end in range(1, 9):
         definite_integral(sympy.exp(-(x**2)), x, 0, end)
-    assert len(certain._KNOWN) <= certain.MOST_KNOWN
+    assert len(certified._KNOWN) <= certified.MOST_KNOWN
 
 
 def value_of(text: str, made: Namespace) -> tuple[object, int]:
@@ -137,7 +138,9 @@ RATIONALS = st.one_of(st.integers(), st.fractions(), st.decimals(-99, 99, places
 
 @given(RATIONALS, RATIONALS)
 def test_rational_numbers_are_ordered_as_fractions(a: Fraction | int, b: Fraction | int) -> None:
-    found = [compare(a, b) for compare in (guards.less, guards.less_equal, guards.greater, guards.greater_equal)]
+    found = [
+        compare(a, b) for compare in (operators.less, operators.less_equal, operators.greater, operators.greater_equal)
+    ]
     assert found == [Fraction(a) < b, Fraction(a) <= b, Fraction(a) > b, Fraction(a) >= b]
 
 
@@ -150,7 +153,7 @@ def test_lists_of_rational_numbers_are_ordered_as_fractions(values: list[Fractio
 
 @given(RATIONALS, RATIONALS)
 def test_decimals_are_computed_as_fractions_are(a: Fraction, b: Fraction) -> None:
-    for quick, plainly in ((guards.add, add), (guards.subtract, sub), (guards.multiply, mul)):
+    for quick, plainly in ((operators.add, add), (operators.subtract, sub), (operators.multiply, mul)):
         found, wanted = quick(a, b), Fraction(plainly(a, b))
         is_decimal = ExactDecimal in (type(a), type(b)) and has_finite_decimals(wanted)
         assert found == wanted
@@ -172,12 +175,12 @@ LISTS = st.lists(st.sampled_from(ITEMS), max_size=3)
 @given(LISTS, LISTS)
 def test_lists_are_equal_at_once_as_one_by_one(a: list[Value], b: list[Value]) -> None:
     try:
-        found = len(a) == len(b) and all(map(guards._equal_inside, a, b))
+        found = len(a) == len(b) and all(map(operators._equal_inside, a, b))
     except LanguageError:  # a text and a number
         with pytest.raises(LanguageError):
-            guards.equal(a, b)
+            operators.equal(a, b)
     else:
-        assert guards.equal(a, b) == found
+        assert operators.equal(a, b) == found
 
 
 @given(st.integers(0, 3000), st.integers(1, 10**30))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_runtime.language.radix import (
+from dia_language.numbers.radix import (
     digit_sum_of,
     digits_of,
     integer_of,
@@ -16,7 +16,7 @@ from dia_runtime.language.radix import (
     number_of,
     short_bounds,
 )
-from dia_runtime.language.values import ExactDecimal, decode, encode, plain
+from dia_language.numbers.values import ExactDecimal, decode, encode, plain
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.rounding import round_exact, rounding_rule, write_number
-from dia_runtime.language.values import ExactDecimal
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.rounding import round_exact, rounding_rule, write_number
+from dia_language.numbers.values import ExactDecimal
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -154,7 +154,7 @@ def test_all_symbolic_cases_run() -> None:
 
 def test_a_tie_that_cannot_be_decided_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     import sympy
-    from dia_runtime.language import rounding
+    from dia_language.numbers import rounding
 
     monkeypatch.setattr(rounding, "equals", lambda *_: None)
     hidden = sympy.sqrt(2) + sympy.sqrt(3) - sympy.sqrt(5 + 2 * sympy.sqrt(6))
@@ -165,7 +165,7 @@ def test_a_tie_that_cannot_be_decided_is_an_error(monkeypatch: pytest.MonkeyPatc
 
 def test_a_number_is_real_only_if_its_imaginary_part_is_shown_to_be_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     import sympy
-    from dia_runtime.language import certain
+    from dia_language.numbers import certified
 
     third = sympy.Rational(1, 3)
     turned = (sympy.Rational(-1, 2) + sympy.sqrt(3) * sympy.I / 2) ** third
@@ -175,7 +175,7 @@ def test_a_number_is_real_only_if_its_imaginary_part_is_shown_to_be_nothing(monk
     with pytest.raises(LanguageError, match="complex") as found:
         round_exact(both + sympy.I / 10**200, 3)
     assert found.value.code == "E504"
-    monkeypatch.setattr(certain, "equals", lambda *_: None)
+    monkeypatch.setattr(certified, "equals", lambda *_: None)
     with pytest.raises(LanguageError, match="cannot be shown to be real"):
         round_exact(both, 3)
 
@@ -296,7 +296,7 @@ def test_a_rule_without_zeros_leaves_them_out() -> None:
 )
 def test_proven_bounds_hold_the_number(parts: list[tuple[Fraction, int]], digits: int) -> None:
     import sympy
-    from dia_runtime.language.certain import interval
+    from dia_language.numbers.certified import interval
     from mpmath import mp, mpf
 
     value = sum((sympy.Rational(c.numerator, c.denominator) * sympy.sqrt(r) for c, r in parts), sympy.pi)
@@ -319,7 +319,7 @@ def test_simple_numbers_lie_in_their_bounds_and_in_those_of_intervals(
     offset: Fraction, factor: Fraction, root: int, digits: int
 ) -> None:
     import sympy
-    from dia_runtime.language.certain import _computed_interval, interval, simple_bounds
+    from dia_language.numbers.certified import _computed_interval, interval, simple_bounds
 
     kernel = sympy.sqrt(root) if root else sympy.pi
     value = sympy.Rational(offset.numerator, offset.denominator) + kernel * sympy.Rational(

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from dia_runtime.language.diagnostics import DiaError, LanguageError
-from dia_runtime.language.replies import UNSET, Said, Unset
-from dia_runtime.language.stored import code_of, guarded
-from dia_runtime.language.values import Record
-from dia_runtime.language.workers import Servant
+from dia_language.diagnostics import DiaError, LanguageError
+from dia_language.numbers.values import Record
+from dia_language.stored.replies import UNSET, Said, Unset
+from dia_language.stored.stored_code import code_of, guarded
+from dia_language.workers.pool import Servant
 
 LETTERS = [Said("A", "A.", 3), Said(UNSET, "what?", 5), Said()]
 

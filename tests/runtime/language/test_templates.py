@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import pytest
-from dia_runtime.language.diagnostics import DiaError, Position
-from dia_runtime.language.namespace import Namespace
-from dia_runtime.language.syntax import Loose
-from dia_runtime.language.templates import GUARDS, CompiledTemplate, _compiled, compile_template, parse_template
-from dia_runtime.language.values import Record
+from dia_language.diagnostics import DiaError, Position
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import Loose
+from dia_language.numbers.values import Record
+from dia_language.templates.templates import GUARDS, CompiledTemplate, _compiled, compile_template, parse_template
 
 REST = {"n": 7, "names": ["a", "b"]}
 

@@ -7,14 +7,14 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from dia_runtime.language import lowering
-from dia_runtime.language import whole as whole_numbers
-from dia_runtime.language.diagnostics import DiaError, Position
-from dia_runtime.language.expressions import Compiled, compile_expression
-from dia_runtime.language.namespace import Namespace
-from dia_runtime.language.syntax import parse
-from dia_runtime.language.values import decimal
-from dia_runtime.language.whole import unguarded
+from dia_language.diagnostics import DiaError, Position
+from dia_language.expressions import integer_operators as whole_numbers
+from dia_language.expressions import lowering
+from dia_language.expressions.expressions import Compiled, compile_expression
+from dia_language.expressions.integer_operators import unguarded
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import parse
+from dia_language.numbers.values import decimal
 from hypothesis import given
 from hypothesis import strategies as st
 

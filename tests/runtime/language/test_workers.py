@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_runtime.language import watch
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, LanguageError, Position
-from dia_runtime.language.workers import Clock, Crew, Outcome, Places, Servant, Task, WorkerBug, run_tasks
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
+from dia_language.workers import heartbeat
+from dia_language.workers.pool import Clock, Crew, Outcome, Places, Servant, Task, WorkerBug, run_tasks
 
 HERE = Position("f.yaml", 3, 7)
 
@@ -30,7 +30,7 @@ def count(number: int) -> Iterator[Any]:
 def hang(seconds: float) -> Iterator[Any]:
     """Hangs within expression 5."""
     yield Places({5: HERE})
-    watch.begin(5)
+    heartbeat.begin(5)
     time.sleep(seconds)
     yield "late"
 
@@ -38,14 +38,14 @@ def hang(seconds: float) -> Iterator[Any]:
 def devour() -> Iterator[Any]:
     """Asks for more memory than there is for it."""
     yield Places({9: HERE})
-    watch.begin(9)
+    heartbeat.begin(9)
     yield len(bytearray(8 << 30))
 
 
 def die() -> Iterator[Any]:
     """Ends without a word."""
     yield Places({7: HERE})
-    watch.begin(7)
+    heartbeat.begin(7)
     os._exit(3)
 
 
@@ -138,7 +138,7 @@ def test_a_servant_outlives_failures() -> None:
 def test_workers_do_not_run_the_script_that_starts_them(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from dia_runtime.language.workers import Clock, Crew, Task\n"
+        "from dia_language.workers.pool import Clock, Crew, Task\n"
         "print('run')\n"
         "with Crew(2, 'json') as crew:\n"
         "    print(sum(outcome.item or 0 for outcome in crew.run([Task(0, reversed, ([1, 2, 3],))])))\n"
@@ -167,7 +167,7 @@ def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
 
 def held_up(seconds: float) -> Iterator[Any]:
     """Is stopped by the system for a while within an expression, as on a machine that has others to serve."""
-    watch.begin(5)
+    heartbeat.begin(5)
     waker = subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill -CONT {os.getpid()}"])
     os.kill(os.getpid(), signal.SIGSTOP)
     waker.wait()

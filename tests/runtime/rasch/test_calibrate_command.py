@@ -13,10 +13,10 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
-from dia_runtime.language.diagnostics import DiaError
-from dia_runtime.rasch.bank import read_bank, write_bank
+from dia_runtime.psychometrics.rasch.bank import read_bank, write_bank
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 PAPER = SHARED / "self_execution" / "rasch_table1.json"
@@ -328,8 +328,8 @@ def test_runs_of_known_respondents_from_bundle_to_pictures(call: Call) -> None:
     other = next(entry for entry in told["effects"] if entry["name"] == "add.a")
     assert abs(other["value"]) < 3.5 * other["se"] and told["explained"] > 0.8
     assert told["held_out"]["rmse"] < told["held_out"]["rmse_without"] and told["held_out"]["log_likelihood_gain"] > 20
-    from dia_runtime.explain import explain
-    from dia_runtime.panel import read_panel
+    from dia_runtime.psychometrics.explain import explain
+    from dia_runtime.psychometrics.panel import read_panel
 
     model = explain(read_panel([Path(name) for name in runs]), bank)
     easy, hard = model.predict({"n": 2, "a": 500}), model.predict({"n": 39, "a": 500}, ["addition"], "add")

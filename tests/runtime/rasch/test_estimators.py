@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dia_language.diagnostics import DiaError
 from dia_runtime import calibrate
-from dia_runtime.language.diagnostics import DiaError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize

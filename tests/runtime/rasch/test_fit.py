@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from dia_runtime import calibrate
-from dia_runtime.rasch.andersen import andersen
-from dia_runtime.rasch.differential import benjamini_hochberg, differences
-from dia_runtime.rasch.estimate import Options
-from dia_runtime.rasch.fit import fit_statistics, places, reliability, residual_components
-from dia_runtime.rasch.held_out import held_out
-from dia_runtime.rasch.link import link
-from dia_runtime.rasch.monotone import isotonic, monotone
-from dia_runtime.rasch.stability import stability
+from dia_runtime.psychometrics.rasch.andersen import andersen
+from dia_runtime.psychometrics.rasch.differential import benjamini_hochberg, differences
+from dia_runtime.psychometrics.rasch.estimate import Options
+from dia_runtime.psychometrics.rasch.fit import fit_statistics, places, reliability, residual_components
+from dia_runtime.psychometrics.rasch.held_out import held_out
+from dia_runtime.psychometrics.rasch.link import link
+from dia_runtime.psychometrics.rasch.monotone import isotonic, monotone
+from dia_runtime.psychometrics.rasch.stability import stability
 from scipy.optimize import isotonic_regression
 from scipy.stats import false_discovery_control
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dia_language.diagnostics import DiaError
 from dia_runtime import calibrate
-from dia_runtime.language.diagnostics import DiaError
-from dia_runtime.rasch.newton import covariance, solve_free
+from dia_runtime.psychometrics.rasch.newton import covariance, solve_free
 from scipy.optimize import minimize
 from scipy.special import log_expit
 

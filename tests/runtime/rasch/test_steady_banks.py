@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from dia_runtime.panel import About, Panel
-from dia_runtime.rasch.estimate import Options
-from dia_runtime.scale import Wish, scale
+from dia_runtime.psychometrics.calibration import Wish, scale
+from dia_runtime.psychometrics.panel import About, Panel
+from dia_runtime.psychometrics.rasch.estimate import Options
 
 SUCCESSES = np.array([[1.0, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0]])
 PANEL = Panel(("a", "b", "c"), ("w", "x", "y", "z"), SUCCESSES, np.ones((3, 1)), "columns", (About(),) * 4)

@@ -15,9 +15,9 @@ from typing import Any
 import jsonschema
 import numpy
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
-from dia_runtime.language.diagnostics import DiaError
 from dia_runtime.report.page.shown import FOR_PHONES
 from dia_runtime.report.pictures import PICTURES
 from dia_runtime.report.pictures.axes import Scale, ticks

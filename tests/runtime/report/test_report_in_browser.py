@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.cli import run
-from dia_runtime.beside import Said
-from dia_runtime.judge import Judged
-from dia_runtime.metrics import Mark
+from dia_compiler.commands.cli import run
+from dia_runtime.grading.verdicts import Judged
 from dia_runtime.report.page.parts import write_parts
 from dia_runtime.report.page.write import PARTS, page
-from dia_runtime.store_schema import StoredQuestion, StoredReply
+from dia_runtime.scoring.align import Said
+from dia_runtime.scoring.metrics import Mark
+from dia_runtime.store.schema import StoredQuestion, StoredReply
 
 pytestmark = pytest.mark.slow
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

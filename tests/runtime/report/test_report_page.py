@@ -18,7 +18,7 @@ from typing import Any
 import dia_runtime
 import jsonschema
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
 from dia_runtime.report.page.texts import short, shown
 from dia_runtime.report.page.write import page

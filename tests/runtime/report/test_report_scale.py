@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
 from dia_runtime.report.page.scaling import on_one_scale
 from dia_runtime.report.page.shown import OF_BANKS, Section

@@ -19,14 +19,14 @@ from typing import Any
 
 import dia_runtime
 import pytest
-from dia_compiler.cli import run
-from dia_runtime.language.diagnostics import DiaError
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.respondents import program as programs
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.models import Wish
-from dia_runtime.run import Asked, Terms
-from dia_runtime.store import read_store
+from dia_runtime.running.run import Asked, Terms
+from dia_runtime.store.store import read_store
 
 pytestmark = pytest.mark.slow  # each test starts programs and waits for them
 

@@ -11,13 +11,13 @@ from typing import Any
 import dia_runtime
 import jsonschema
 import pytest
-from dia_compiler.cli import run
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
-from dia_runtime.language.diagnostics import DiaError
 from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.models import Wish
-from dia_runtime.run import Asked, Terms
-from dia_runtime.store import read_store
+from dia_runtime.running.run import Asked, Terms
+from dia_runtime.store.store import read_store
 
 Make = Callable[..., Path]
 

@@ -13,10 +13,10 @@ from typing import Any
 import dia_runtime
 import pytest
 import zstandard
-from dia_compiler.cli import run
-from dia_runtime.language.diagnostics import DiaError
+from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.store import read_store
+from dia_runtime.store.store import read_store
 
 Make = Callable[..., Path]
 IDS = [f"tiny/sum_{template}/{instance}" for template in range(2) for instance in range(3)]
@@ -55,7 +55,7 @@ def failure(action: Callable[[], Any]) -> DiaError:
     return caught.value
 
 
-def replayed(bundle: Path, source: str, out: Path, **more: Any) -> dia_runtime.run.RunSummary:  # type: ignore[name-defined]
+def replayed(bundle: Path, source: str, out: Path, **more: Any) -> dia_runtime.running.run.RunSummary:  # type: ignore[name-defined]
     return dia_runtime.run(bundle, f"replay:{source}", out, **more)
 
 

@@ -16,9 +16,9 @@ from typing import Any
 import dia_runtime
 import mpmath
 import pytest
-from dia_runtime.language.diagnostics import DiaError
+from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.simulated import SCALE, threshold
-from dia_runtime.store import read_store
+from dia_runtime.store.store import read_store
 
 Make = Callable[..., Path]
 

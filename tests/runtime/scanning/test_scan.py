@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 import zstandard
-from dia_compiler.cli import run
-from dia_runtime import packed
+from dia_compiler.commands.cli import run
+from dia_runtime.bundle import compressed
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.scanning import corpus, index
 from dia_runtime.scanning.scan import scan
@@ -173,7 +173,7 @@ def test_packed_files_and_folders_are_read(bundle: Path, capsys: pytest.CaptureF
 def test_files_that_cannot_be_read_are_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packed, "FREE", 1 << 20)
+    monkeypatch.setattr(compressed, "FREE", 1 << 20)
     Path("cut.gz").write_bytes(gzip.compress(b"words " * 999)[:-9])
     Path("bomb.gz").write_bytes(gzip.compress(bytes(4 << 20)))
     for name in ("cut.gz", "bomb.gz", "none"):

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy
 import pytest
-from dia_runtime.metrics import FIGURES, Mark, mark, tally
-from dia_runtime.statistics.compare import comparison, differences, rank_changes, ranks, skip_agreement
-from dia_runtime.statistics.groups import Respondents
-from dia_runtime.statistics.ledger import Ledger, Marks, beside
-from dia_runtime.statistics.paired import Side
-from dia_runtime.statistics.power import REACH, power, spread
-from dia_runtime.statistics.resample import Intervals, resampled_sums
-from dia_runtime.statistics.significance import holm, two_sided
-from dia_runtime.statistics.variants import variant_effects
+from dia_runtime.scoring.metrics import FIGURES, Mark, mark, tally
+from dia_runtime.scoring.statistics.compare import comparison, differences, rank_changes, ranks, skip_agreement
+from dia_runtime.scoring.statistics.groups import Respondents
+from dia_runtime.scoring.statistics.ledger import Ledger, Marks, beside
+from dia_runtime.scoring.statistics.paired import Side
+from dia_runtime.scoring.statistics.power import REACH, power, spread
+from dia_runtime.scoring.statistics.resample import Intervals, resampled_sums
+from dia_runtime.scoring.statistics.significance import holm, two_sided
+from dia_runtime.scoring.statistics.variants import variant_effects
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

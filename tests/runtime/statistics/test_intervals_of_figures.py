@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy
 import pytest
-from dia_runtime import metrics
-from dia_runtime.metrics import FIGURES, Figure, Part, Tally, mark, tally
-from dia_runtime.statistics.figures import figures_json
-from dia_runtime.statistics.resample import Intervals, resampled_sums
-from dia_runtime.statistics.sample import MANY, Ratio, sample_of
+from dia_runtime.scoring import metrics
+from dia_runtime.scoring.metrics import FIGURES, Figure, Part, Tally, mark, tally
+from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.statistics.resample import Intervals, resampled_sums
+from dia_runtime.scoring.statistics.sample import MANY, Ratio, sample_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

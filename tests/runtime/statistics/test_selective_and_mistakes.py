@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy
 import pytest
-from dia_runtime.metrics import accuracy_answered, coverage, idk_score, mark, tally, trad_score
-from dia_runtime.statistics.figures import figures_json
-from dia_runtime.statistics.mistakes import Explained
-from dia_runtime.statistics.resample import Intervals
-from dia_runtime.statistics.selective import agreed, area, best_area, harmonic, levels_of, selective
+from dia_runtime.scoring.metrics import accuracy_answered, coverage, idk_score, mark, tally, trad_score
+from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.statistics.mistakes import Explained
+from dia_runtime.scoring.statistics.resample import Intervals
+from dia_runtime.scoring.statistics.selective import agreed, area, best_area, harmonic, levels_of, selective
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

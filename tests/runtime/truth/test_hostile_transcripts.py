@@ -7,9 +7,9 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from dia_runtime.transcripts import SaidReply, SaidSession, transcript_text
-from dia_runtime.truth.judging import judge_transcript, truth_of
-from dia_runtime.truth.outcome import Outcome
+from dia_runtime.grading.sessions.judging import judge_transcript, truth_of
+from dia_runtime.grading.sessions.outcome import Outcome
+from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
 
 LETTER = {"kind": "letter", "of": ["A", "B"]}
 STORED = {

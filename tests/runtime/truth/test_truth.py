@@ -9,13 +9,13 @@ from itertools import combinations, permutations
 from typing import Any
 
 import pytest
-from dia_runtime.language.diagnostics import DiaError
-from dia_runtime.language.workers import Servant
-from dia_runtime.statistics.figures import figures_json
-from dia_runtime.statistics.resample import Intervals
-from dia_runtime.transcripts import SaidReply, SaidSession, transcript_text
-from dia_runtime.truth.judging import Found, judge_transcript, truth_of
-from dia_runtime.truth.tally import SessionTally, survival
+from dia_language.diagnostics import DiaError
+from dia_language.workers.pool import Servant
+from dia_runtime.grading.sessions.judging import Found, judge_transcript, truth_of
+from dia_runtime.grading.sessions.tally import SessionTally, survival
+from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.statistics.resample import Intervals
+from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from dia_language.diagnostics import did_you_mean, visible
+from dia_language.numbers.values import Value
+
 from dia_runtime.formats import FORMATS
 from dia_runtime.formats.replies.base import Read, ReplyFormat, ReplyRecord
 from dia_runtime.formats.replies.objects import FLAGS, JSON_REPLY
 from dia_runtime.formats.replies.options import LABEL_REPLY, LETTER_REPLY, RANKING, SUBSET
 from dia_runtime.formats.replies.texts import LINES, TEXT
 from dia_runtime.formats.replies.typed import Typed
-from dia_runtime.language.diagnostics import did_you_mean, visible
-from dia_runtime.language.values import Value
 
 __all__ = ["REPLY_FORMATS", "Read", "ReplyFormat", "faults", "instruction", "read_reply", "reply_format", "write_reply"]
 

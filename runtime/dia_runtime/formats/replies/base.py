@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from dia_language.numbers.values import Value
+
 from dia_runtime.formats.base import NOTHING
-from dia_runtime.language.values import Value
 
 ReplyRecord: TypeAlias = Mapping[str, Any]
 Reading: TypeAlias = Callable[[str, ReplyRecord], Value | None]

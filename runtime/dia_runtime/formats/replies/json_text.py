@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from dia_language.numbers.values import ExactDecimal
+
 from dia_runtime.formats.base import CHARACTERS
 from dia_runtime.formats.tagged import fenced_body
-from dia_runtime.language.values import ExactDecimal
 
 FLAT = re.compile(r"\{[^{}]*\}")
 TRIES, DIGITS = 1_000, 1_000

@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from dia_language.numbers.values import Record, Value, plain
+
 from dia_runtime.formats.replies.base import LONGEST, MOST, Reading, ReplyFormat, ReplyRecord, by_fold, texts_fault
 from dia_runtime.formats.replies.json_text import alone, braced, fenced, flat, marked
-from dia_runtime.language.values import Record, Value, plain
 
 PLAIN = ("text", "integer", "number", "boolean")
 DEPTH = 4

@@ -21,6 +21,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
+from dia_language.numbers.values import Value
+
 from dia_runtime.formats.base import CHARACTERS, Format
 from dia_runtime.formats.json_value import JSON
 from dia_runtime.formats.label import LABEL
@@ -28,7 +30,6 @@ from dia_runtime.formats.letter import LETTER
 from dia_runtime.formats.replies.base import Chains, Reading, ReplyFormat, ReplyRecord, by_fold, texts_fault
 from dia_runtime.formats.replies.json_text import alone, braced, fenced, flat, marked
 from dia_runtime.formats.replies.texts import BULLET
-from dia_runtime.language.values import Value
 
 NONE = "none"
 MOST_RANKED = 1_000

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 
+from dia_language.numbers.values import Value
+
 from dia_runtime.formats.base import CHARACTERS
 from dia_runtime.formats.replies.base import ReplyFormat, ReplyRecord, count_fault
 from dia_runtime.formats.replies.json_text import braced, parsed
-from dia_runtime.language.values import Value
 
 BULLET = re.compile(r"\s*(?:[-*+•–]|\(?[0-9]{1,4}[.):])\s+")
 MOST_LINES = 10_000

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from dia_language.answers import Mode, Unreadable, answer_type, validate
+from dia_language.answers.base import AnswerType
+from dia_language.numbers.values import Value
+
 from dia_runtime.formats.base import CHARACTERS, Format
 from dia_runtime.formats.replies.base import Chains, Read, ReplyFormat, ReplyRecord
-from dia_runtime.language.answers import Mode, Unreadable, answer_type, validate
-from dia_runtime.language.answers.base import AnswerType
-from dia_runtime.language.values import Value
 
 OWN = ("type", "answer")
 

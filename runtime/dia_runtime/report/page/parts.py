@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from dia_runtime.beside import Said
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.judge import Judged
+from dia_runtime.grading.verdicts import Judged
 from dia_runtime.report.page.texts import sessions, short, shown
-from dia_runtime.store import Store
+from dia_runtime.scoring.align import Said
+from dia_runtime.store.store import Store
 
 SIGNS = {"correct": "c", "skipped": "s", "wrong": "w", "unparsed": "u", "error": "e"}
 ABSENT = "-"

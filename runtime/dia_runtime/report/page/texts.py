@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dia_runtime.language.diagnostics import visible
-from dia_runtime.transcripts import SaidSession, conversation
+from dia_language.diagnostics import visible
+
+from dia_runtime.store.transcripts import SaidSession, conversation
 
 HEAD = 3  # of a long text the first third is kept, and the end, where the answer stands
 UNKNOWN = "its text is not known"

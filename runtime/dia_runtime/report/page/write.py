@@ -11,19 +11,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from dia_runtime.beside import beside
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.judge import Rules
-from dia_runtime.language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.ordinary import require_ordinary
+from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.grading.verdicts import Rules
 from dia_runtime.report.page.parts import SIGNS, Written, fitting, write_parts
 from dia_runtime.report.page.sections import model_names, sections
 from dia_runtime.report.page.terms import facts, source_facts, terms
 from dia_runtime.report.pictures.palette import COLOURS, VERDICTS, styles
-from dia_runtime.store import Store
+from dia_runtime.scoring.align import beside
+from dia_runtime.store.store import Store
 
 HERE = Path(__file__).parent
 PARTS = "<!-- parts -->"

@@ -123,7 +123,7 @@ def cell(
 
 def require(held: Any, why: str) -> None:
     """Nothing, where there is something to draw; else DiaError (exit 2)."""
-    from dia_runtime.language.diagnostics import DiaError, Diagnostic
+    from dia_language.diagnostics import DiaError, Diagnostic
 
     if not held:
         raise DiaError(Diagnostic("E872", f"there is nothing to draw: {why}"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dia_language.diagnostics import visible
 from markupsafe import escape
 
-from dia_runtime.language.diagnostics import visible
 from dia_runtime.report.pictures.drawing import (
     Circle,
     Drawing,

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_runtime.language.answers import (
+from dia_language.answers import (
     ANSWER_TYPES,
     Mode,
     Undecided,
@@ -24,9 +24,9 @@ from dia_runtime.language.answers import (
     validate,
     write,
 )
-from dia_runtime.language.answers.split import flat, pieces_of
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.values import ExactDecimal, Record, Value, decode, encode
+from dia_language.answers.split import flat, pieces_of
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import ExactDecimal, Record, Value, decode, encode
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 

@@ -7,13 +7,13 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from dia_runtime.grade import CORRECT, WRONG, grade
-from dia_runtime.language.answers import Undecided, Unreadable, equal, read, settle, write
-from dia_runtime.language.answers.enclosing import enclosed, is_zero_algebraic
-from dia_runtime.language.answers.formulas import NodeBuilder
-from dia_runtime.language.answers.grammar import parse_formula
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.values import decode, encode
+from dia_language.answers import Undecided, Unreadable, equal, read, settle, write
+from dia_language.answers.enclosing import enclosed, is_zero_algebraic
+from dia_language.answers.formulas import NodeBuilder
+from dia_language.answers.grammar import parse_formula
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import decode, encode
+from dia_runtime.grading.grader import CORRECT, WRONG, grade
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_runtime.language.answers import Mode, Unreadable, equal, read, settle, write
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.values import ExactDecimal, Record
+from dia_language.answers import Mode, Unreadable, equal, read, settle, write
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import ExactDecimal, Record
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_runtime.language.answers import Mode, Unreadable, read
+from dia_language.answers import Mode, Unreadable, read
 
 NO = object()
 INTEGER = {"type": "integer"}

@@ -10,10 +10,10 @@ import mpmath
 import pytest
 import scipy.integrate
 import sympy
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
-from dia_runtime.language.values import normal
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
+from dia_language.numbers.values import normal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

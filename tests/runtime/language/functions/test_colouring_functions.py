@@ -8,10 +8,10 @@ from unittest.mock import patch
 
 import networkx
 import pytest
-from dia_runtime.language.budgets import left, reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import colouring, library
-from dia_runtime.language.values import Record
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import left, reset
+from dia_language.functions import colouring, library
+from dia_language.numbers.values import Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

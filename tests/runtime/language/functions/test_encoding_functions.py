@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
 
 import pytest
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
 from hypothesis import given
 from hypothesis import strategies as st
 

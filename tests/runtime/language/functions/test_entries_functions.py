@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
-from dia_runtime.language.values import Entry, Record
+from dia_language.diagnostics import LanguageError
+from dia_language.functions import library
+from dia_language.numbers.values import Entry, Record
 
 
 def test_name_of_is_the_name_in_the_catalog() -> None:

@@ -21,10 +21,10 @@ from Crypto.Hash import (
     BLAKE2b,
     BLAKE2s,
 )
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
-from dia_runtime.language.functions.hashing import HASHES
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
+from dia_language.functions.hashing import HASHES
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import FUNCTIONS, KINDS, USUAL, _checked, library
-from dia_runtime.language.values import Record
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import FUNCTIONS, KINDS, USUAL, _checked, library
+from dia_language.numbers.values import Record
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import sympy.logic.boolalg as known
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
-from dia_runtime.language.values import Record
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
+from dia_language.numbers.values import Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Symbol

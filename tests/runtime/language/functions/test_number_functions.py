@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.ntheory import nextprime

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import hashes
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import networkx
 import pytest
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
-from dia_runtime.language.values import Record, normal
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
+from dia_language.numbers.values import Record, normal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

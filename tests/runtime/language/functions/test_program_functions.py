@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from dia_runtime.language.confinement import permission
-from dia_runtime.language.confinement.interpreters import interpreter
-from dia_runtime.language.confinement.walls import confinement
-from dia_runtime.language.diagnostics import DiaError, LanguageError
-from dia_runtime.language.expressions import compile_expression
-from dia_runtime.language.functions import library
-from dia_runtime.language.namespace import Namespace
-from dia_runtime.language.syntax import Loose, parse
+from dia_language.confinement import permission
+from dia_language.confinement.interpreters import interpreter
+from dia_language.confinement.walls import confinement
+from dia_language.diagnostics import DiaError, LanguageError
+from dia_language.expressions.expressions import compile_expression
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import Loose, parse
+from dia_language.functions import library
 
 COLLATZ = {
     "python": "n, k = int(input()), 0\nwhile n != 1:\n  n, k = (n // 2 if n % 2 == 0 else 3 * n + 1), k + 1\nprint(k)",

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy
 import pytest
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
-from dia_runtime.language.png import _paeth
-from dia_runtime.language.qr import ALPHANUMERIC, BLOCKS, CHECK_WORDS, alignment_places
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
+from dia_language.media.png_reader import _paeth
+from dia_language.media.qr_reader import ALPHANUMERIC, BLOCKS, CHECK_WORDS, alignment_places
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

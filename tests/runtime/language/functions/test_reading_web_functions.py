@@ -10,10 +10,10 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library, reading_web
-from dia_runtime.language.plain_pages import plain_page
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library, reading_web
+from dia_language.media.html_reader import plain_page
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

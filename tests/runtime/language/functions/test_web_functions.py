@@ -18,10 +18,10 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import pytest
-from dia_runtime.language.budgets import STEPS, left, reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
-from dia_runtime.language.values import ExactDecimal, Record
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import STEPS, left, reset
+from dia_language.functions import library
+from dia_language.numbers.values import ExactDecimal, Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 import sympy
-from dia_runtime.language.budgets import reset
-from dia_runtime.language.diagnostics import LanguageError
-from dia_runtime.language.functions import library
-from dia_runtime.language.values import ExactDecimal, Record
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import reset
+from dia_language.functions import library
+from dia_language.numbers.values import ExactDecimal, Record
 from hypothesis import given
 from hypothesis import strategies as st
 

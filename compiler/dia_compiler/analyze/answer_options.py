@@ -1,0 +1,88 @@
+"""The options of `answer` that the schema cannot judge: its type, and how its options fit together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as Map
+
+from dia_compiler.analyze.settings import settings_of
+from dia_compiler.parse.model import Benchmark, Template
+from dia_compiler.parse.model_builder import SOLVED, comparison_of, marked
+from dia_compiler.parse.schema import Path
+from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data
+from dia_language.answers import ANSWER_TYPES, validate
+from dia_language.diagnostics import Faults, Position, did_you_mean
+from dia_runtime.formats import FORMATS
+
+
+def check_answer(node: Node | None, told: set[Path], faults: Faults) -> None:
+    """Tells what is wrong with the type and the options of an answer, but for the keys that have been told."""
+    wrong = {path[1] for path in told if len(path) > 1 and path[0] == "answer"}
+    if not isinstance(node, Mapping) or ("answer",) in told or "type" in wrong:
+        return
+    kind = node.get("type")
+    if not isinstance(kind, Scalar) or not _is_known(kind, faults):
+        return
+    options = Mapping(
+        tuple((key, value) for key, value in node.pairs if key.text not in wrong and key.text not in SOLVED),
+        node.position,
+    )
+    if _has_expressions(options):
+        return
+    for message in validate(comparison_of(data(options))):
+        words, _, mend = message.partition("; did you mean")
+        faults.error("E404", words, _place(message, options) or kind.position, f"did you mean{mend}" if mend else None)
+
+
+def check_format(template: Template, benchmark: Benchmark, told: set[Path], faults: Faults) -> None:
+    """Tells what is wrong with the options of the answer format, the template's own or the benchmark's."""
+    node = template.node.get("format")
+    held = template.facts.get("format", benchmark.facts.get("format", {}))
+    if any(path[:1] == ("format",) for path in told) or not isinstance(held, Map):
+        return
+    record = settings_of(benchmark, template, "").format
+    form = FORMATS.get(str(record.get("kind")))
+    if form is None or template.choices is not None:
+        return
+    for message in form.faults(record):
+        place = _place(message, node) if isinstance(node, Mapping) else None
+        where = node.position if node is not None else template.position
+        faults.error("E404", message, place or where)
+
+
+def _is_known(kind: Scalar, faults: Faults) -> bool:
+    """Whether the answer's type is one of ours; tells it where it is not."""
+    if kind.text in ANSWER_TYPES:
+        return True
+    known = ", ".join(sorted(ANSWER_TYPES))
+    mend = did_you_mean(kind.text, ANSWER_TYPES) or f"the types of answers are {known}"
+    faults.error("E404", f"no answer type is called `{kind.text}`", kind.position, mend)
+    return False
+
+
+def _place(message: str, node: Node) -> Position | None:
+    """Where the first word stands that the message has in backquotes and the node as a key or value."""
+    is_key = "no option" in message or "takes the option" in message
+    for word in re.findall(r"`([^`]*)`", message):
+        found = _word(word, node, is_key)
+        if found is not None:
+            return found
+    return None
+
+
+def _word(word: str, node: Node, is_key: bool) -> Position | None:
+    if isinstance(node, Scalar):
+        return node.position if node.text == word else None
+    for key, value in node.pairs if isinstance(node, Mapping) else ():
+        if key.text == word:
+            return key.position if is_key else value.position
+    inner = node.items if isinstance(node, Sequence) else [value for _, value in node.pairs]
+    return next((place for item in inner if (place := _word(word, item, is_key)) is not None), None)
+
+
+def _has_expressions(node: Node) -> bool:
+    """Whether a text inside is marked as an expression, so that the datum is only known for an instance."""
+    if isinstance(node, Scalar):
+        return marked(node) is not None
+    inner = node.items if isinstance(node, Sequence) else [value for _, value in node.pairs]
+    return any(map(_has_expressions, inner))

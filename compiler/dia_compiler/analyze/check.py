@@ -1,0 +1,345 @@
+"""Nodes -> specs that are right as far as can be told without evaluating: schema, names, types; all faults at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dia_compiler.analyze.answer_options import check_answer, check_format
+from dia_compiler.analyze.prepare import prepare
+from dia_compiler.analyze.requires import missing_requirement
+from dia_compiler.distribute.worker_resources import programs_of
+from dia_compiler.parse.data_files import DataFiles
+from dia_compiler.parse.discover import BENCHMARK_FILE, Folder, inside
+from dia_compiler.parse.model import Benchmark, Datum, Template
+from dia_compiler.parse.model_builder import Builder, build_template, snippet
+from dia_compiler.parse.schema import Path as KeyPath
+from dia_compiler.parse.schema import check_schema
+from dia_compiler.parse.session_model_builder import build_talk
+from dia_compiler.parse.session_rules import check_talk, is_talk
+from dia_compiler.parse.yaml_pitfalls import tell_split_values
+from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, begin_with, data, parse, read_text, size_of
+from dia_language.confinement.permission import NO
+from dia_language.diagnostics import DiaError, Diagnostic, Faults, Position, closest, did_you_mean
+from dia_runtime.bundle.canary import sentence
+
+DECLARED = 1_000
+BYTES_TOGETHER = 12 << 20
+NODES_TOGETHER = 200_000
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """A template that is left out for want of something, and why."""
+
+    template: str
+    why: str
+
+
+@dataclass(slots=True)
+class CheckedBenchmark:
+    """A benchmark whose clean templates can be expanded."""
+
+    benchmark: Benchmark
+    folder: Folder
+    clean: list[Template] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    lists: dict[str, list[str]] = field(default_factory=dict)
+    template_lists: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    programs: str = NO
+
+    def lists_of(self, template: Template) -> dict[str, list[str]]:
+        """The lists read from files that the template sees."""
+        return {**self.lists, **self.template_lists.get(template.name, {})}
+
+    def relative(self, shown: str) -> str:
+        """The path of a spec file within the benchmark's folder."""
+        return Path(shown).relative_to(self.folder.path).as_posix()
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a check found: benchmarks, faults, the texts of all files for excerpts, and the files' order."""
+
+    benchmarks: list[CheckedBenchmark]
+    faults: Faults
+    sources: dict[str, str]
+    bytes: int = 0
+    nodes: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all files together are more than a computer can bear."""
+        return self.bytes > BYTES_TOGETHER or self.nodes > NODES_TOGETHER
+
+    def add(self, text: str, position: Position, root: Node | None = None) -> None:
+        """Counts a file; tells the first one that is too much."""
+        was_full = self.is_full
+        self.bytes += len(text)
+        self.nodes += 0 if root is None else size_of(root)
+        if self.is_full and not was_full:
+            held = f"{BYTES_TOGETHER >> 20} MiB or {NODES_TOGETHER:,} nodes"
+            mend = "compile benchmarks one by one, and put data rows in data files"
+            self.faults.error("E103", f"all specs and lists together are larger than {held}", position, mend)
+
+
+def check(folders: list[Folder], is_strict: bool = False, defers: bool = False, programs: str = NO) -> Checked:
+    """The benchmarks of the folders, and every fault of every file that can be told without evaluating.
+
+    With `defers` the expressions of templates that are clean so far are left to the workers, which compile them anyway;
+    `faults_of` then tells what is wrong with those of one template. `programs` says whether specs may start programs.
+    """
+    checked = Checked([], Faults(), {})
+    for folder in folders:
+        found = _Checker(folder, checked, is_strict, defers, programs_of(folder.path, programs)).run()
+        if found is not None:
+            checked.benchmarks.append(found)
+    if checked.is_full:  # nothing of it is worth an evaluation
+        for found in checked.benchmarks:
+            found.clean.clear()
+    return checked
+
+
+def faults_of(item: CheckedBenchmark, template: Template) -> list[Diagnostic]:
+    """What is wrong with the names, expressions and templates of a template."""
+    faults = Faults()
+    prepare(template, item.benchmark, faults, item.lists_of(template), item.programs)
+    tell_split_values(template.node, faults, 0)
+    return faults.entries
+
+
+class _Checker:
+    """The check of one benchmark's folder."""
+
+    def __init__(self, folder: Folder, checked: Checked, is_strict: bool, defers: bool, programs: str) -> None:
+        self.folder, self.checked, self.faults = folder, checked, checked.faults
+        self.is_strict, self.defers, self.programs = is_strict, defers, programs
+        self.files: dict[str, bytes] = {}
+        self.data_files = DataFiles(folder, self.files)
+
+    def run(self) -> CheckedBenchmark | None:
+        """The benchmark with its clean templates, or None where benchmark.yaml cannot be read."""
+        root = self.node(self.folder.path / BENCHMARK_FILE)
+        others = [(path, self.node(path)) for path in self.folder.files]
+        if not isinstance(root, Mapping):
+            return None
+        catalogs = self.catalog_files(others)
+        before, since = len(self.faults.errors), len(self.faults.entries)
+        if self.has_too_many(root):
+            return None
+        check_schema(root, "benchmark", self.faults)
+        builder = Builder(self.faults, {}, catalogs, self.data_files.read)
+        benchmark = self.benchmark(root, builder)
+        self.faults.entries += self.data_files.taken()
+        result = CheckedBenchmark(benchmark, self.folder, files=self.files, programs=self.programs)
+        result.lists = self.read_lists(benchmark.shared.lists)
+        tell_split_values(root, self.faults, since)
+        is_clean = len(self.faults.errors) == before
+        templates = []
+        for path, node in others:
+            if isinstance(node, Mapping) and not self.is_catalog(node) and self.is_chosen(path) and self.is_spec(node):
+                template = self.template(path, node, benchmark, builder, catalogs, result, is_clean)
+                if template is not None:
+                    templates.append(template)
+        self.check_names(templates)
+        self.tell_nothing(root, others)
+        result.benchmark = replace(benchmark, templates=tuple(templates))
+        result.clean.sort(key=lambda item: (item.facts.get("number") is None, item.facts.get("number", 0), item.name))
+        return result
+
+    def tell_nothing(self, root: Mapping, others: list[tuple[Path, Node | None]]) -> None:
+        """Tells a benchmark without a template, unless its files have faults that say why."""
+        chosen = [node for path, node in others if self.is_chosen(path)]
+        if any(not isinstance(node, Mapping) or not self.is_catalog(node) for node in chosen):
+            return
+        mend = "add a file that begins with `template: name`"
+        place = Position(root.position.file, 1, 1)
+        message = "no file of this benchmark is a template"
+        if self.folder.chosen:
+            message, mend = "none of the files that were named is a template", "name the file of a template"
+        self.faults.error("E202", message, place, mend)
+
+    def node(self, path: Path) -> Node | None:
+        """The root node of a file, or None after telling why not."""
+        shown = path.as_posix()
+        if self.checked.is_full:
+            return None
+        try:
+            text = read_text(path, shown)
+            self.checked.sources[shown] = text
+            self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
+            root = parse(text, shown)
+            self.checked.add(text, Position(shown, 1, 1), root)
+        except DiaError as error:
+            self.faults.entries.extend(error.diagnostics)
+            self.checked.sources.setdefault(shown, "")
+            return None
+        if not isinstance(root, Mapping):
+            self.faults.error("E203", "a spec is a mapping of keys", root.position, begin_with(shown))
+        return root
+
+    def is_chosen(self, path: Path) -> bool:
+        return not self.folder.chosen or path.resolve() in self.folder.chosen
+
+    @staticmethod
+    def is_catalog(node: Mapping) -> bool:
+        return bool(node.pairs) and node.pairs[0][0].text == "catalog"
+
+    def has_too_many(self, root: Mapping) -> bool:
+        """Whether a key declares more than anyone can read, which the later stages could not bear; tells it."""
+        for key, node in root.pairs:
+            parts = node.pairs if isinstance(node, Mapping) else node.items if isinstance(node, Sequence) else ()
+            if len(parts) > DECLARED:
+                message = f"more than {DECLARED} entries in `{key.text}`"
+                self.faults.error("E107", message, key.position, "put data in a list file, or split the file")
+                return True
+        return False
+
+    def is_spec(self, node: Mapping) -> bool:
+        """Whether the file means to be a template; one that does not is told in one line."""
+        if any(key.text == "template" or closest(key.text, ["template"]) for key, _ in node.pairs):
+            return True
+        place = node.pairs[0][0].position if node.pairs else node.position
+        mend = "begin it with `template: name` or `catalog: name`, or move it elsewhere"
+        self.faults.error("E202", "this file is neither a template nor a catalog", place, mend)
+        return False
+
+    def catalog_files(self, others: list[tuple[Path, Node | None]]) -> dict[str, Mapping]:
+        found = {}
+        for path, node in others:
+            if isinstance(node, Mapping) and self.is_catalog(node):
+                check_schema(node, "catalog", self.faults)
+                found[path.relative_to(self.folder.path).as_posix()] = node
+        return found
+
+    def benchmark(self, root: Mapping, builder: Builder) -> Benchmark:
+        name = root.get("benchmark")
+        keys = ("title", "version", "license", "seed", "canary", "skip", "format", "points", "notes")
+        facts = {key: data(value) for key in keys if (value := root.get(key)) is not None}
+        if isinstance(canary := facts.get("canary"), str):
+            facts["canary"] = sentence(canary)
+        return Benchmark(
+            name=name.text if isinstance(name, Scalar) else "",
+            folder=self.folder.path.as_posix(),
+            file=root.position.file,
+            facts=facts,
+            prompt=snippet(root.get("prompt"), True),
+            shared=builder.shared(root),
+        )
+
+    def template(
+        self,
+        path: Path,
+        node: Mapping,
+        benchmark: Benchmark,
+        builder: Builder,
+        catalogs: Map[str, Mapping],
+        result: CheckedBenchmark,
+        is_clean: bool,
+    ) -> Template | None:
+        """The template of a file; it joins the clean ones where nothing is wrong with it."""
+        before, since = len(self.faults.errors), len(self.faults.entries)
+        if self.has_too_many(node):
+            return None
+        told = check_schema(node, "template", self.faults)
+        own = Builder(self.faults, builder.types, catalogs, self.data_files.read)
+        template = replace(build_template(node, path.as_posix(), own), talk=build_talk(node))
+        told_of_files = self.data_files.taken()  # a template that is left out needs no file
+        lists = self.read_lists(template.shared.lists)
+        missing = missing_requirement(template, self.folder.path, self.faults)
+        if missing and len(self.faults.errors) == before:
+            self.leave_out(template, missing, result)
+            return template
+        self.faults.entries += told_of_files
+        self.check_whole(template, told)
+        check_format(template, benchmark, told, self.faults)
+        if not (self.defers and is_clean and len(self.faults.errors) == before):
+            prepare(template, benchmark, self.faults, {**result.lists, **lists}, self.programs)
+        tell_split_values(node, self.faults, since)
+        if is_clean and len(self.faults.errors) == before:
+            result.clean.append(template)
+            result.template_lists[template.name] = lists
+        return template
+
+    def leave_out(self, template: Template, why: str, result: CheckedBenchmark) -> None:
+        if self.is_strict or self.folder.chosen:
+            self.faults.error("E206", f"`{template.name}` needs {why}", template.position)
+        else:
+            result.left_out.append(LeftOut(template.name, why))
+
+    def check_whole(self, template: Template, told: set[KeyPath]) -> None:
+        """What the schema cannot say: an answer and a prompt, options of the answer's type, known health warnings."""
+        node, place = template.node, template.position
+        check_talk(node, self.faults)
+        if not is_talk(node) and node.get("choices") is None and node.get("answer") is None:
+            self.faults.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
+        answer, choices = node.key("answer"), node.key("choices")
+        if answer is not None and choices is not None:
+            second = max(answer.position, choices.position)
+            self.faults.error("E204", "a template has one of `answer` and `choices`", second)
+        if node.get("prompt") is None and node.get("sessions") is None:
+            self.faults.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
+        check_answer(node.get("answer"), told, self.faults)
+        allowed = node.get("allow")
+        for key, _ in allowed.pairs if isinstance(allowed, Mapping) else ():
+            if key.text not in HEALTH_WARNINGS:
+                mend = did_you_mean(key.text, HEALTH_WARNINGS) or f"they are {', '.join(HEALTH_WARNINGS)}"
+                self.faults.error("E204", f"no health warning is named `{key.text}`", key.position, mend)
+
+    def read_lists(self, lists: Map[str, Datum]) -> dict[str, list[str]]:
+        """The lists that come from files, one item a line."""
+        found = {}
+        for name, datum in lists.items():
+            source = datum.node.get("from") if isinstance(datum.node, Mapping) else None
+            if isinstance(source, Scalar):
+                items = self.read_list(source)
+                if items is not None:
+                    found[name] = items
+        return found
+
+    def read_list(self, source: Scalar) -> list[str] | None:
+        path = inside(self.folder.path, source.text)
+        if path is None:
+            mend = f"keep it in the folder of `{BENCHMARK_FILE}`, and write its path from there"
+            self.faults.error("E101", f"the path `{source.text}` leaves the spec folder", source.position, mend)
+            return None
+        if self.checked.is_full:
+            return None
+        try:
+            text = read_text(path, path.as_posix())
+            self.checked.add(text, source.position)
+        except DiaError as error:
+            found = error.diagnostics[0]
+            texts = sorted(set(path.parent.glob("*.txt")) - {path})
+            beside = [other.relative_to(self.folder.path).as_posix() for other in texts]
+            help = found.help or did_you_mean(source.text, beside)
+            self.faults.error(found.code, found.message, source.position, help)
+            return None
+        self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
+        return [line for line in text.replace("\r\n", "\n").split("\n") if line]
+
+    def check_names(self, templates: list[Template]) -> None:
+        """Tells templates of one name, in one benchmark."""
+        first: dict[str, Position] = {}
+        for template in templates:
+            known = first.get(template.name)
+            if template.name and known is not None:
+                message = f"a second template `{template.name}`; the first is at {known}"
+                self.faults.error("E310", message, template.position, "choose another name")
+            first.setdefault(template.name, template.position)
+
+
+HEALTH_WARNINGS: dict[str, str] = {
+    "answer-ignores-parameter": "a parameter is shown, but neither the answer nor what proves it depends on it",
+    "answer-in-prompt": "the canonical answer stands in the challenge as a whole token in most instances",
+    "check-repeats-value": "a check only says the solver's own expression again",
+    "constant-answer": "every instance has the same answer",
+    "few-distinct-answers": "more than half of the instances have one answer, and a constant guess is mostly right",
+    "k-equals-d": "all instances that the template can make are in the bundle",
+    "low-acceptance": "less than one draw in a hundred meets every `where`",
+    "oversized-prompt": "a prompt is longer than 32,000 characters",
+    "shadowed-function": "an own function hides one of the library",
+    "unused-parameter": "a parameter is used by neither prompt nor answer",
+}

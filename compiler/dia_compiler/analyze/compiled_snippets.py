@@ -1,0 +1,252 @@
+"""The pieces of a template that are compiled: expressions, templates, data and types, with what they may not show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dia_compiler.analyze.dependencies import Dependencies
+from dia_compiler.analyze.domains import DatumCode, Maker, compile_datum
+from dia_compiler.analyze.names import Declarations
+from dia_compiler.analyze.plan import Prepared
+from dia_compiler.parse.model import Benchmark, Datum, Shared, Snippet, Template
+from dia_compiler.parse.yaml_pitfalls import compiled
+from dia_compiler.types.structures import CatalogDomain
+from dia_language.confinement.permission import NO, REFUSED
+from dia_language.diagnostics import DiaError, Diagnostic, Faults, Position
+from dia_language.expressions.expressions import Compiled
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import Parsed, Use
+from dia_language.templates.templates import CompiledTemplate, ParsedTemplate, compile_template, parse_template
+
+ReadTemplate = Callable[[Snippet, frozenset[str]], ParsedTemplate]
+
+ENOUGH = 100
+CHARACTERS = 300_000
+INSTEAD = "compute it from the parameters, or leave it out"
+PROGRAMS = frozenset({"program", "run_elf"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """A piece that was parsed before its turn, for what it calls; whoever compiles it takes it away."""
+
+    piece: Snippet  # held, so that no other can get its number
+    replies: frozenset[str]
+    found: Parsed | ParsedTemplate
+
+
+class Enough(Exception):
+    """More than ENOUGH faults in one template."""
+
+
+class Pieces:
+    """Compiles the pieces of one template; a piece that fails is told and left out."""
+
+    def __init__(
+        self,
+        template: Template,
+        benchmark: Benchmark,
+        faults: Faults,
+        lists: Mapping[str, list[str]],
+        programs: str = NO,
+    ) -> None:
+        self.template, self.benchmark, self.faults, self.files = template, benchmark, faults, lists
+        self.namespace = Namespace()
+        self.result = Prepared(benchmark, template, self.namespace)
+        self.sources: tuple[Shared, ...] = (benchmark.shared, template.shared)
+        self.depends = Dependencies()
+        self.catalogs: dict[str, CatalogDomain] = {}
+        self.since = len(faults.entries)
+        self.characters = 0
+        names = Declarations(template, self.sources, faults, self.namespace)
+        self.functions, self.values = names.functions, names.values
+        self.namespace.replies = self.replies = names.replies
+        self.list_names, self.parameter_names, self.asset_names = names.lists, names.parameters, names.assets
+        broken = {name for shared in self.sources for name in shared.broken_catalogs}
+        self.catalogs |= {name: CatalogDomain(name, {}) for name in broken}
+        self.has_broken_catalog = bool(broken)
+        self.may_run = programs != NO
+        self.solved = frozenset({"answer"} if template.talk is None else ())  # sessions have no answer
+        self.runners: set[str] = set()
+        self.ahead: dict[int, Ahead] = {}
+
+    def tell(self, found: Iterable[Diagnostic]) -> None:
+        """Adds faults; a call of what a broken catalog may have meant to declare is none."""
+        self.faults.entries += [entry for entry in found if not (self.has_broken_catalog and entry.code == "E304")]
+        if len(self.faults.entries) - self.since > ENOUGH:
+            raise Enough
+
+    def warn(self, name: str, message: str, place: Position | None, help: str | None = None) -> None:
+        """Adds a health warning, unless the template allows it."""
+        if name not in self.template.allow:
+            self.faults.warn(name, message, place, help or f"mend it, or allow it: `allow: {{{name}: reason}}`")
+
+    def code(
+        self,
+        piece: Snippet,
+        values: frozenset[str],
+        arguments: tuple[str, ...] = (),
+        entry: frozenset[str] | None = None,
+    ) -> Compiled | None:
+        """The piece compiled as an expression, or None after telling why not."""
+        self.charge(piece)
+        ahead = self.ahead.pop(id(piece), None)
+        parsed = ahead.found if ahead is not None and isinstance(ahead.found, Parsed) else None
+        try:
+            made = compiled(piece, self.namespace, values, arguments, entry, parsed)
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+        self.note(made.number, piece, made.parsed.calls + made.parsed.function_names)
+        return made
+
+    def template_code(
+        self, piece: Snippet, values: frozenset[str], own: frozenset[str] = frozenset()
+    ) -> CompiledTemplate | None:
+        """The piece compiled as a template, or None after telling why not; its `own` names win over replies."""
+        parsed = self.parsed_template(piece, own)
+        return self.compiled_template(parsed, values) if parsed else None
+
+    def charge(self, piece: Snippet) -> None:
+        """Refuses more text than can be read in reasonable time."""
+        self.characters += len(piece.text)
+        if self.characters > CHARACTERS:
+            message = f"more than {CHARACTERS} characters of expressions and templates"
+            mend = "put data in a list file, or make several templates"
+            self.tell([Diagnostic("E107", message, self.template.position, mend)])
+            raise Enough
+
+    def parsed_template(
+        self, piece: Snippet, own: frozenset[str] = frozenset(), read: ReadTemplate = parse_template
+    ) -> ParsedTemplate | None:
+        self.charge(piece)
+        ahead, replies = self.ahead.pop(id(piece), None), self.replies - own
+        if ahead is not None and isinstance(ahead.found, ParsedTemplate) and ahead.replies == replies:
+            return ahead.found
+        try:
+            return read(piece, replies)
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+
+    def compiled_template(self, parsed: ParsedTemplate, values: frozenset[str]) -> CompiledTemplate | None:
+        try:
+            compiled = compile_template(parsed, self.namespace, values, self.asset_names & values)
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+        self.note(compiled.number, parsed.source, (*parsed.calls, *parsed.function_names))
+        return compiled
+
+    def note(self, number: int, piece: Any, calls: Iterable[Use]) -> None:
+        self.result.places[number] = piece.place(0)
+        self.note_calls([(piece, use) for use in calls])
+
+    def note_calls(self, calls: Sequence[tuple[Any, Use]]) -> None:
+        """Remembers which functions of the library are used; tells those that may not be."""
+        self.result.used_functions |= {use.name for _, use in calls if use.name not in self.functions}
+        self.check_programs(calls)
+
+    def check_programs(self, calls: Sequence[tuple[Any, Use]]) -> None:
+        """Tells each use of a function that starts programs, where none may be started."""
+        for piece, use in calls if not self.may_run else ():
+            if use.name in PROGRAMS and use.name not in self.functions:
+                message = f"`{use.name}` may not start a program here"
+                self.tell([Diagnostic("E314", message, piece.place(use.offset), REFUSED)])
+
+    def starts_programs(self, calls: Iterable[Use]) -> bool:
+        """Whether one of the functions starts a program, itself or by what it calls."""
+        return any(use.name in (self.runners if use.name in self.functions else PROGRAMS) for use in calls)
+
+    def refuse_programs(self, code: Compiled | None, key: str) -> None:
+        """Tells calls that would start a program whenever a reply is scored."""
+        if code is not None:
+            self.refuse_programs_in(code.parsed, f"`{key}`")
+
+    def refuse_programs_in(self, tree: Parsed | ParsedTemplate, what: str) -> None:
+        """Tells calls that would start a program wherever a bundle is run or scored."""
+        if not self.may_run:  # which has been told at the calls themselves
+            return
+        for use in (*tree.calls, *tree.function_names):
+            if self.starts_programs([use]):
+                message = f"`{use.name}` would start a program whenever a reply is scored"
+                mend = f"compute what {what} needs under `let`, whose values are kept with the question"
+                self.tell([Diagnostic("E314", message, tree.source.place(use.offset), mend)])
+
+    def maker(self, use: Any, values: frozenset[str], name: str) -> Maker | None:
+        try:
+            maker = Maker(use, self.namespace, values, self.catalogs, name)
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+        self.note_calls(maker.calls)
+        return maker
+
+    def datum(self, datum: Datum, shown_in: str = "") -> DatumCode | None:
+        """The datum compiled, or None after telling why not; it must not depend on the answer if it is shown."""
+        try:
+            made = compile_datum(datum.node, self.namespace, self.values | self.solved)
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+        self.check_programs(made.calls)
+        if shown_in:
+            for piece, use in (*made.uses, *made.calls):
+                self.tell_hidden(piece, use, shown_in)
+        return made
+
+    def shown_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
+        """A template that the model reads: nothing in it may depend on the answer."""
+        tree = self.parsed_template(piece)
+        if tree is None:
+            return None
+        used = self.depends.base(self.depends.used(tree))
+        self.result.uses["prompt"] = self.result.uses.get("prompt", frozenset()) | used
+        has_leak = self.leaks(tree, piece, "a prompt")
+        made = self.compiled_template(tree, values | spoken(piece))
+        return None if has_leak else made
+
+    def leaks(self, tree: Parsed | ParsedTemplate, piece: Snippet, what: str) -> bool:
+        """Tells each part of a piece that depends on the answer although it must not; whether there is any."""
+        names = [self.tell_hidden(piece, use, what, use.name) for use in tree.names]
+        calls = [*tree.calls, *tree.function_names]
+        names += [self.tell_hidden(piece, use, what, *self.depends.functions.get(use.name, ())) for use in calls]
+        return any(names)
+
+    def tell_hidden(self, piece: Snippet, use: Use, what: str, *names: str) -> bool:
+        """Tells a part that depends on the answer or on a reply where it must not; whether it does.
+
+        `names` are those that it uses; without any, those of a value or a function of its name.
+        """
+        base = self.depends.base(names or [use.name, *self.depends.functions.get(use.name, ())])
+        if "answer" in base:
+            self.tell_leak(piece, use, what)
+        replies = sorted(base & self.replies)
+        if replies:
+            self.tell_early(piece, use, what, replies[0])
+        return "answer" in base or bool(replies)
+
+    def needs_replies(self, tree: Parsed | ParsedTemplate, piece: Snippet, what: str) -> bool:
+        """Tells each part of a piece that needs a reply where nothing has been asked yet; whether there is any."""
+        return bool(self.depends.base(self.depends.used(tree)) & self.replies) and self.leaks(tree, piece, what)
+
+    def tell_leak(self, piece: Snippet, use: Use, what: str) -> None:
+        """One part that depends on the answer where it must not."""
+        is_call = use.name in self.functions and use.name not in self.values
+        words = "" if use.name == "answer" else " uses the answer and" if is_call else " depends on the answer and"
+        message = f"`{use.name}`{words} cannot stand in {what}"
+        self.tell([Diagnostic("E308", message, piece.place(use.offset), INSTEAD)])
+
+    def tell_early(self, piece: Snippet, use: Use, what: str, reply: str) -> None:
+        """One part that needs a reply where nothing has been asked yet."""
+        words = "is a reply and" if use.name == reply else f"depends on the reply `{reply}` and"
+        message = f"`{use.name}` {words} cannot stand in {what}"
+        mend = "it is made before anything is asked: use the reply in a turn or in the truth"
+        self.tell([Diagnostic("E318", message, piece.place(use.offset), mend)])
+
+
+def spoken(piece: Snippet) -> frozenset[str]:
+    """The answer's name where a piece that must not speak of the answer does: as a leak, not as an unknown name."""
+    return frozenset({"answer"}) if "answer" in piece.text else frozenset()

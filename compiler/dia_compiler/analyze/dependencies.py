@@ -1,0 +1,73 @@
+"""What the values of a template are made of: through let values and functions, down to parameters and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from dia_compiler.analyze.domains import DatumCode, Maker
+from dia_language.expressions.syntax import Parsed, Use
+from dia_language.templates.templates import ParsedTemplate
+
+
+@dataclass(slots=True)
+class Dependencies:
+    """What each let value uses, and what the bodies of each own function reach."""
+
+    lets: dict[str, frozenset[str]] = field(default_factory=dict)
+    functions: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def reached(self, names: Iterable[Use], calls: Iterable[Use]) -> frozenset[str]:
+        """Every value that the names and the bodies of called functions use."""
+        found = {use.name for use in names}
+        for use in calls:
+            found |= self.functions.get(use.name, frozenset())
+        return frozenset(found)
+
+    def used(self, tree: Parsed | ParsedTemplate) -> frozenset[str]:
+        """Every value that an expression or template uses, itself or by the functions that it calls."""
+        return self.reached(tree.names, (*tree.calls, *tree.function_names))
+
+    def needed(self, part: Maker | DatumCode) -> frozenset[str]:
+        """Every value that the expressions in a datum use."""
+        return self.reached((use for _, use in part.uses), (use for _, use in part.calls))
+
+    def base(self, names: Iterable[str]) -> frozenset[str]:
+        """The names with every let value among them followed to all that it is made of."""
+        found, waiting = set(names), list(names)
+        while waiting:
+            fresh = self.lets.get(waiting.pop(), frozenset()) - found
+            found |= fresh
+            waiting += fresh
+        return frozenset(found)
+
+    def circle(self, name: str) -> list[str]:
+        """The way from a let value back to itself, or an empty list."""
+        stack = [[name]]
+        seen: set[str] = set()
+        while stack:
+            way = stack.pop()
+            for used in sorted(self.lets.get(way[-1], ())):
+                if used == name:
+                    return [*way, name]
+                if used in self.lets and used not in seen:
+                    seen.add(used)
+                    stack.append([*way, used])
+        return []
+
+    def ordered(self, names: set[str]) -> list[str]:
+        """The let values, each after those that it uses; else in the order of the file."""
+        done: list[str] = []
+        seen: set[str] = set()
+
+        def place(name: str) -> None:
+            if name in seen or name not in names:
+                return
+            seen.add(name)
+            for used in sorted(self.lets.get(name, ())):
+                place(used)
+            done.append(name)
+
+        for name in self.lets:
+            place(name)
+        return done

@@ -1,0 +1,277 @@
+"""From the use of a type in a spec to its domain: options are evaluated, nested types built, conditions attached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import is_
+from typing import Any
+
+from dia_compiler.parse.model import DataFile, Datum, Option, Snippet, TypeUse
+from dia_compiler.parse.model_builder import marked
+from dia_compiler.parse.yaml_pitfalls import compiled
+from dia_compiler.parse.yaml_reader import Mapping as MappingNode
+from dia_compiler.parse.yaml_reader import Node, Scalar, Sequence
+from dia_compiler.types import TYPES
+from dia_compiler.types.base import Choose, Domain, OptionFault
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
+from dia_language.expressions.expressions import Compiled
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.operators import truth
+from dia_language.expressions.syntax import CONSTANTS, Located, Use
+from dia_language.numbers.values import Record, Value
+
+Scope = dict[str, Value]
+Evaluated = Callable[[Scope], Value]
+PLAIN = frozenset({int, str, bool})
+MOST_MADE = 32  # domains of one use of a type that are kept
+
+
+@dataclass(frozen=True, slots=True)
+class DatumCode:
+    """A datum ready to be evaluated; `uses` are the names in its expressions, `calls` the functions."""
+
+    evaluate: Evaluated
+    uses: tuple[tuple[Snippet, Use], ...]
+    calls: tuple[tuple[Snippet, Use], ...]
+    is_constant: bool
+
+
+def compile_datum(node: Node, namespace: Namespace, values: frozenset[str]) -> DatumCode:
+    """The datum as a function of the scope; texts marked by `= ` are expressions."""
+    if isinstance(node, Scalar):
+        piece = marked(node)
+        if piece is None:
+            return DatumCode(lambda scope, value=node.value: value, (), (), True)  # type: ignore[misc]
+        code = compiled(piece, namespace, values)
+        uses = tuple((piece, use) for use in code.parsed.names if use.name in values)
+        calls = tuple((piece, use) for use in code.parsed.calls + code.parsed.function_names)
+        return _gathered([DatumCode(code, uses, calls, not uses and not calls)], code)
+    if isinstance(node, Sequence):
+        items = [compile_datum(item, namespace, values) for item in node.items]
+        return _gathered(items, lambda scope: [item.evaluate(scope) for item in items])
+    listed = _list_name(node)
+    if listed is not None:
+        return _named_list(listed, values)
+    pairs = [(key.text, compile_datum(value, namespace, values)) for key, value in node.pairs]
+    return _gathered([code for _, code in pairs], lambda scope: Record((name, c.evaluate(scope)) for name, c in pairs))
+
+
+def _gathered(parts: list[DatumCode], evaluate: Evaluated) -> DatumCode:
+    uses = tuple(use for part in parts for use in part.uses)
+    calls = tuple(call for part in parts for call in part.calls)
+    if all(part.is_constant for part in parts) and not uses:
+        held: list[Value] = []
+
+        def once(scope: Scope) -> Value:
+            if not held:
+                held.append(evaluate(scope))
+            return held[0]
+
+        return DatumCode(once, uses, calls, True)
+    return DatumCode(evaluate, uses, calls, False)
+
+
+def _list_name(node: MappingNode) -> Scalar | None:
+    source = node.get("from")
+    return source if len(node.pairs) == 1 and isinstance(source, Scalar) else None
+
+
+def _named_list(name: Scalar, values: frozenset[str]) -> DatumCode:
+    if name.text not in values:
+        message = f"no list is named `{name.text}`"
+        raise DiaError(Diagnostic("E303", message, name.position, did_you_mean(name.text, values)))
+    text = name.text
+    return DatumCode(lambda scope: scope[text], ((Snippet(text, name), Use(text, 0)),), (), False)
+
+
+def truth_of(value: Value, source: Located) -> bool:
+    """The condition's value as a boolean. Raises DiaError at the condition where it is something else."""
+    try:
+        return truth(value)
+    except LanguageError as error:
+        raise DiaError(Diagnostic("E203", error.message, source.place(0), error.help)) from None
+
+
+class Filtered(Domain):
+    """A domain under conditions: a value that fails one is drawn again in place."""
+
+    __slots__ = ("base", "holds")
+    is_counted = False
+
+    def __init__(self, base: Domain, holds: Callable[[Value], bool]) -> None:
+        self.base, self.holds = base, holds
+
+    def draw(self, choose: Choose) -> Value:
+        return choose.where(self.base.draw, self.holds)
+
+    def draw_several(self, choose: Choose, count: int) -> list[Value]:
+        # where there are many values a condition mostly forbids a few, and all that are drawn at once meet it
+        items = choose.tried(lambda inner: self.base.draw_several(inner, count), self._hold) if self.has_many else None
+        return super().draw_several(choose, count) if items is None else items
+
+    def _hold(self, values: list[Value]) -> bool:
+        return all(map(self.holds, values))
+
+    @property
+    def has_many(self) -> bool:  # type: ignore[override]
+        return self.base.has_many
+
+    def contains(self, value: Value) -> bool:
+        return self.base.contains(value) and self.holds(value)
+
+    @property
+    def count(self) -> int:
+        return self.base.count
+
+    def boundary(self) -> list[Value]:
+        return [value for value in self.base.boundary() if self.holds(value)]
+
+
+def _refuse_bare_name(key: str, node: Node, values: frozenset[str]) -> None:
+    """Raises DiaError where a word of data is the name of characters or items: it would stand for its own letters."""
+    if key not in ("of", "alphabet") or not isinstance(node, Scalar) or node.text not in values | CONSTANTS:
+        return
+    message = f"`{node.text}` is a word here, not what has that name"
+    raise DiaError(Diagnostic("E403", message, node.position, f"write `= {node.text}`"))
+
+
+class Maker:
+    """Makes the domain of one use of a type; a constant one is made once."""
+
+    def __init__(self, use: TypeUse, namespace: Namespace, values: frozenset[str], catalogs: Mapping[str, Any],
+                 name: str = "") -> None:  # fmt: skip
+        self.use, self.type, self.name = use, TYPES[use.kind], name
+        self.catalogs = catalogs
+        self.uses: list[tuple[Snippet, Use]] = []
+        self.calls: list[tuple[Snippet, Use]] = []
+        self.nested: list[Maker] = []
+        self.parts = {key: self._part(key, held, namespace, values) for key, held in use.options.items()}
+        # what the domain depends on; its conditions, which come behind, look at its values
+        is_pure = all(use.name not in namespace.own for _, use in self.calls) and not self.has_inner_conditions
+        self.reads = tuple(dict.fromkeys(use.name for _, use in self.uses)) if is_pure else ()
+        has_fixed_parts = not self.uses and not self.calls
+        self.has_the_same_parts = has_fixed_parts and all(maker.is_constant for maker in self.nested)
+        bound = values | {"it", name} if name else values | {"it"}
+        self.where = [self._condition(piece, namespace, bound) for piece in use.where]
+        self.is_fixed = not self.uses and not self.calls
+        self.is_alike = not self.uses and not self.where and all(use.name not in namespace.own for _, use in self.calls)
+        # the library's functions give the same for the same, so it is not made for each draw
+        self.is_the_same = self.is_constant or (self.is_alike and all(maker.is_alike for maker in self.nested))
+        self.held: Domain | None = None
+        self.base: Domain | None = None
+        self.made: dict[Any, Domain] = {}
+        self.last: tuple[list[Value], Domain] | None = None
+
+    @property
+    def has_inner_conditions(self) -> bool:
+        """Whether a type within this one has a `where`, which looks at the scope of its own draw."""
+        return any(maker.where or maker.has_inner_conditions for maker in self.nested)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the domain is the same for every instance."""
+        return self.is_fixed and not self.where and all(maker.is_constant for maker in self.nested)
+
+    def _condition(self, piece: Snippet, namespace: Namespace, values: frozenset[str]) -> Compiled:
+        code = compiled(piece, namespace, values)
+        own = {"it", self.name}
+        self.uses += [(piece, u) for u in code.parsed.names if u.name in values and u.name not in own]
+        self.calls += [(piece, use) for use in code.parsed.calls + code.parsed.function_names]
+        return code
+
+    def _part(self, key: str, held: Option, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
+        if isinstance(held, DataFile):
+            return lambda scope: held.table
+        if isinstance(held, Datum) and self.type.options[key].reads == "row":
+            return self._of_row(held, namespace, values)
+        if isinstance(held, Datum):
+            _refuse_bare_name(key, held.node, values)
+            code = compile_datum(held.node, namespace, values)
+            self.uses += code.uses
+            self.calls += code.calls
+            return code.evaluate
+        if isinstance(held, TypeUse):
+            return self._nested(held, namespace, values).make
+        if isinstance(held, tuple):
+            makers = [self._nested(use, namespace, values) for use in held]
+            return lambda scope: [maker.make(scope) for maker in makers]
+        if isinstance(held, dict):
+            fields = {name: self._nested(use, namespace, values) for name, use in held.items()}
+            return lambda scope: {name: maker.make(scope) for name, maker in fields.items()}
+        return self._catalog(held, namespace)
+
+    def _nested(self, use: TypeUse, namespace: Namespace, values: frozenset[str]) -> Maker:
+        maker = Maker(use, namespace, values, self.catalogs)
+        self.nested.append(maker)
+        self.uses += maker.uses
+        self.calls += maker.calls
+        return maker
+
+    def _of_row(self, held: Datum, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
+        """An expression over a row, as a function of the row that is made anew for each scope."""
+        piece = marked(held.node) if isinstance(held.node, Scalar) else None
+        if piece is None:
+            raise DiaError(Diagnostic("E203", "this option is an expression", held.position, "write `= row.id`"))
+        own = {"row", "it", self.name} - {""}
+        code = compiled(piece, namespace, values | own)
+        self.uses += [(piece, use) for use in code.parsed.names if use.name in values and use.name not in own]
+        self.calls += [(piece, use) for use in code.parsed.calls + code.parsed.function_names]
+        return lambda scope: lambda row: code({**scope, **dict.fromkeys(own, row)})
+
+    def _catalog(self, name: Scalar, namespace: Namespace) -> Callable[[Scope], Any]:
+        domain = self.catalogs.get(name.text)
+        if domain is None:
+            message = f"no catalog is named `{name.text}`"
+            raise DiaError(Diagnostic("E303", message, name.position, did_you_mean(name.text, self.catalogs)))
+        return lambda scope: domain
+
+    def make(self, scope: Scope) -> Domain:
+        """The domain under the scope. Raises DiaError at the option that cannot be."""
+        if self.held is not None:
+            return self.held
+        domain = self.base
+        if domain is None:
+            domain = self._known(scope)
+            if self.is_the_same:
+                self.held = domain
+            elif self.has_the_same_parts:
+                self.base = domain
+        return Filtered(domain, self._holds(scope)) if self.where else domain
+
+    def _known(self, scope: Scope) -> Domain:
+        """The domain, made once for the same few plain values, or for the very lists, that it depends on."""
+        if not self.reads:
+            return self._made(scope)
+        values = [scope.get(name) for name in self.reads]
+        if self.last is not None and all(map(is_, values, self.last[0])):
+            return self.last[1]
+        kinds = tuple(map(type, values))
+        if not PLAIN.issuperset(kinds):
+            self.last = (values, self._made(scope))
+            return self.last[1]
+        key = (kinds, *values)
+        if key not in self.made:
+            if len(self.made) >= MOST_MADE:
+                self.made.clear()
+            self.made[key] = self._made(scope)
+        return self.made[key]
+
+    def _made(self, scope: Scope) -> Domain:
+        try:
+            return self.type.domain({key: part(scope) for key, part in self.parts.items()})
+        except OptionFault as found:
+            raise DiaError(Diagnostic("E403", found.message, self._position(found.option), found.help)) from None
+
+    def _holds(self, scope: Scope) -> Callable[[Value], bool]:
+        def holds(value: Value) -> bool:
+            scope["it"] = value
+            if self.name:
+                scope[self.name] = value
+            return all(truth_of(condition(scope), condition.parsed.source) for condition in self.where)
+
+        return holds
+
+    def _position(self, option: str | None) -> Position:
+        held = self.use.options.get(option or "")
+        return held.position if isinstance(held, (Datum, DataFile, TypeUse, Scalar)) else self.use.position

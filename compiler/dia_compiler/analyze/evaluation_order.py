@@ -1,0 +1,183 @@
+"""What depends on what: parameters, conditions and let values in the order in which they are drawn and computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dia_compiler.analyze.asset_options import Artefacts
+from dia_compiler.analyze.compiled_snippets import INSTEAD, spoken
+from dia_compiler.analyze.domains import Maker
+from dia_compiler.analyze.plan import AssetCode, Options, Step
+from dia_language.diagnostics import Position, did_you_mean
+from dia_language.expressions.expressions import Compiled
+
+
+class Planning(Artefacts):
+    """Compiles parameters, conditions and let values, and orders them with the assets."""
+
+    def prepare_parameters(self) -> None:
+        for parameter in self.template.parameters:
+            maker = self.maker(parameter.type, self.values | self.solved, parameter.name)
+            if maker is not None:
+                self.result.makers[parameter.name] = maker
+
+    def prepare_lets(self) -> dict[str, Compiled]:
+        """The let values and assets compiled, and told where they are made of each other in a circle."""
+        lets = self.result.lets
+        for name, piece in self.template.let.items():
+            made = self.code(piece, self.values | self.solved)
+            if made is not None:
+                lets[name] = made
+                self.depends.lets[name] = self.depends.used(made.parsed)
+        self.prepare_assets()
+        places_of = {asset.name: asset.position for asset in self.template.assets}
+        places_of |= {name: piece.position for name, piece in self.template.let.items()}
+        for name in [*lets, *self.result.assets]:
+            circle = self.depends.circle(name)
+            if circle:
+                places = "; ".join(f"`{part}` on line {places_of[part].line}" for part in circle[:-1])
+                message = f"cycle: {' -> '.join(circle)} ({places})"
+                message = f"`{name}` is made of itself" if len(circle) == 2 else message
+                self.faults.error("E307", message, places_of[name], "compute one of them otherwise")
+                for part in circle:
+                    self.depends.lets[part] = frozenset()
+        return lets
+
+    def prepare_wheres(self) -> list[tuple[Compiled, frozenset[str]]]:
+        found = []
+        for piece in self.template.where:
+            made = self.code(piece, self.values | spoken(piece))
+            if made is not None and not self.leaks(made.parsed, piece, "a condition on parameters"):
+                self.check_early(self.depends.used(made.parsed), "a condition on parameters", piece.position)
+                found.append((made, self.depends.base(self.depends.used(made.parsed)) & self.parameter_names))
+        return found
+
+    def plan(self, lets: dict[str, Compiled], wheres: list[tuple[Compiled, frozenset[str]]]) -> None:
+        """Orders the draw: each parameter, then the conditions whose names are drawn, with the let values they need."""
+        drawn: set[str] = set()
+        computed: set[str] = set()
+        waiting = list(wheres)
+        plan = self.result.plan
+        self.place_wheres(waiting, drawn, computed, lets)
+        for parameter in self.template.parameters:
+            maker = self.result.makers.get(parameter.name)
+            if maker is None:
+                drawn.add(parameter.name)
+                continue
+            needed = self.depends.needed(maker)
+            self.check_early(needed, f"the type of `{parameter.name}`", maker.use.position)
+            if not self.check_order(parameter.name, maker, needed, drawn):
+                self.place_lets(needed, computed, lets)
+            plan.append(Step("draw", parameter.name, maker, reads=self.depends.base(needed)))
+            drawn.add(parameter.name)
+            self.place_wheres(waiting, drawn, computed, lets)
+            if self.template.balance is not None and self.template.balance.text == parameter.name:
+                plan.append(Step("balance"))
+        self.plan_order(computed, lets)
+        self.check_names_of_parameters()
+        spoken_of = {name for name in lets if self.depends.base([name]) & self.replies}
+        self.result.spoken = {name: lets[name] for name in self.depends.ordered(spoken_of)}
+        late = {name for name in lets if "answer" in self.depends.base([name])} | spoken_of
+        codes: dict[str, Compiled | AssetCode] = {**lets, **self.result.assets}
+        self.result.rest = [(n, codes[n]) for n in self.depends.ordered(set(codes) - computed - late)]
+        self.result.after = [(n, lets[n]) for n in self.depends.ordered(late - spoken_of)]
+
+    def check_early(self, used: Iterable[str], what: str, place: Position) -> None:
+        """Tells an asset that is used while parameters are still drawn."""
+        for name in sorted(self.depends.base(used) & self.asset_names):
+            message = f"`{name}` is built when all parameters are drawn, and cannot stand in {what}"
+            self.faults.error("E307", message, place, "compute the condition from the parameters")
+
+    def plan_order(self, computed: set[str], lets: dict[str, Compiled]) -> None:
+        """The order of the options of a multiple choice is drawn last, when it is known how many there are."""
+        choices = self.template.choices
+        if choices is None:
+            return
+        correct = self.code(choices.correct, self.values | spoken(choices.correct))
+        distractors = self.code(choices.distractors, self.values | {"answer"})
+        if correct is None or distractors is None:
+            return
+        self.result.options = Options(choices, correct, distractors)
+        used = self.depends.used(distractors.parsed)
+        for code in (correct, distractors):
+            self.check_early(self.depends.used(code.parsed), "the options of a choice", choices.position)
+        self.result.uses["distractors"] = self.depends.base(used)
+        if "answer" in self.depends.base(used):
+            self.place_lets(self.depends.used(correct.parsed), computed, lets)
+            self.result.plan.append(Step("let", "answer", code=correct))
+        self.place_lets(used, computed, lets)
+        self.result.plan.append(Step("order"))
+
+    def check_names_of_parameters(self) -> None:
+        """Tells a key that names a parameter and does not."""
+        redrawn = [name for variant in self.template.variants for name in variant.redraw]
+        for scalar in (self.template.balance, self.template.each, *redrawn):
+            if scalar is not None and scalar.text not in self.parameter_names:
+                mend = did_you_mean(scalar.text, self.parameter_names)
+                self.faults.error("E303", f"`{scalar.text}` is not a parameter", scalar.position, mend)
+        each = self.template.each
+        maker = self.result.makers.get(each.text) if each is not None else None
+        if each is not None and maker is not None and not self.is_settled(maker):
+            message = f"`{each.text}` depends on what is drawn, so that its values cannot be listed"
+            self.faults.error("E405", message, each.position, "`each` needs a parameter whose type uses lists alone")
+        for scalar in redrawn:
+            if each is not None and scalar.text == each.text:
+                message = f"`{scalar.text}` makes the items, and cannot be drawn again"
+                self.faults.error("E405", message, scalar.position)
+
+    def is_settled(self, maker: Maker) -> bool:
+        """Whether a domain depends on lists at most."""
+        return self.depends.base(self.depends.needed(maker)) <= self.list_names
+
+    def check_order(self, name: str, maker: Maker, needed: frozenset[str], drawn: set[str]) -> bool:
+        """Tells parameters that are used before they are drawn; whether there were any."""
+        bases = self.depends.base(needed)
+        late = sorted((bases & self.parameter_names) - drawn - {name})
+        if name in bases:
+            late = [name]
+        if "answer" in bases:
+            late = ["answer"]
+        if bases & self.replies:
+            return self.check_early_reply(name, maker)
+        for other in late:
+            places = (
+                piece.place(use.offset)
+                for piece, use in (*maker.uses, *maker.calls)
+                if other in self.depends.base([use.name, *self.depends.functions.get(use.name, ())])
+            )
+            place = next(places, maker.use.position)
+            if other == "answer":
+                message = f"`{name}` depends on the answer, which is made of parameters"
+                self.faults.error("E308", message, place, INSTEAD)
+            elif other == name:
+                mend = "only the type's own `where` sees the value"
+                self.faults.error("E307", f"`{name}` is made of itself", place, mend)
+            else:
+                message = f"`{name}` needs `{other}`, which is not drawn yet"
+                self.faults.error("E307", message, place, f"put `{other}` before `{name}`")
+        return bool(late)
+
+    def check_early_reply(self, name: str, maker: Maker) -> bool:
+        """Tells each part of a parameter's type that needs a reply."""
+        told = [self.tell_hidden(piece, use, f"the type of `{name}`") for piece, use in (*maker.uses, *maker.calls)]
+        return any(told)
+
+    def place_wheres(
+        self,
+        waiting: list[tuple[Compiled, frozenset[str]]],
+        drawn: set[str],
+        computed: set[str],
+        lets: dict[str, Compiled],
+    ) -> None:
+        for entry in list(waiting):
+            compiled, needs = entry
+            if needs <= drawn:
+                waiting.remove(entry)
+                self.place_lets(self.depends.used(compiled.parsed), computed, lets)
+                self.result.plan.append(Step("where", code=compiled, reads=needs))
+
+    def place_lets(self, names: Iterable[str], computed: set[str], lets: dict[str, Compiled]) -> None:
+        needed = self.depends.base(names) & set(lets)
+        for name in self.depends.ordered(set(needed) - computed):
+            self.result.plan.append(Step("let", name, code=lets[name], reads=self.depends.base([name])))
+            computed.add(name)

@@ -1,0 +1,187 @@
+"""The names of a template: what declares them, which are taken, and the functions, macros and faces among them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from keyword import kwlist
+
+from dia_compiler.parse.model import Catalog, OwnFunction, Shared, Snippet, Template, Variant
+from dia_compiler.parse.yaml_reader import Scalar, pairs
+from dia_language.diagnostics import Faults, Position
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import RESERVED
+from dia_language.numbers.values import Value
+
+WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
+PROMPT_NAMES = frozenset({"rounding_rule"})
+OPTIONS = "options"  # in prompts of a multiple choice: the lettered list
+# Words of the language, of Python's expressions and of Jinja
+TAKEN = RESERVED | frozenset(kwlist) | WRAPPER_NAMES | PROMPT_NAMES | {"loop", "self", "super"}
+TAKEN_WORDS = "a meaning of its own"
+RENAME = "choose another name"
+VALUES = ("list", "parameter", "let value", "asset", "slot", "reply")
+
+
+@dataclass(slots=True)
+class Declared:
+    """An own function, a macro or a face under one name."""
+
+    name: str
+    arguments: tuple[str, ...]
+    body: Snippet | None
+    is_template: bool
+    position: Position
+    catalogs: list[Catalog]
+
+    @classmethod
+    def of(cls, function: OwnFunction) -> Declared:
+        """The function or macro of a spec."""
+        return cls(function.name, function.arguments, function.body, function.is_template, function.position, [])
+
+    @property
+    def is_face(self) -> bool:
+        """Whether entries decide what it does."""
+        return self.body is None
+
+    @property
+    def arity(self) -> int:
+        """How many arguments it takes, the entry included."""
+        return len(self.arguments) + int(self.is_face)
+
+    def bodies(self) -> list[tuple[Snippet, frozenset[str]]]:
+        """Each body with the names that are its own."""
+        own = frozenset(self.arguments)
+        if self.body is not None:
+            return [(self.body, own)]
+        return [
+            (entry.bodies[self.name], own | {parameter.name for parameter in entry.parameters})
+            for catalog in self.catalogs
+            for entry in catalog.entries
+            if self.name in entry.bodies
+        ]
+
+
+def missing(scope: Mapping[str, Value], *arguments: Value) -> Value:
+    """Stands where a function did not compile; never called, since that is a fault."""
+    raise AssertionError("a function that did not compile was called")
+
+
+class Declarations:
+    """Every name of a benchmark and one of its templates; a name that is taken twice is told."""
+
+    def __init__(self, template: Template, sources: tuple[Shared, ...], faults: Faults, namespace: Namespace) -> None:
+        self.template, self.sources, self.faults, self.namespace = template, sources, faults, namespace
+        self.found: list[tuple[str, str, Position]] = []
+        self.functions: dict[str, Declared] = {}
+        self.declare()
+        self.lists = frozenset(name for shared in sources for name in shared.lists)
+        self.parameters = frozenset(parameter.name for parameter in template.parameters)
+        self.values = self.lists | self.parameters | frozenset(template.let) | template.broken
+        self.assets = frozenset(asset.name for asset in template.assets)
+        self.values |= self.assets
+        named = frozenset(template.talk.replies if template.talk is not None else ())
+        self.replies = named - self.values - RESERVED  # a name that is taken has been told
+        self.values |= named
+
+    def declare(self) -> None:
+        """Gathers every name of the benchmark and the template, and what own functions there are."""
+        for shared in self.sources:
+            for name, kind, place in shared.positions:
+                self.add_name(name, kind, place)
+            for function in shared.functions:
+                self.add_name(function.name, "macro" if function.is_template else "function", function.position)
+                if self.check_arguments(function.name, function.arguments, function.position):
+                    self.functions.setdefault(function.name, Declared.of(function))
+                else:
+                    self.namespace.add(function.name, None, missing)
+            for name in shared.broken_functions:
+                self.namespace.add(name, None, missing)
+            for catalog in shared.catalogs:
+                self.add_name(catalog.name, "catalog", catalog.position)
+                self.declare_faces(catalog)
+        for parameter in self.template.parameters:
+            self.add_name(parameter.name, "parameter", parameter.position)
+        for key, _ in pairs(self.template.node.get("let")):
+            self.add_name(key.text, "let value", key.position)
+        for key, _ in pairs(self.template.node.get("assets")):
+            self.add_name(key.text, "asset", key.position)
+        for key, _ in pairs(self.template.node.get("slots")):
+            self.add_name(key.text, "slot", key.position)
+        self.declare_replies()
+        self.check_taken(self.found)
+        for variant in self.template.variants:
+            self.declare_variant(variant)
+
+    def declare_replies(self) -> None:
+        """The names of replies are unique among all names; those of items are, but for other items."""
+        talk = self.template.talk
+        if talk is None:
+            return
+        turns = [turn for session in talk.sessions for turn in session.turns]
+        for turn in turns:
+            if turn.reply is not None:
+                self.add_name(turn.reply.name, "reply", turn.reply.position)
+        loops = [session.loop for session in talk.sessions] + [turn.loop for turn in turns]
+        loops += [talk.truth.loop] if talk.truth is not None else []
+        self.check_items([loop.variable for loop in loops if loop.variable is not None])
+
+    def check_items(self, items: list[Scalar]) -> None:
+        """Items have names that no value has; several lists may have an item of one name."""
+        values = {name: (kind, place) for name, kind, place in reversed(self.found) if kind in VALUES}
+        for item in items:
+            if item.text in TAKEN:
+                self.faults.error("E309", f"`{item.text}` has {TAKEN_WORDS}", item.position, RENAME)
+            elif item.text in values:
+                kind, place = values[item.text]
+                message = f"`{item.text}` is already the name of a {kind} (line {place.line})"
+                self.faults.error("E310", message, item.position, RENAME)
+
+    def declare_variant(self, variant: Variant) -> None:
+        """The names of a variant are its own; two variants may have the same ones."""
+        before = len(self.found)
+        for part, kind in (("params", "parameter"), ("let", "let value")):
+            for key, _ in pairs(variant.node.get(part)):
+                self.add_name(key.text, kind, key.position)
+        own, self.found = self.found[before:], self.found[:before]
+        self.check_taken(self.found + own, {place for _, _, place in own})
+
+    def declare_faces(self, catalog: Catalog) -> None:
+        """Two catalogs may share a face of the same arguments; the entry decides."""
+        for item in catalog.faces:
+            known = self.functions.get(item.name)
+            if known is not None and known.is_face and known.arguments == item.arguments:
+                known.catalogs.append(catalog)
+                continue
+            self.add_name(item.name, "face", item.position)
+            if not self.check_arguments(item.name, item.arguments, item.position):
+                self.namespace.add(item.name, None, missing)
+                continue
+            self.functions.setdefault(
+                item.name, Declared(item.name, item.arguments, None, item.is_template, item.position, [catalog])
+            )
+
+    def check_arguments(self, name: str, arguments: tuple[str, ...], place: Position) -> bool:
+        """Whether the arguments have names of their own; tells those that have not."""
+        taken = [argument for argument in arguments if argument in TAKEN]
+        for argument in dict.fromkeys(taken):
+            self.faults.error("E309", f"the argument `{argument}` of `{name}` has {TAKEN_WORDS}", place, RENAME)
+        twice = next((argument for argument in arguments if arguments.count(argument) > 1), None)
+        if twice is not None:
+            self.faults.error("E310", f"`{name}` has two arguments `{twice}`", place, RENAME)
+        return not taken and twice is None
+
+    def add_name(self, name: str, kind: str, place: Position) -> None:
+        if name in TAKEN or (name == OPTIONS and self.template.choices is not None):
+            self.faults.error("E309", f"`{name}` has {TAKEN_WORDS}", place, RENAME)
+        self.found.append((name, kind, place))
+
+    def check_taken(self, found: list[tuple[str, str, Position]], only: Collection[Position] | None = None) -> None:
+        """Tells every second thing of one name, in the order of the files; with `only`, those at these places."""
+        first: dict[str, tuple[str, Position]] = {}
+        own = self.template.file
+        for name, kind, place in sorted(found, key=lambda item: (item[2].file == own, item[2])):
+            known = first.setdefault(name, (kind, place))
+            if known[1] != place and (only is None or place in only):
+                where = f"line {known[1].line}" if known[1].file == place.file else f"{known[1]}"
+                self.faults.error("E310", f"`{name}` is already the name of a {known[0]} ({where})", place, RENAME)

@@ -1,0 +1,192 @@
+"""Spec -> prepared template: names resolved, order of evaluation found, everything compiled, nothing evaluated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+
+from dia_compiler.analyze.compiled_snippets import Enough, spoken
+from dia_compiler.analyze.names import WRAPPER_NAMES
+from dia_compiler.analyze.plan import Prepared
+from dia_compiler.analyze.session_analysis import Talks
+from dia_compiler.parse.model import Benchmark, Snippet, Template
+from dia_language.confinement.permission import NO
+from dia_language.diagnostics import Diagnostic, Faults
+from dia_language.templates.templates import CompiledTemplate, ParsedTemplate, parse_template
+
+
+def prepare(
+    template: Template, benchmark: Benchmark, faults: Faults, lists: Mapping[str, list[str]], programs: str = NO
+) -> Prepared:
+    """The prepared template; whatever is wrong with it is added to the faults.
+
+    `lists` are those read from files, `programs` says whether the template may start any.
+    """
+    return _Preparation(template, benchmark, faults, lists, programs).run()
+
+
+class _Preparation(Talks):
+    """The work of `prepare`, one method a part; a part that fails is told and left out."""
+
+    def run(self) -> Prepared:
+        """The prepared template."""
+        with suppress(Enough):
+            self.prepare()
+        return self.result
+
+    def prepare(self) -> None:
+        """All parts in order; stops when there are so many faults that more of them would help nobody."""
+        self.check_names()
+        self.prepare_lists()
+        self.own_functions()
+        self.prepare_catalogs()
+        self.prepare_parameters()
+        lets = self.prepare_lets()
+        wheres = self.prepare_wheres()
+        self.plan(lets, wheres)
+        self.prepare_answer()
+        self.prepare_texts()
+        if self.template.talk is not None:
+            self.prepare_talk(self.template.talk)
+        self.note_unused()
+        self.note_ignored()
+        self.note_repeats()
+
+    def prepare_answer(self) -> None:
+        answer = self.template.answer
+        with_answer = self.values | self.solved
+        if answer is not None:
+            options = self.result.options
+            if self.template.choices is None:
+                self.result.answer = self.code(answer.value, self.values | spoken(answer.value))
+            elif options is not None:  # compiled already, for the draw of the order
+                self.result.answer = options.correct
+            if self.result.answer is not None:
+                tree = self.result.answer.parsed
+                self.leaks(tree, answer.value, "the answer itself")
+                self.result.uses["answer"] = self.depends.base(self.depends.used(tree))
+            self.result.comparison = self.datum(answer.comparison, "the options of the answer")
+            self.result.accept = [made for datum in answer.accept if (made := self.datum(datum)) is not None]
+            if answer.accept_if is not None:
+                self.result.accept_if = self.code(answer.accept_if, with_answer | {"reply"})
+                self.refuse_programs(self.result.accept_if, "accept_if")
+            if answer.share is not None:
+                self.result.share = self.code(answer.share, with_answer | {"reply"})
+                self.refuse_programs(self.result.share, "share")
+        checks = [(piece, self.code(piece, with_answer)) for piece in self.template.checks]
+        self.result.checks = [
+            code for piece, code in checks
+            if code is not None and not self.needs_replies(code.parsed, piece, "a check")
+        ]  # fmt: skip
+        for name, piece in self.template.mistakes.items():
+            code = self.code(piece, with_answer)
+            if code is not None:
+                self.result.mistakes[name] = code
+
+    def prepare_texts(self) -> None:
+        template = self.template
+        self.prepare_wordings()
+        if template.explanation is not None:
+            values = self.values | self.prompt_names | self.solved
+            tree = self.parsed_template(template.explanation)
+            if tree is not None and not self.needs_replies(tree, template.explanation, "an explanation"):
+                self.result.explanation = self.compiled_template(tree, values)
+        if self.benchmark.prompt is not None:
+            self.result.wrapper = self.wrapper(self.benchmark.prompt)
+        if template.skills is not None:
+            self.result.skills = self.datum(template.skills, "`skills`")
+
+    def wrapper(self, piece: Snippet) -> CompiledTemplate | None:
+        """The benchmark's wrapper: it and what it calls see only what is the same for all templates."""
+        tree = self.parsed_template(piece, read=parse_template if self.asset_names else read_once)
+        if tree is None:
+            return None
+        for use in (*tree.calls, *tree.function_names):
+            unseen = sorted(self.depends.base(self.depends.functions.get(use.name, ())) - self.list_names)
+            if unseen:
+                message = f"the wrapper does not see `{unseen[0]}`, which `{use.name}` uses"
+                mend = "call it in the prompt of the template"
+                self.tell([Diagnostic("E303", message, piece.place(use.offset), mend)])
+                return None
+        return self.compiled_template(tree, WRAPPER_NAMES | self.list_names)
+
+    def note_unused(self) -> None:
+        """Warns of parameters that neither the prompt nor the answer uses."""
+        if self.faults.errors or self.result.wording.prompt is None or self.result.answer is None:
+            return
+        used = self.used_by_answer() | self.result.uses.get("prompt", frozenset()) | self.used_by_conditions()
+        for parameter in self.template.parameters:
+            if parameter.name not in used:
+                message = f"the parameter `{parameter.name}` is used by neither prompt nor answer"
+                self.warn("unused-parameter", message, parameter.position)
+
+    def used_by_answer(self) -> frozenset[str]:
+        """What the answer, its options and the types of parameters are made of."""
+        used = self.result.uses.get("answer", frozenset()) | self.result.uses.get("distractors", frozenset())
+        if self.result.comparison is not None:
+            used |= self.depends.base(self.depends.needed(self.result.comparison))
+        for maker in self.result.makers.values():
+            used |= self.depends.base(self.depends.needed(maker))
+        return used
+
+    def used_by_conditions(self) -> frozenset[str]:
+        """What the conditions that span parameters are made of."""
+        codes = [step.code for step in self.result.plan if step.kind == "where" and step.code is not None]
+        return frozenset().union(*(self.depends.base(self.depends.used(code.parsed)) for code in codes))
+
+    def note_ignored(self) -> None:
+        """Warns of parameters that are shown, and that neither the answer nor anything that proves it depends on."""
+        if self.faults.errors or self.result.answer is None:
+            return
+        used = self.used_by_answer()
+        proofs = [*self.result.checks, *self.result.mistakes.values(), self.result.accept_if, self.result.share]
+        proofs += [step.code for step in self.result.plan if step.kind == "where"]
+        for code in proofs:
+            used |= self.depends.base(self.depends.used(code.parsed)) if code is not None else frozenset()
+        cosmetic = {name for wording in self.result.variants for name in wording.redraw}
+        for parameter in self.template.parameters:
+            if parameter.name in self.result.uses.get("prompt", ()) and parameter.name not in used | cosmetic:
+                message = f"the parameter `{parameter.name}` is shown, but neither answer nor checks depend on it"
+                self.warn("answer-ignores-parameter", message, parameter.position)
+
+    def note_repeats(self) -> None:
+        """Warns of checks that only say the solver's own expression again."""
+        answer = self.result.answer
+        if answer is None:
+            return
+        lets = {name: code.parsed.tree for name, code in self.result.lets.items()}
+        value = unfolded(answer.parsed.tree, lets)
+        for code in self.result.checks:
+            sides = sides_of_equation(code.parsed.tree)
+            if sides and any(is_answer(a) and unfolded(b, lets) == value for a, b in (sides, sides[::-1])):
+                message = "this check repeats the solver: it holds whatever the solver says"
+                place = code.parsed.source.place(0)
+                self.warn("check-repeats-value", message, place, "reach the answer by another path, or go back from it")
+
+
+@lru_cache(maxsize=2)
+def read_once(piece: Snippet, replies: frozenset[str]) -> ParsedTemplate:
+    """The parsed wrapper of a benchmark, the same for its templates: only where there are assets is it written to."""
+    return parse_template(piece, replies)
+
+
+def sides_of_equation(tree: ast.expr) -> tuple[ast.expr, ...]:
+    """The two sides of `a == b`; nothing for anything else."""
+    is_equation = isinstance(tree, ast.Compare) and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq)
+    return (tree.left, tree.comparators[0]) if is_equation and isinstance(tree, ast.Compare) else ()
+
+
+def is_answer(tree: ast.expr) -> bool:
+    """Whether the expression is the answer's name."""
+    return isinstance(tree, ast.Name) and tree.id == "answer"
+
+
+def unfolded(tree: ast.expr, lets: Mapping[str, ast.expr]) -> str:
+    """The expression in one normal text, with let values written out once."""
+    for _ in range(len(lets) + 1):
+        if not isinstance(tree, ast.Name) or tree.id not in lets:
+            break
+        tree = lets[tree.id]
+    return ast.dump(tree)

@@ -1,0 +1,103 @@
+"""Replies that a `when` may have left out, told wherever they are needed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from dia_compiler.analyze.reply_flow import NOTHING, Body, Facts, Flow
+from dia_compiler.analyze.session_plan import Piece, SessionCode, TalkCode, WeighCode
+from dia_compiler.analyze.wordings import Wordings
+from dia_compiler.parse.session_model import Turn
+from dia_language.diagnostics import DiaError, Position
+from dia_language.expressions.syntax import Parsed, parse
+from dia_language.templates.templates import parse_template
+
+DECIDED = ("answered", "valid", "decided")
+ASK_FIRST = "ask first: `... if answered({0}) else ...`, or put it behind the same `when`"
+
+
+class Presence(Wordings):
+    """Tells each use of a reply that may not be there."""
+
+    def place_of(self, piece: Piece, name: str) -> Position:
+        """Where a piece needs a reply, itself or by a let value or function."""
+        for use in piece.parsed.names:
+            if name in self.depends.base([use.name]):
+                return piece.snippet.place(use.offset)
+        for use in (*piece.parsed.calls, *piece.parsed.function_names):
+            if name in self.depends.base(self.depends.functions.get(use.name, ())):
+                return piece.snippet.place(use.offset)
+        return piece.snippet.position
+
+    def check_there(self, code: TalkCode, made: list[SessionCode]) -> None:
+        """Tells replies that a `when` may have left out where they are needed."""
+        flow = Flow(
+            {name: held.parsed.tree for name, held in self.result.spoken.items()},
+            self.bodies, self.replies, frozenset(name for name, place in code.places.items() if place.loops),
+        )  # fmt: skip
+        by_name = {held.session.name: held for held in made}
+        for name, place in code.places.items():
+            session = by_name[place.session.name]
+            whens = (session.when, session.turns[place.number].when)
+            flow.conditions[name] = NOTHING.union(*(facts(flow, when) for when in whens))
+        for held in made:
+            around = facts(flow, held.when)
+            self.tell_missing(flow, [held.when, held.over, held.share], NOTHING)
+            self.tell_missing(flow, [held.system], around)
+            for turn in held.turns:
+                inner = around | facts(flow, turn.when)
+                self.tell_missing(flow, [turn.over, turn.when], around)
+                self.tell_missing(flow, [turn.user, turn.assistant, turn.until], inner, turn.turn)
+        for weighed in (code.weighed, *(held for _, held in code.presets)):
+            self.check_truth_there(flow, weighed)
+
+    def check_truth_there(self, flow: Flow, code: WeighCode) -> None:
+        """The same for the truth and the figures: what is not skipped has what is needed to be skipped."""
+        skipped = code.parts.get("skipped")
+        decided = flow.false(skipped.parsed.tree) if skipped and isinstance(skipped.parsed, Parsed) else NOTHING
+        for name, piece in code.parts.items():
+            self.tell_missing(flow, [piece], NOTHING if name == "skipped" else decided)
+        self.tell_missing(flow, [*code.keys, code.over], NOTHING)
+        for figure, value, where in code.figures:
+            known = decided if figure.over in DECIDED else NOTHING
+            self.tell_missing(flow, [where], known)
+            self.tell_missing(flow, [value], known | facts(flow, where))
+
+    def tell_missing(self, flow: Flow, pieces: Iterable[Piece | None], known: Facts, own: Turn | None = None) -> None:
+        told: set[str] = set()
+        for piece in pieces:
+            for name, via in flow.missing(piece.parsed, known) if piece is not None else ():
+                is_own = own is not None and own.reply is not None and own.reply.name == name
+                if piece is None or is_own or name in told:
+                    continue
+                told.add(name)
+                place = self.place_via(piece, via)
+                message = f"`{name}` may not be there: a `when` may have left it out"
+                self.faults.error("E317", message, place, ASK_FIRST.format(name))
+
+    def place_via(self, piece: Piece, via: ast.AST | str) -> Position:
+        """Where a piece has the name, or the node, by which it needs a reply."""
+        if isinstance(piece.parsed, Parsed):
+            return piece.snippet.place(piece.parsed.offset(via)) if isinstance(via, ast.AST) else piece.snippet.position
+        uses = (*piece.parsed.names, *piece.parsed.calls, *piece.parsed.function_names)
+        return next((piece.snippet.place(use.offset) for use in uses if use.name == via), piece.snippet.position)
+
+    def bodies(self, name: str) -> Iterator[Body]:
+        """The bodies of an own function that needs replies, each with the names that are its own."""
+        declared = self.functions.get(name)
+        if declared is None or not self.depends.functions.get(name, frozenset()):
+            return
+        for body, own in declared.bodies():
+            try:
+                if declared.is_template:
+                    yield parse_template(body, self.replies - own).tree, own
+                else:
+                    yield parse(body).tree, own
+            except DiaError:
+                continue  # which has been told
+
+
+def facts(flow: Flow, when: Piece | None) -> Facts:
+    """What is known where a condition holds."""
+    return flow.true(when.parsed.tree) if when is not None and isinstance(when.parsed, Parsed) else NOTHING

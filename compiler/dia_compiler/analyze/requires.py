@@ -1,0 +1,42 @@
+"""What a template asks of the host: an extra of the project, a data file, a tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dia_compiler.analyze.host_requirements import EXTRAS, lacks
+from dia_compiler.assets import BUILDERS
+from dia_compiler.parse.discover import inside
+from dia_language.diagnostics import Faults, did_you_mean
+
+if TYPE_CHECKING:
+    from dia_compiler.parse.model import Template
+
+KINDS = ("extra", "file", "tool")
+
+
+def missing_requirement(template: Template, folder: Path, faults: Faults) -> str | None:
+    """What the template needs and the host lacks, with how to get it; None where nothing is missing."""
+    for key, value in template.requires:
+        kind, name = key.text, value.text
+        if kind == "extra" and name not in EXTRAS:
+            mend = did_you_mean(name, EXTRAS) or f"the extras are {', '.join(sorted(EXTRAS))}"
+            faults.error("E204", f"no extra is named `{name}`", value.position, mend)
+        elif kind == "file" and inside(folder, name) is None:
+            mend = "keep it in the folder of `benchmark.yaml`, and write its path from there"
+            faults.error("E101", f"the path `{name}` leaves the spec folder", value.position, mend)
+        elif kind == "tool" and ("/" in name or "\\" in name):  # a path would tell what else lies on the host
+            faults.error("E204", f"`{name}` is a path, not the name of a tool", value.position, "write its name alone")
+        elif kind not in KINDS:
+            message = f"`requires` knows {', '.join(KINDS)}, not `{kind}`"
+            faults.error("E201", message, key.position, did_you_mean(kind, KINDS))
+        elif why := lacks(kind, name, folder):
+            return why
+    return next((why for name in extras_of(template) if (why := lacks("extra", name, folder))), None)
+
+
+def extras_of(template: Template) -> list[str]:
+    """The extras that the builders of the template's assets need."""
+    extras = (BUILDERS[asset.build.text].extra for asset in template.assets)
+    return list(dict.fromkeys(extra for extra in extras if extra is not None))

@@ -1,0 +1,296 @@
+"""The sessions of a template: compiled, ordered by the replies that they read, and told where that cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dia_compiler.analyze.domains import DatumCode, compile_datum
+from dia_compiler.analyze.reply_presence import Presence
+from dia_compiler.analyze.session_order import circles, ordered
+from dia_compiler.analyze.session_plan import Piece, Place, SessionCode, TalkCode, TurnCode, WeighCode
+from dia_compiler.parse.model import Snippet
+from dia_compiler.parse.session_model import FORMAT_INSTRUCTION, Figure, Loop, Session, Talk, Truth, Turn
+from dia_language.diagnostics import DiaError, did_you_mean
+from dia_language.expressions.syntax import Parsed
+from dia_language.templates.templates import ParsedTemplate
+from dia_runtime.formats import FORMATS
+from dia_runtime.formats.replies import REPLY_FORMATS
+
+REFERENCE = "reference"
+SKIP_TOKEN = "skip_token"
+MOST = 100  # sessions of a template, and turns of a session
+
+
+class Talks(Presence):
+    """Compiles what a template asks in sessions, and how the truth is found in their replies."""
+
+    def prepare_talk(self, talk: Talk) -> None:
+        """The sessions, the truth and the figures; everything that is wrong with them is told."""
+        code = self.result.talk = TalkCode(WeighCode(talk.truth), judge=talk.judge)
+        code.places = {place.use.name: place for place in self.places(talk)}
+        self.check_counts(talk)
+        if talk.judge is not None and talk.judge.reference is not None:
+            code.reference = self.early(talk.judge.reference, self.values, "the reference of a judge")
+        made = [self.session(session) for session in talk.sessions]
+        self.prepare_truth(talk, code)
+        self.order(made, code)
+        self.check_read(code, made)
+        self.check_there(code, made)
+        self.note_unused_talk(code, made)
+
+    @staticmethod
+    def places(talk: Talk) -> Iterator[Place]:
+        """Every named reply with its place; of two of one name the first."""
+        first = talk.replies
+        for session in talk.sessions:
+            for number, turn in enumerate(session.turns):
+                if turn.reply is not None and first[turn.reply.name] is turn.reply:
+                    yield Place(session, number, turn, turn.reply)
+
+    def check_counts(self, talk: Talk) -> None:
+        """Tells more sessions or turns than a run can bear, and turns that say nothing."""
+        if len(talk.sessions) > MOST:
+            place = talk.sessions[MOST].position
+            self.faults.error("E107", f"more than {MOST} sessions", place, "make several templates")
+        for session in talk.sessions:
+            if len(session.turns) > MOST:
+                place = session.turns[MOST].position
+                self.faults.error("E107", f"more than {MOST} turns in `{session.name}`", place, "use `over`")
+            for number, turn in enumerate(session.turns):
+                self.check_turn(turn, number)
+            self.check_loop(session.loop)
+
+    def check_turn(self, turn: Turn, number: int) -> None:
+        """Tells a turn that says nothing, and words of a list where there is none."""
+        if turn.user is None and turn.assistant is None and not turn.is_challenge:
+            self.faults.error("E202", "this turn says nothing", turn.position, "add `user: ...`")
+        elif number == 0 and turn.user is None and not turn.is_challenge:
+            message = "a conversation begins with what the user says"
+            self.faults.error("E202", message, turn.position, "add `user: ...` before `assistant`")
+        if turn.until is not None and not turn.loop.is_there:
+            self.faults.error("E204", "`until` needs a list", turn.until.position, "add `over: ...`")
+        self.check_loop(turn.loop)
+
+    def check_loop(self, loop: Loop) -> None:
+        """Tells the name of an item where there is no list."""
+        if loop.variable is not None and not loop.is_there:
+            self.faults.error("E204", "`as` needs a list", loop.variable.position, "add `over: ...`")
+
+    # pieces
+
+    def piece(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
+        """An expression compiled, or None after telling why not."""
+        code = self.code(snippet, values) if snippet is not None else None
+        return None if snippet is None or code is None else self.made(snippet, code.parsed, code)
+
+    def said(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
+        """A template compiled, or None after telling why not."""
+        tree = self.parsed_template(snippet) if snippet is not None else None
+        code = self.compiled_template(tree, values | self.slot_names) if tree is not None else None
+        return None if snippet is None or tree is None or code is None else self.made(snippet, tree, code)
+
+    def made(self, snippet: Snippet, parsed: Parsed | ParsedTemplate, code: object) -> Piece:
+        """The piece with what it is made of; one that runs when models are asked starts no program."""
+        reach = self.depends.base(self.depends.used(parsed))
+        for use in (*parsed.calls, *parsed.function_names) if "answer" in reach else ():
+            if "answer" in self.depends.base(self.depends.functions.get(use.name, ())):
+                self.tell_leak(snippet, use, "sessions, which have no answer")
+        piece = Piece(snippet, parsed, code, reach, reach & self.replies)  # type: ignore[arg-type]
+        if piece.replies:
+            self.refuse_programs_in(parsed, "a session")
+        return piece
+
+    def early(self, snippet: Snippet | None, values: frozenset[str], what: str) -> Piece | None:
+        """An expression that must be known before anything is asked."""
+        piece = self.piece(snippet, values)
+        if piece is None or not self.leaks(piece.parsed, piece.snippet, what):
+            return piece
+        return None
+
+    @property
+    def slot_names(self) -> frozenset[str]:
+        """The slots, which every text of a session may print."""
+        return frozenset(self.template.slots)
+
+    # sessions
+
+    def session(self, session: Session) -> SessionCode:
+        """A session compiled."""
+        values = self.values | session.loop.names
+        replies = [turn.reply for turn in session.turns if turn.reply is not None]
+        instructed = frozenset({FORMAT_INSTRUCTION}) if len(replies) == 1 else frozenset()
+        over = self.piece(session.loop.over, self.values)
+        share = self.early(session.share, values, "a key that is shared")
+        if session.share is not None and over is not None and not over.is_static:
+            message = "a session is shared by keys that are known before anything is asked"
+            self.faults.error("E318", message, session.share.position, "let `over` need no reply, or leave `share` out")
+        return SessionCode(
+            session,
+            self.said(session.system, values | instructed),
+            self.piece(session.when, values | ({SKIP_TOKEN} if self.is_judged else frozenset())),
+            over,
+            share,
+            tuple(self.turn(turn, values, session) for turn in session.turns),
+        )
+
+    def turn(self, turn: Turn, values: frozenset[str], session: Session) -> TurnCode:
+        """A turn compiled."""
+        inner = values | turn.loop.names
+        text = inner | ({FORMAT_INSTRUCTION} if turn.reply is not None else frozenset())
+        text |= self.reference_names(session)
+        return TurnCode(
+            turn,
+            self.said(turn.user, text),
+            self.said(turn.assistant, text),
+            self.piece(turn.when, inner),
+            self.piece(turn.loop.over, values),
+            self.piece(turn.until, inner),
+            self.options(turn),
+        )
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge stands beside a prompt."""
+        return self.template.talk is not None and self.template.talk.judge is not None
+
+    def reference_names(self, session: Session) -> frozenset[str]:
+        """The reference, where the session is that of a judge who has one."""
+        talk = self.template.talk
+        has_one = talk is not None and talk.judge is not None and talk.judge.reference is not None
+        return frozenset({REFERENCE}) if has_one and session.role != "subject" else frozenset()
+
+    def options(self, turn: Turn) -> DatumCode | None:
+        """The options of a reply's format, which need no reply; an unknown format is told."""
+        if turn.reply is None:
+            return None
+        format = turn.reply.format
+        if format.text not in REPLY_FORMATS and format.text not in FORMATS:
+            known = sorted({*REPLY_FORMATS, *FORMATS})
+            mend = did_you_mean(format.text, known) or f"the formats are {', '.join(known)}"
+            self.faults.error("E409", f"no reply format is called `{format.text}`", format.position, mend)
+        try:
+            code = compile_datum(turn.reply.options, self.namespace, self.values)
+        except DiaError as error:
+            self.tell(error.diagnostics)
+            return None
+        self.note_calls(code.calls)
+        for snippet, use in (*code.uses, *code.calls):
+            self.tell_hidden(snippet, use, "the format of a reply")
+        return code
+
+    # truth
+
+    def prepare_truth(self, talk: Talk, code: TalkCode) -> None:
+        """The truths and the figures compiled; the fallback of a judge first on its own, for its place."""
+        values = self.values | self.truth_names(talk)
+        before = len(self.faults.errors)
+        if talk.judge is not None:
+            self.piece(talk.judge.fallback, values)
+        truth = talk.truth if len(self.faults.errors) == before else None
+        code.weighed = self.weigh(truth, talk.figures, values)
+        code.presets = [(preset, self.weigh(preset.truth, preset.figures, values)) for preset in talk.presets]
+        for piece in code.weighing:
+            self.refuse_programs_in(piece.parsed, "the truth")
+
+    def weigh(self, truth: Truth | None, figures: Iterable[Figure], values: frozenset[str]) -> WeighCode:
+        """A truth and figures compiled."""
+        code = WeighCode(truth)
+        if truth is not None:
+            self.check_loop(truth.loop)
+            code.over = self.piece(truth.loop.over, self.values)
+            for name, snippet in truth.parts.items():
+                inner = values if truth.kind == "ranking" and name == "predicted" else values | truth.loop.names
+                if (piece := self.piece(snippet, inner)) is not None:
+                    code.parts[name] = piece
+            keys = (self.piece(snippet, values | truth.loop.names) for snippet in truth.keys)
+            code.keys = [piece for piece in keys if piece is not None]
+        for figure in figures:
+            value, where = self.piece(figure.value, values), self.piece(figure.where, values)
+            if value is not None:
+                code.figures.append((figure, value, where))
+        return code
+
+    def truth_names(self, talk: Talk) -> frozenset[str]:
+        """What the truth sees beside parameters, let values, lists and replies."""
+        return frozenset({SKIP_TOKEN, *self.named_reference(talk)}) if talk.judge is not None else frozenset()
+
+    @staticmethod
+    def named_reference(talk: Talk) -> frozenset[str]:
+        has_one = talk.judge is not None and talk.judge.reference is not None
+        return frozenset({REFERENCE}) if has_one else frozenset()
+
+    # order
+
+    def order(self, made: list[SessionCode], code: TalkCode) -> None:
+        """Puts the sessions in an order in which they can be asked; tells circles and replies that come too late."""
+        names = [held.session.name for held in made]
+        needs = {
+            held.session.name: tuple(
+                name for name in names if name != held.session.name
+                and any(code.places[reply].session.name == name for reply in held.replies if reply in code.places)
+            )
+            for held in made
+        }  # fmt: skip
+        for held in made:
+            self.check_own_order(held, code)
+        by_name = {held.session.name: held for held in made}
+        for circle in circles(needs):
+            shown = " -> ".join([*circle, circle[0]])
+            message = f"sessions that wait for each other: {shown}"
+            self.faults.error("E315", message, by_name[circle[0]].session.position, "let one do without the other")
+        code.needs = needs
+        code.sessions = [by_name[name] for name in ordered(names, needs)]
+
+    def check_own_order(self, held: SessionCode, code: TalkCode) -> None:
+        """Tells replies of a session that it needs before they are there."""
+        for number, turn in enumerate(held.turns):
+            for piece in turn.pieces:
+                first_ok = piece is turn.until or (turn.over is not None and piece is not turn.over)
+                self.check_earlier(piece, held, code, number + first_ok)
+        for piece in held.own:
+            self.check_earlier(piece, held, code, 0)
+
+    def check_earlier(self, piece: Piece, held: SessionCode, code: TalkCode, before: int) -> None:
+        for name in sorted(piece.replies & code.places.keys()):
+            place = code.places[name]
+            if place.session is held.session and place.number >= before:
+                message = f"`{name}` is not there yet: it is the reply to turn {place.number + 1} of this session"
+                self.faults.error("E315", message, self.place_of(piece, name), "use it in a later turn")
+
+    def check_read(self, code: TalkCode, made: list[SessionCode]) -> None:
+        """Tells replies that nothing reads."""
+        read = frozenset().union(*(held.replies for held in made), *(piece.replies for piece in code.weighing))
+        if self.faults.errors:
+            return  # what was told may be what would have read it
+        for name, place in code.places.items():
+            if name not in read:
+                mend = "use it in another turn, in the truth or in a figure, or leave `reply` out"
+                self.faults.error("E316", f"nothing reads the reply `{name}`", place.use.position, mend)
+
+    # health
+
+    def note_unused_talk(self, code: TalkCode, made: list[SessionCode]) -> None:
+        """Warns of parameters that neither the sessions nor the truth use."""
+        if self.faults.errors:
+            return
+        pieces = [*code.weighing, *(piece for held in made for piece in held.own)]
+        pieces += [piece for held in made for turn in held.turns for piece in turn.pieces]
+        pieces += [code.reference] if code.reference is not None else []
+        used = frozenset().union(*(piece.reach for piece in pieces), self.result.uses.get("prompt", frozenset()))
+        for held in made:
+            for turn in held.turns:
+                used |= (
+                    self.depends.base(self.depends.needed(turn.options)) if turn.options is not None else frozenset()
+                )
+        for maker in self.result.makers.values():
+            used |= self.depends.base(self.depends.needed(maker))
+        used |= self.used_by_steps()
+        for parameter in self.template.parameters:
+            if parameter.name not in used:
+                message = f"the parameter `{parameter.name}` is used by no session and no truth"
+                self.warn("unused-parameter", message, parameter.position)
+
+    def used_by_steps(self) -> frozenset[str]:
+        """What the conditions that span parameters are made of."""
+        codes = [step.code for step in self.result.plan if step.kind == "where" and step.code is not None]
+        return frozenset().union(*(self.depends.base(self.depends.used(code.parsed)) for code in codes))

@@ -1,0 +1,123 @@
+"""Sessions in which everything is compiled and ordered, nothing evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dia_compiler.analyze.domains import DatumCode
+from dia_compiler.parse.model import Snippet
+from dia_compiler.parse.session_model import Figure, Judge, Loop, Preset, ReplyUse, Session, Truth, Turn
+from dia_language.expressions.expressions import Compiled
+from dia_language.expressions.syntax import Parsed
+from dia_language.templates.templates import CompiledTemplate, ParsedTemplate
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An expression or template compiled; `reach` has every name that it is made of, `replies` those that it needs."""
+
+    snippet: Snippet
+    parsed: Parsed | ParsedTemplate
+    code: Compiled | CompiledTemplate
+    reach: frozenset[str]
+    replies: frozenset[str]
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it needs no reply."""
+        return not self.replies
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCode:
+    """A turn compiled; what is None says nothing, or was told to be wrong."""
+
+    turn: Turn
+    user: Piece | None
+    assistant: Piece | None
+    when: Piece | None
+    over: Piece | None
+    until: Piece | None
+    options: DatumCode | None
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """All that is computed for the turn."""
+        held = (self.user, self.assistant, self.when, self.over, self.until)
+        return tuple(piece for piece in held if piece is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCode:
+    """A session compiled, with the sessions whose replies it reads."""
+
+    session: Session
+    system: Piece | None
+    when: Piece | None
+    over: Piece | None
+    share: Piece | None
+    turns: tuple[TurnCode, ...]
+
+    @property
+    def own(self) -> tuple[Piece, ...]:
+        """All that is computed for the session itself."""
+        return tuple(piece for piece in (self.system, self.when, self.over, self.share) if piece is not None)
+
+    @property
+    def replies(self) -> frozenset[str]:
+        """Every reply that the session reads."""
+        pieces = [*self.own, *(piece for turn in self.turns for piece in turn.pieces)]
+        return frozenset().union(*(piece.replies for piece in pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a reply comes from: its session, the number of its turn there, and how it is asked for."""
+
+    session: Session
+    number: int
+    turn: Turn
+    use: ReplyUse
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The lists that it is asked for once an item of, the outermost first."""
+        return tuple(held for held in (self.session.loop, self.turn.loop) if held.over is not None)
+
+
+@dataclass(slots=True)
+class WeighCode:
+    """A truth and its figures compiled."""
+
+    truth: Truth | None
+    parts: dict[str, Piece] = field(default_factory=dict)
+    keys: list[Piece] = field(default_factory=list)
+    over: Piece | None = None
+    figures: list[tuple[Figure, Piece, Piece | None]] = field(default_factory=list)
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """All that is computed of replies when they are graded."""
+        held = [*self.parts.values(), *self.keys, self.over]
+        held += [piece for _, value, where in self.figures for piece in (value, where)]
+        return tuple(piece for piece in held if piece is not None)
+
+
+@dataclass(slots=True)
+class TalkCode:
+    """The sessions in the order in which they can be asked, and the truth, as it is and as presets have it."""
+
+    weighed: WeighCode
+    sessions: list[SessionCode] = field(default_factory=list)
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    places: Mapping[str, Place] = field(default_factory=dict)
+    presets: list[tuple[Preset, WeighCode]] = field(default_factory=list)
+    judge: Judge | None = None
+    reference: Piece | None = None
+
+    @property
+    def weighing(self) -> tuple[Piece, ...]:
+        """All that is computed of replies when they are graded, presets included."""
+        codes = (self.weighed, *(code for _, code in self.presets))
+        return tuple(piece for code in codes for piece in code.pieces)

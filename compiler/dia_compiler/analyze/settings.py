@@ -1,0 +1,61 @@
+"""What a compile fixes for all instances of a template: seed, format, skip token, points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dia_compiler.parse.model import Benchmark, Template
+from dia_language.numbers.values import Record, Value
+from dia_runtime.formats import FORMATS
+from dia_runtime.formats.base import points_sentence
+
+DEFAULT_FORMAT = {"kind": "xml"}
+DEFAULT_SKIP = "I-DO-NOT-KNOW"
+DEFAULT_POINTS = Record({"correct": 1, "skipped": 0, "wrong": -1})
+DEFAULT_SEED = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Seed, answer format, skip token and points of one template."""
+
+    seed: str
+    format: Mapping[str, Any]
+    skip: str
+    points: Record
+
+    def instruction(self, answer_phrase: str, format: Mapping[str, Any] | None = None) -> str:
+        """How to write the final answer, as the format (or that of one instance) puts it."""
+        held = self.format if format is None else format
+        return FORMATS[held["kind"]].instruction(held, answer_phrase)
+
+    @property
+    def points_rule(self) -> str:
+        """What the verdicts are worth, in words."""
+        return points_sentence(self.points)
+
+    @property
+    def stored_points(self) -> dict[str, Any]:
+        """The points as bundles hold them: integers, or fractions as text."""
+        return {name: _stored(value) for name, value in self.points.items()}
+
+
+def _stored(value: Value) -> Any:
+    return str(Fraction(value)) if isinstance(value, Fraction) else value
+
+
+def settings_of(benchmark: Benchmark, template: Template | None, seed: str) -> Settings:
+    """The settings of a template: its own where it has them, else the benchmark's, else the defaults."""
+    facts = {**benchmark.facts, **({} if template is None else template.facts)}
+    skip = str(benchmark.facts.get("skip", DEFAULT_SKIP))
+    held = facts.get("format")
+    chosen = {**(held if isinstance(held, Mapping) else DEFAULT_FORMAT), "skip": skip}  # a wrong shape has been told
+    return Settings(seed, chosen, skip, Record(facts.get("points", DEFAULT_POINTS)))
+
+
+def seed_of(benchmark: Benchmark, given: str | None) -> str:
+    """The seed as text: the command's, else the benchmark's, else 0."""
+    return given if given is not None else str(benchmark.facts.get("seed", DEFAULT_SEED))

@@ -1,0 +1,128 @@
+"""Expressions and templates as a bundle stores them: the text, values of an instance, what it reaches beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dia_compiler.analyze.field_access import Fields, fields_of, merged
+from dia_compiler.analyze.plan import Prepared, Reached
+from dia_compiler.parse.model import Catalog, OwnFunction, Snippet
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.expressions.expressions import Compiled
+from dia_language.expressions.lowering import EXACT_ANSWER
+from dia_language.expressions.syntax import Parsed, parse
+from dia_language.numbers.values import Value
+from dia_language.templates.templates import ParsedTemplate, parse_template
+
+
+def reached(prepared: Prepared, tree: Parsed | ParsedTemplate) -> Reached:
+    """What a piece of a session or of its truth reaches: templates, let values and replies as well."""
+    return _Reach(prepared, tree, None).found(frozenset())
+
+
+def condition_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str, Any]:
+    """The template's `accept_if` for one instance, self-contained. Raises DiaError where it needs a template."""
+    assert prepared.accept_if is not None
+    if prepared.accept_parts is None:
+        prepared.accept_parts = _of_reply(prepared, prepared.accept_if, "accept_if")
+    return prepared.accept_parts.record("expression", prepared.accept_if.parsed.source.text, scope)
+
+
+def share_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str, Any]:
+    """The template's `share` for one instance, self-contained. Raises DiaError where it needs a template."""
+    assert prepared.share is not None
+    if prepared.share_parts is None:
+        prepared.share_parts = _of_reply(prepared, prepared.share, "share")
+    return prepared.share_parts.record("expression", prepared.share.parsed.source.text, scope)
+
+
+def _of_reply(prepared: Prepared, code: Compiled, key: str) -> Reached:
+    return _Reach(prepared, code.parsed, key).found(frozenset({"reply"}))
+
+
+class _Reach:
+    """Follows a piece through own functions, faces and let values that need replies.
+
+    `key` is that of an answer, which reaches no template.
+    """
+
+    def __init__(self, prepared: Prepared, start: Parsed | ParsedTemplate, key: str | None) -> None:
+        self.names: set[str] = set()
+        self.replies: set[str] = set()
+        self.fields: Fields = {}
+        self.lets: dict[str, str] = {}
+        self.functions: dict[str, Any] = {}
+        self.faces: dict[str, Any] = {}
+        shared = (prepared.benchmark.shared, prepared.template.shared)
+        self.known: dict[str, OwnFunction] = {f.name: f for part in shared for f in part.functions}
+        self.catalogs: list[Catalog] = [catalog for part in shared for catalog in part.catalogs]
+        self.spoken, self.all_replies = prepared.spoken, prepared.namespace.replies
+        self.start, self.key = start, key
+
+    def found(self, own: frozenset[str]) -> Reached:
+        """All that is reached from the start on, whose `own` names are given to it."""
+        self.follow(self.start, own)
+        held: dict[str, Any] = {"functions": self.functions, "faces": self.faces}
+        held["lets"] = [[name, text] for name, text in self.lets.items()]
+        held["replies"] = sorted(self.replies)
+        return Reached(frozenset(self.names), {name: part for name, part in held.items() if part}, self.fields)
+
+    def follow(self, parsed: Parsed | ParsedTemplate, own: frozenset[str]) -> None:
+        self.fields = merged(self.fields, fields_of(parsed))
+        for use in parsed.names:
+            if use.name not in own:
+                self.value(use.name)
+        for use in (*parsed.calls, *parsed.function_names):
+            if use.name == "exact" and use.name not in self.known:
+                self.names.add(EXACT_ANSWER)
+            elif use.name in self.known:
+                self.function(self.known[use.name])
+            else:
+                self.face(use.name)
+
+    def value(self, name: str) -> None:
+        """A value: a reply, a let value that needs replies (after those that it is made of), or one of the instance."""
+        if name in self.all_replies:
+            self.replies.add(name)
+        elif name not in self.spoken:
+            self.names.add(name)
+        elif name not in self.lets:
+            parsed = self.spoken[name].parsed
+            self.follow(parsed, frozenset())
+            self.lets[name] = parsed.source.text
+
+    def body(self, body: Snippet, is_template: bool, own: frozenset[str]) -> dict[str, Any]:
+        """The body of a function or face as it is stored."""
+        self.follow(parse_template(body, self.all_replies - own) if is_template else parse(body), own)
+        return {"template" if is_template else "expression": body.text}
+
+    def function(self, function: OwnFunction) -> None:
+        if function.is_template and self.key is not None:
+            raise _no_template(self.key, function.name, function.body)
+        if function.name not in self.functions:
+            held = self.functions[function.name] = {"arguments": list(function.arguments)}
+            held.update(self.body(function.body, function.is_template, frozenset(function.arguments)))
+
+    def face(self, name: str) -> None:
+        if name in self.faces:
+            return
+        for catalog in self.catalogs:
+            for item in catalog.faces:
+                if item.name != name:
+                    continue
+                held = self.faces.setdefault(name, {"arguments": list(item.arguments), "entries": {}})
+                for entry in catalog.entries:
+                    body = entry.bodies.get(name)
+                    if body is None:
+                        continue
+                    if item.is_template and self.key is not None:
+                        raise _no_template(self.key, name, body)
+                    own = [parameter.name for parameter in entry.parameters]
+                    made = self.body(body, item.is_template, frozenset((*own, *item.arguments)))
+                    held["entries"][f"{catalog.name}/{entry.name}"] = {**made, "names": own}
+
+
+def _no_template(key: str, name: str, body: Snippet) -> DiaError:
+    message = f"`{key}` reaches `{name}`, which is a template"
+    return DiaError(Diagnostic("E313", message, body.position, "make it an expression: a grader renders no templates"))

@@ -1,0 +1,136 @@
+"""The wordings of a template: its prompt with slots, and variants that say the same instances in other words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+
+from dia_compiler.analyze.compiled_snippets import INSTEAD
+from dia_compiler.analyze.dependencies import Dependencies
+from dia_compiler.analyze.domains import Maker
+from dia_compiler.analyze.evaluation_order import Planning
+from dia_compiler.analyze.names import OPTIONS, PROMPT_NAMES
+from dia_compiler.analyze.plan import Step, Wording
+from dia_compiler.parse.model import Snippet, Variant
+from dia_language.diagnostics import did_you_mean
+from dia_language.templates.templates import CompiledTemplate
+
+
+class Wordings(Planning):
+    """Compiles the prompt, its slots and the variants."""
+
+    @property
+    def prompt_names(self) -> frozenset[str]:
+        """What a prompt sees beside parameters, let values and lists."""
+        options = {OPTIONS} if self.template.choices is not None else frozenset()
+        return PROMPT_NAMES | self.template.slots.keys() | options
+
+    def prepare_wordings(self) -> None:
+        """The base wording, then the variants, each with names of its own."""
+        wording = self.result.wording
+        wording.slots = self.slots(self.template.slots)
+        if self.template.prompt is not None:
+            wording.prompt = self.text(self.template.prompt)
+        for variant in self.template.variants:
+            values, depends, makers = self.values, self.depends, dict(self.result.makers)
+            self.depends = Dependencies(dict(depends.lets), depends.functions)
+            self.values |= {parameter.name for parameter in variant.parameters} | variant.let.keys()
+            self.result.variants.append(self.variant(variant))
+            self.values, self.depends, self.result.makers = values, depends, makers
+
+    def text(self, piece: Snippet, names: frozenset[str] | None = None) -> CompiledTemplate | None:
+        """A text that the model reads, with the names of prompts unless others are given."""
+        return self.shown_template(piece, self.values | (self.prompt_names if names is None else names))
+
+    def slots(self, pieces: Map[str, Snippet]) -> dict[str, CompiledTemplate]:
+        """The texts of slots; they see what prompts see, but for other slots."""
+        names = self.prompt_names - self.template.slots.keys()
+        made = {name: self.text(piece, names) for name, piece in pieces.items()}
+        return {name: text for name, text in made.items() if text is not None}
+
+    def variant(self, variant: Variant) -> Wording:
+        """One variant: its own parameters and let values, then its texts."""
+        plan, makers = self.variant_plan(variant)
+        base = self.result.wording
+        self.check_slots(variant)
+        self.check_sessions(variant)
+        return Wording(
+            name=variant.name,
+            prompt=self.text(variant.prompt) if variant.prompt is not None else base.prompt,
+            slots=base.slots | self.slots(variant.slots),
+            prepend=self.text(variant.prepend) if variant.prepend is not None else None,
+            append=self.text(variant.append) if variant.append is not None else None,
+            redraw=tuple(scalar.text for scalar in variant.redraw),
+            plan=plan,
+            makers=makers,
+            position=variant.position,
+            sessions=tuple(scalar.text for scalar in variant.sessions),
+        )
+
+    def check_slots(self, variant: Variant) -> None:
+        """Tells slots that the template does not have."""
+        for name, piece in variant.slots.items():
+            if name not in self.template.slots:
+                mend = did_you_mean(name, self.template.slots) or f'add `slots: {{{name}: ""}}` to the template'
+                self.faults.error("E303", f"the template has no slot `{name}`", piece.position, mend)
+
+    def check_sessions(self, variant: Variant) -> None:
+        """Tells sessions that the template does not have."""
+        known = [session.name for session in self.template.talk.sessions] if self.template.talk is not None else []
+        for scalar in variant.sessions:
+            if scalar.text not in known:
+                mend = did_you_mean(scalar.text, known)
+                self.faults.error("E303", f"the template has no session `{scalar.text}`", scalar.position, mend)
+
+    def variant_plan(self, variant: Variant) -> tuple[list[Step], dict[str, Maker]]:
+        """The steps of a variant behind those of the template: parameters and let values, each after what it needs."""
+        lets = {name: code for name, piece in variant.let.items()
+                if (code := self.code(piece, self.values | self.solved)) is not None
+                and not self.needs_replies(code.parsed, piece, "a variant")}  # fmt: skip
+        self.depends.lets |= {name: self.depends.used(code.parsed) for name, code in lets.items()}
+        plan: list[Step] = []
+        makers: dict[str, Maker] = {}
+        computed: set[str] = set()
+
+        def place(names: frozenset[str]) -> None:
+            for name in self.depends.ordered(set(self.depends.base(names) & lets.keys()) - computed):
+                plan.append(Step("let", name, code=lets[name]))
+                computed.add(name)
+
+        for name in lets:
+            if self.depends.circle(name):
+                self.faults.error(
+                    "E307", f"`{name}` is made of itself", variant.let[name].position, "compute it otherwise"
+                )
+                return plan, makers
+        for parameter in variant.parameters:
+            maker = self.maker(parameter.type, self.values | self.solved, parameter.name)
+            if maker is None:
+                continue
+            needed = self.depends.needed(maker)
+            if not self.check_variant_order(variant, parameter.name, maker, needed, makers):
+                place(needed)
+            makers[parameter.name] = maker
+            plan.append(Step("draw", parameter.name, maker))
+        place(frozenset(lets))
+        return plan, makers
+
+    def check_variant_order(
+        self, variant: Variant, name: str, maker: Maker, needed: frozenset[str], drawn: dict[str, Maker]
+    ) -> bool:
+        """Tells a parameter that uses the answer, itself or a later one; whether it does."""
+        bases = self.depends.base(needed)
+        own = {parameter.name for parameter in variant.parameters}
+        late = sorted((bases & own) - drawn.keys())
+        if bases & self.replies:
+            for piece, use in (*maker.uses, *maker.calls):
+                self.tell_hidden(piece, use, f"the type of `{name}`")
+        elif "answer" in bases:
+            message = f"`{name}` depends on the answer, and variants are shown"
+            self.faults.error("E308", message, maker.use.position, INSTEAD)
+        elif late:
+            message = f"`{name}` needs `{late[0]}`, which is not drawn yet"
+            mend = (
+                f"put `{late[0]}` before `{name}`" if late[0] != name else "only the type's own `where` sees the value"
+            )
+            self.faults.error("E307", message, maker.use.position, mend)
+        return bool(late) or "answer" in bases or bool(bases & self.replies)

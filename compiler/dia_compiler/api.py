@@ -1,0 +1,138 @@
+"""Specs to bundles: what is unchanged stays, all else is made. Nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dia_language.confinement.permission import NO, WORDS
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.workers.pool import Crew
+
+from dia_compiler.freeze.output import SHARD, SPAN, Frozen, Order
+from dia_compiler.parse.discover import Folder, discover
+
+if TYPE_CHECKING:
+    from dia_compiler.analyze.check import Checked
+    from dia_compiler.distribute.part import Part
+    from dia_compiler.freeze.incremental import Inputs, Kept
+
+Progress = Callable[[str, int, int], None]
+TRIAL = 3
+HEAVY, MANY = ("sympy", "numpy"), 20  # so many templates surely need them, and half a second of each worker is spared
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """The bundles that a compile made, the warnings, and the texts of the specs for excerpts."""
+
+    bundles: tuple[Frozen, ...]
+    warnings: tuple[Diagnostic, ...]
+    sources: dict[str, str]
+    parts: tuple[Part, ...] = ()
+
+
+def compile(
+    paths: list[Path] | list[str],
+    k: int = 5,
+    seed: str | None = None,
+    out: Path | str | None = None,
+    jobs: int | None = None,
+    is_strict: bool = False,
+    force: bool = False,
+    limit: int | None = None,
+    on_progress: Progress | None = None,
+    use_cache: bool = True,
+    shard_size: int = SHARD,
+    allow_programs: str = NO,
+    part: str | None = None,
+    cluster: str | None = None,
+) -> Compilation:
+    """The bundles of the benchmarks that the paths name, written under `out` (default: `build`).
+
+    `seed` overrides the benchmarks' own; `jobs` is the number of worker processes (default: all cores); `limit` takes
+    only the first templates of each benchmark. What an earlier compile has left in the cache is used again unless
+    `use_cache` is false. More than `shard_size` questions are written to several files. Specs that do not come with dia
+    may start programs where `allow_programs` is "confined", and where nothing can confine them "unconfined".
+    `part` ("2/5") makes the second of five parts, which `dia merge` joins, and no bundle. `cluster` is the address of a
+    Dask scheduler whose workers make the rows, or "local". Raises DiaError: exit code 2 for faults of the specs (all of
+    them at once) and for an output that may not be replaced, 4 for a cluster that does not answer.
+    """
+    from dia_compiler.freeze.incremental import inputs_of, unchanged
+
+    if k < 1:
+        raise DiaError(Diagnostic("E600", "--k must be at least 1", None))
+    if allow_programs not in WORDS:
+        raise DiaError(Diagnostic("E600", f"`allow_programs` is one of {', '.join(WORDS)}", None))
+    place = Path(out) if out is not None else None
+    workers = jobs or os.cpu_count() or 1
+    order = Order(k, seed, place, workers, is_strict, force, limit, use_cache, shard_size, allow_programs)
+    folders = discover([Path(path) for path in paths])
+    if part is not None:
+        return _part(folders, order, part, cluster, on_progress)
+    inputs = [inputs_of(folder, order) for folder in folders]
+    kept = [found and unchanged(folder, found, order) for folder, found in zip(folders, inputs, strict=True)]
+    to_make = [(folder, given) for folder, given, found in zip(folders, inputs, kept, strict=True) if found is None]
+    made, sources = _made(to_make, order, cluster, on_progress) if to_make else ([], {})
+    fresh = iter(made)
+    whole = [found or next(fresh) for found in kept]
+    return _compilation(whole, sources)
+
+
+def _crew(folders: list[Folder], jobs: int, k: int, cluster: str | None = None) -> Crew:
+    """Workers that get ready while the rest of dia is imported and the specs are read: as many as there is use for."""
+    if cluster is not None:
+        from dia_compiler.distribute.cluster import ClusterCrew
+
+        return ClusterCrew(cluster, jobs)
+    files = sum(len(folder.chosen or folder.files) for folder in folders)
+    most = jobs if k > SPAN else min(jobs, max(1, files))  # a large template is divided among all
+    return Crew(most, "dia_compiler.distribute.task", HEAVY if files >= MANY else ())
+
+
+def _part(
+    folders: list[Folder], order: Order, part: str, cluster: str | None, on_progress: Progress | None
+) -> Compilation:
+    from dia_compiler.distribute.parts import share
+
+    held = share(part)
+    with _crew(folders, order.jobs, order.k, cluster) as crew:
+        from dia_compiler.distribute.part import make_parts
+
+        parts, warnings, sources = make_parts(folders, order, held, crew, on_progress)
+    return Compilation((), warnings, sources, tuple(parts))
+
+
+def _made(
+    to_make: list[tuple[Folder, Inputs | None]], order: Order, cluster: str | None, on_progress: Progress | None
+) -> tuple[list[Kept], dict[str, str]]:
+    with _crew([folder for folder, _ in to_make], order.jobs, order.k, cluster) as crew:
+        from dia_compiler.pipeline import make
+
+        return make(to_make, order, crew, on_progress)
+
+
+def _compilation(whole: list[Kept], sources: dict[str, str]) -> Compilation:
+    warnings = tuple(entry for kept in whole for entry in kept.warnings)
+    for entry in warnings:
+        if entry.position is not None and entry.position.file not in sources:
+            sources[entry.position.file] = Path(entry.position.file).read_text(encoding="utf-8-sig")
+    return Compilation(tuple(kept.frozen for kept in whole), warnings, sources)
+
+
+def check_specs(
+    paths: list[Path] | list[str],
+    jobs: int | None = None,
+    is_strict: bool = False,
+    on_progress: Progress | None = None,
+    allow_programs: str = NO,
+) -> Checked:
+    """Every fault of every spec: those that show without evaluating, then examples and three instances of the rest."""
+    folders = discover([Path(path) for path in paths])
+    with _crew(folders, jobs or os.cpu_count() or 1, TRIAL) as crew:
+        from dia_compiler.pipeline import try_out
+
+        return try_out(folders, TRIAL, crew, is_strict, on_progress, allow_programs)

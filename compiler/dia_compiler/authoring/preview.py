@@ -1,0 +1,248 @@
+"""Instances to look at before a bundle is made: what they ask, what proves them, how long they take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from dia_compiler.analyze.check import Checked, check
+from dia_compiler.analyze.prepare import prepare
+from dia_compiler.analyze.settings import seed_of
+from dia_compiler.authoring.session_preview import shown_sessions, shown_truth
+from dia_compiler.distribute.task import Work, allow
+from dia_compiler.distribute.worker_resources import Means
+from dia_compiler.freeze.output import Order, scratch_folder
+from dia_compiler.freeze.write_bundle import BundlePlan
+from dia_compiler.generate.bundle_rows import RoundTrip
+from dia_compiler.generate.examples import check_examples
+from dia_compiler.generate.expand import Expansion, Instance
+from dia_compiler.generate.session_expand import expansion_of
+from dia_compiler.parse.discover import discover
+from dia_compiler.parse.model import Template
+from dia_compiler.pipeline import SpecFaults, work_of
+from dia_language.confinement.permission import NO
+from dia_language.diagnostics import DiaError, Diagnostic, Faults, LanguageError
+from dia_language.numbers.radix import integer_text
+from dia_language.numbers.values import Entry, Value, kind_of, plain
+from dia_language.workers.pool import SECONDS, Places, Task, run_tasks
+
+SHOWN = 3
+COUNTED = 20
+SAFE = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What one instance measures: seconds, its answer, each parameter; None for what has no size."""
+
+    number: int
+    seconds: float
+    text: str
+    answer: float | None
+    measures: dict[str, float | str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One instance in words, in one wording."""
+
+    item: str
+    number: int
+    variant: str | None
+    parameters: dict[str, str]
+    challenge: str
+    content: str
+    answer: str
+    mistakes: dict[str, str]
+    explanation: str | None
+    seconds: float
+    assets: tuple[str, ...] = ()
+    sessions: tuple[dict[str, Any], ...] = ()
+    truth: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What holds for the template: its degree of freedom, and how many of what proves it there are."""
+
+    freedom: dict[str, Any]
+    items: int
+    checks: int
+    examples: int
+    draws: tuple[int, int]
+
+
+@dataclass(slots=True)
+class Preview:
+    """A template, the instances that are shown of it, and the measures of those that were made."""
+
+    template: Template
+    overview: Overview | None = None
+    shown: list[Shown] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+
+
+def preview(
+    path: Path,
+    seed: str | None = None,
+    instance: int | None = None,
+    stress: int | None = None,
+    allow_programs: str = NO,
+) -> tuple[list[Preview], Checked]:
+    """The previews of the templates that a path names, and what the check of their specs found.
+
+    `instance` shows that one alone; `stress` measures so many instances. Raises DiaError for faults of the specs.
+    """
+    checked = check(discover([path]), programs=allow_programs)
+    order = Order(k=max(stress or 0, (instance or 0) + 1, COUNTED))
+    plans = [BundlePlan(item, seed_of(item.benchmark, seed), order, False) for item in checked.benchmarks]
+    works = [(work_of(plan, template), plan.item.programs) for plan in plans for template in plan.item.clean]
+    _refuse(checked)
+    numbers = range(SHOWN if len(works) == 1 else 1) if instance is None else range(instance, instance + 1)
+    previews = [Preview(work.template) for work, _ in works]
+    with scratch_folder() as scratch:
+        tasks = [
+            _task(place, replace(work, means=Means(scratch, programs)), numbers, stress or COUNTED)
+            for place, (work, programs) in enumerate(works)
+        ]
+        _gather(tasks, previews, checked)
+    _refuse(checked)
+    return previews, checked
+
+
+def _task(place: int, work: Work, numbers: range, counted: int) -> Task:
+    seconds = float(work.template.limits.get("seconds", SECONDS))
+    return Task(place, look_at, (work, numbers, counted), seconds)
+
+
+def _gather(tasks: list[Task], previews: list[Preview], checked: Checked) -> None:
+    """Fills the previews; faults are added to those of the check."""
+    with closing(run_tasks(tasks, 1)) as outcomes:  # one worker: a second one would disturb what is measured
+        for outcome in outcomes:
+            if outcome.is_end:
+                checked.faults.entries.extend(outcome.diagnostics)
+            else:
+                _take(previews[outcome.key], outcome.item)
+
+
+def _take(held: Preview, item: Any) -> None:
+    if isinstance(item, Overview):
+        held.overview = item
+    elif isinstance(item, Shown):
+        held.shown.append(item)
+    else:
+        held.samples.extend(item)
+
+
+def _refuse(checked: Checked) -> None:
+    if checked.faults.errors:
+        raise SpecFaults(checked.faults.ordered(checked.sources), checked.sources)
+
+
+def look_at(work: Work, numbers: range, count: int) -> Iterator[Any]:
+    """The work of a worker: instances in words, measures in batches, the overview. Raises DiaError for faults."""
+    faults = Faults()
+    prepared = prepare(work.template, work.benchmark, faults, work.lists, work.means.programs)
+    yield Places(prepared.places)
+    allow(work)
+    expansion = expansion_of(prepared, work.settings, work.means)
+    check_examples(expansion, faults)
+    if faults.errors:
+        raise DiaError(faults.errors)
+    bound = expansion.drawing.freedom_of(expansion.drawing.items[0]).bound
+    if bound is not None and numbers.start >= bound:
+        raise _none_such(work, numbers)  # before it is looked for among all others
+    samples: list[Sample] = []
+    made = 0
+    for sample, shown in _instances(expansion, numbers, count):
+        yield from shown
+        made += bool(shown)
+        samples.append(sample)
+        if len(samples) == 100:
+            yield samples
+            samples = []
+    yield samples
+    if not made:
+        raise _none_such(work, numbers)
+    drawing = expansion.drawing
+    draws = (drawing.drawn - drawing.rejected, drawing.drawn)
+    checks, examples = len(work.template.checks), len(work.template.examples)
+    yield Overview(expansion.freedom.as_json(), len(drawing.items), checks, examples, draws)
+
+
+def _none_such(work: Work, numbers: range) -> DiaError:
+    message = f"there is no instance {numbers.start}"
+    return DiaError(Diagnostic("E505", message, work.template.position, "instances are numbered from 0"))
+
+
+def _instances(expansion: Expansion, numbers: range, count: int) -> Iterator[tuple[Sample, list[Shown]]]:
+    """Each instance of the first item that is measured, with its wordings where it is to be shown."""
+    item, trip = expansion.drawing.items[0], RoundTrip(expansion)
+    begin = perf_counter()
+    for number, position, scope in expansion.first(item, max(count, numbers.stop), is_trial=True):
+        if number < count or number in numbers:
+            instance = expansion.instance(item, number, position, dict(scope))
+            trip.check(instance)
+            seconds = perf_counter() - begin
+            wordings = [_shown(instance, seconds)] if number in numbers else []
+            if wordings:
+                variants = (expansion.variant(instance, scope, wording) for wording in expansion.prepared.variants)
+                wordings += [_shown(variant, seconds) for variant in variants]
+            yield _sample(instance, seconds), wordings
+        begin = perf_counter()
+
+
+def _sample(instance: Instance, seconds: float) -> Sample:
+    measures = {name: measure(value) for name, value in instance.parameters.items()}
+    answer = measure(instance.answer)
+    return Sample(instance.number, seconds, instance.text, None if isinstance(answer, str) else answer, measures)
+
+
+def measure(value: Value) -> float | str | None:
+    """The size of a value: a number itself, or its digits where it is long; the length of texts and lists; a name.
+
+    >>> measure(12), measure(10**20), measure("abc"), measure(True)
+    (12.0, 21.0, 3.0, 'True')
+    """
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, (int, Fraction)):
+        return float(value) if -SAFE < value < SAFE else float(len(integer_text(abs(int(value)))))
+    if isinstance(value, Entry):
+        return value.name
+    return float(len(value)) if isinstance(value, (str, bytes, list)) else None
+
+
+def _shown(instance: Instance, seconds: float) -> Shown:
+    return Shown(
+        item=instance.item.name,
+        number=instance.number,
+        variant=instance.variant,
+        parameters={name: _text(value) for name, value in instance.parameters.items()},
+        challenge=instance.challenge,
+        content=instance.content,
+        answer=instance.text,
+        mistakes=dict(instance.mistakes),
+        explanation=instance.explanation,
+        seconds=seconds,
+        sessions=tuple(shown_sessions(instance.talk.sessions)) if instance.talk is not None else (),
+        truth=tuple(shown_truth(instance.talk.truth)) if instance.talk is not None else (),
+        assets=tuple(f"{held.name} ({held.deliver}, {len(held.content)} bytes)" for held in instance.beside),
+    )
+
+
+def _text(value: Value) -> str:
+    try:
+        return plain(value)
+    except LanguageError:
+        if isinstance(value, bytes):
+            return value.hex()
+        if isinstance(value, Entry):
+            held = ", ".join(f"{name}: {_text(part)}" for name, part in value.values.items())
+            return f"{value.name}({held})"
+        return f"[{', '.join(map(_text, value))}]" if isinstance(value, list) else f"({kind_of(value)})"

@@ -1,0 +1,132 @@
+"""The files that `dia new` writes: a template that compiles, or a benchmark around it."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from pathlib import Path
+
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.data import data_folder
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
+SCHEMAS = ".schemas"
+SHIPPED = ("benchmark", "template", "catalog")
+
+BENCHMARK = """\
+# yaml-language-server: $schema={schemas}/benchmark.schema.json
+language: 1
+benchmark: {name}
+title: {title}
+version: 0.1.0
+license: CC-BY-4.0
+# Stands in every public file of a bundle, so that copies in training data can be found.
+canary: {canary}
+prompt: |
+  {{{{ challenge }}}}
+
+  {{{{ format_instruction }}}}
+  A correct answer scores {{{{ points.correct }}}}, a wrong one {{{{ points.wrong }}}}, a skipped one {{{{ points.skipped }}}}.
+format: {{kind: xml}}
+skip: I-DO-NOT-KNOW
+points: {{correct: 1, skipped: 0, wrong: -1}}
+"""  # noqa: E501 - a file as it is written
+
+TEMPLATE = """\
+# yaml-language-server: $schema={schemas}/template.schema.json
+template: {name}
+title: {title}
+category: mathematics
+level: easy
+skills: [arithmetic]
+
+params: # drawn anew for every instance
+  boxes: {{type: integer, min: 2, max: 60}}
+  pens: {{type: integer, min: 2, max: 90}}
+  lost: {{type: integer, min: 1, max: = boxes * pens - 1}}
+
+answer:
+  value: boxes * pens - lost
+  type: integer
+
+checks: # must hold for every instance, and reach the answer by another path than its value
+  - (answer + lost) / boxes == pens
+
+mistakes: # typical wrong answers; reports count them
+  forgot_the_lost: boxes * pens
+
+prompt: |
+  A shop receives {{{{ boxes }}}} boxes of {{{{ pens }}}} pens each, and loses {{{{ lost }}}} of the pens.
+  How many pens are left?
+
+explanation: "{{{{ boxes }}}} x {{{{ pens }}}} - {{{{ lost }}}} = {{{{ answer }}}}"
+
+examples: # its own tests, run by `dia check`
+  - params: {{boxes: 3, pens: 10, lost: 4}}
+    answer: 26
+    replies: {{correct: ["<xml>26</xml>"], skipped: ["<xml>I-DO-NOT-KNOW</xml>"], unparsed: ["26 pens"]}}
+"""
+
+
+def new_benchmark(name: str, parent: Path) -> list[Path]:
+    """Writes a benchmark with one template into a folder of its name; gives the files.
+
+    Raises DiaError (exit code 2) where the folder exists or cannot be written.
+    """
+    folder = parent / _checked(name)
+    _refuse_existing(folder)
+    files = _schemas()
+    canary = str(uuid.uuid4())
+    files["benchmark.yaml"] = BENCHMARK.format(name=name, title=_title(name), canary=canary, schemas=SCHEMAS)
+    files["first_template.yaml"] = TEMPLATE.format(name="first_template", title="Pens in boxes", schemas=SCHEMAS)
+    return [_written(folder / path, text) for path, text in files.items()]
+
+
+def new_template(name: str, folder: Path) -> list[Path]:
+    """Writes a template into a benchmark's folder; gives the file.
+
+    Raises DiaError (exit code 2) where the folder holds no benchmark, the file exists or cannot be written.
+    """
+    path = folder / f"{_checked(name)}.yaml"
+    if not (folder / "benchmark.yaml").is_file():
+        message = f"{folder.as_posix()} holds no benchmark.yaml"
+        mend = f"give the benchmark's folder with -o, or make a benchmark: dia new {name} --benchmark"
+        raise DiaError(Diagnostic("E101", message, None, mend))
+    _refuse_existing(path)
+    for place, schema in _schemas().items():
+        if not (folder / place).exists():
+            _written(folder / place, schema)
+    return [_written(path, TEMPLATE.format(name=name, title=_title(name), schemas=SCHEMAS))]
+
+
+def _checked(name: str) -> str:
+    if not NAME.fullmatch(name):
+        mend = "use small letters, digits and _, beginning with a letter"
+        raise DiaError(Diagnostic("E600", f"`{name[:80]}` is no name of a template or benchmark", None, mend))
+    return name
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _schemas() -> dict[str, str]:
+    """The JSON Schemas by which an editor completes and checks specs, beside the specs."""
+    kept = data_folder() / "schemas"
+    return {
+        f"{SCHEMAS}/{kind}.schema.json": (kept / f"{kind}.schema.json").read_text(encoding="utf-8") for kind in SHIPPED
+    }
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists() or path.is_symlink():
+        raise DiaError(Diagnostic("E601", f"{path.as_posix()} exists already", None, "choose another name"))
+
+
+def _written(path: Path, text: str) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise DiaError(Diagnostic("E602", f"{path.as_posix()} cannot be written: {error.strerror}")) from None
+    return path

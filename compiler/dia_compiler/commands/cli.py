@@ -1,0 +1,296 @@
+"""The command line: a table of commands, each imported when it is named."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+# Name -> module and one-line help; the module holds `command`.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "new": ("dia_compiler.commands.new", "Write a template or a benchmark to begin with."),
+    "check": ("dia_compiler.commands.check", "Find every fault of every spec."),
+    "preview": ("dia_compiler.commands.preview", "Show instances of a template in the terminal."),
+    "compile": ("dia_compiler.commands.compile", "Compile specs to frozen bundles."),
+    "merge": ("dia_compiler.commands.merge", "Join parts to one bundle, or runs to one run."),
+    "verify": ("dia_compiler.commands.verify", "Find any changed byte of a bundle."),
+    "show": ("dia_runtime.commands.show", "Show a bundle, or one question of it."),
+    "diff": ("dia_runtime.commands.diff", "Tell what differs between two bundles."),
+    "functions": ("dia_compiler.commands.functions", "Show the function library."),
+    "types": ("dia_compiler.commands.types", "Show the parameter types."),
+    "doctor": ("dia_compiler.commands.doctor", "Show what is installed, and what is missing for what."),
+    "run": ("dia_runtime.commands.run", "Ask models the questions of a bundle."),
+    "import": ("dia_runtime.commands.import_replies", "Make a run of replies from elsewhere."),
+    "score": ("dia_runtime.commands.score", "Print the figures of runs."),
+    "calibrate": ("dia_runtime.commands.calibrate", "Put models and items on one Rasch scale: a bank."),
+    "place": ("dia_runtime.commands.place", "Say where a model stands on a bank."),
+    "link": ("dia_runtime.commands.link", "Put two banks on one scale."),
+    "explain": ("dia_runtime.commands.explain", "Explain difficulties by parameters and skills."),
+    "explore": ("dia_compiler.commands.explore", "Find items at which a model succeeds half of the time."),
+    "overlap": ("dia_runtime.commands.overlap", "Find questions that a validation set has too."),
+    "audit": ("dia_runtime.commands.audit", "Show where two ways of reading replies differ."),
+    "questions": ("dia_runtime.commands.questions", "Show what models make of each question."),
+    "report": ("dia_runtime.commands.report", "Write one page with the figures and replies of runs."),
+    "plot": ("dia_runtime.commands.plot", "Draw one picture of runs."),
+    "export": ("dia_runtime.commands.export", "Write a bundle in the form of another harness."),
+    "keygen": ("dia_runtime.commands.keygen", "Make a pair of keys to sign with."),
+    "sign": ("dia_runtime.commands.sign", "Sign a bundle."),
+    "seal": ("dia_runtime.commands.seal", "Encrypt a bundle's answers, and commit to them."),
+    "unseal": ("dia_runtime.commands.unseal", "Give back the bundle that was sealed."),
+    "prove": ("dia_runtime.commands.prove", "Show one answer of a sealed bundle, and check it."),
+    "pack": ("dia_runtime.commands.pack", "Make one file of a bundle."),
+    "unpack": ("dia_runtime.commands.unpack", "Make a folder of a packed bundle."),
+    "scan": ("dia_runtime.commands.scan", "Find a benchmark in a corpus."),
+}
+
+ALONE = {"--allow-programs": "--allow-programs=confined"}  # options and what they stand for without a word behind them
+COMPLETION = "_DIA_COMPLETE"  # set by the shell that wants to know how a line may go on
+YOUNG = 250_000  # objects between two looks for garbage: what a command makes mostly stays to its end
+EPILOG = "Example: dia compile specs/ --k 5"
+
+
+class LazyGroup(click.Group):
+    """A group that lists its commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        found = COMMANDS.get(cmd_name)
+        if found is None:
+            return None
+        command: click.Command = importlib.import_module(found[0]).command
+        _add_common(command)
+        if not ctx.resilient_parsing:
+            from dia_compiler.commands.defaults import default_map
+
+            ctx.default_map = {cmd_name: default_map(command, cmd_name, COMMANDS)}
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments name; an unknown one is told with the closest that there is."""
+        name = args[0] if args else ""
+        if name and name not in COMMANDS and not name.startswith("-"):
+            from dia_language.diagnostics import did_you_mean
+
+            mend = did_you_mean(name, COMMANDS)
+            raise click.UsageError(f"no command `{name}`" + (f"; {mend}" if mend else ""), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, from the texts above."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help) for name, (_, help) in COMMANDS.items()])
+
+
+def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"dia {version('dia-spec')}")
+        ctx.exit()
+
+
+def _remember(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value:
+        ctx.find_root().meta[f"dia.{parameter.name}"] = value
+
+
+class Tee:
+    """Standard error that also goes to a log file."""
+
+    def __init__(self, stream: Any, path: str) -> None:
+        self.stream = stream
+        self.log = open(path, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - pathlib costs start-up time
+
+    def write(self, text: str) -> int:
+        """Writes to both."""
+        self.log.write(text)
+        self.log.flush()
+        return int(self.stream.write(text))
+
+    def closed(self) -> Any:
+        """The stream alone; the log file is closed."""
+        with contextlib.suppress(OSError):
+            self.log.close()
+        return self.stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def _log(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    _remember(ctx, parameter, value)
+    try:
+        sys.stderr = Tee(sys.stderr, value)
+    except OSError as error:
+        raise click.UsageError(f"--log-file {value}: {error.strerror}", ctx) from None
+
+
+def _common() -> list[click.Option]:
+    """The options that every command takes, at the group and behind the command's name."""
+    return [
+        click.Option(
+            ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_remember, help="Print no progress."
+        ),
+        click.Option(
+            ["-v", "--verbose"],
+            count=True,
+            expose_value=False,
+            callback=_remember,
+            help="Say more: what each template gave.",
+        ),
+        click.Option(
+            ["--debug"],
+            is_flag=True,
+            expose_value=False,
+            callback=_remember,
+            help="Show tracebacks of our own bugs.",
+        ),
+        click.Option(
+            ["--log-file"],
+            metavar="FILE",
+            expose_value=False,
+            callback=_log,
+            help="Keep messages and tracebacks there.",
+        ),
+    ]
+
+
+def _add_common(command: click.Command) -> None:
+    taken = {flag for parameter in command.params for flag in parameter.opts}
+    command.params += [option for option in _common() if not taken & set(option.opts)]
+
+
+dia = LazyGroup(
+    "dia",
+    params=[
+        click.Option(
+            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+        ),
+        *_common(),
+    ],
+    help="Compile benchmark specs to frozen bundles, put them to models, and score the replies.",
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def main() -> None:
+    """Runs the command line and exits with a documented code: 0 done, 1 a difference or a failed gate,
+    2 input or arguments, 3 integrity, 4 provider or network, 70 our bug, 130 interrupted."""
+    if COMPLETION in os.environ:
+        dia.main(prog_name="dia", complete_var=COMPLETION)
+    gc.set_threshold(YOUNG)
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # before its first line, or while what went wrong is being told
+        _say("interrupted")
+        code = 130
+    gc.freeze()  # all that is left goes with the process, and need not be looked through once more
+    sys.exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of the command line with these arguments."""
+    from dia_language.diagnostics import DiaError
+
+    context: click.Context | None = None
+    stderr = sys.stderr
+    try:
+        context = dia.make_context("dia", [ALONE.get(word, word) for word in arguments])
+        with context:
+            return int(dia.invoke(context) or 0)
+    except click.exceptions.Exit as end:
+        return int(end.exit_code)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - the reader of our output has gone
+        return 0
+    except DiaError as error:
+        tell(error)
+        return error.exit_code
+    except OSError as error:
+        return _refused(error, context)
+    except Exception:
+        return _bug(context)
+    finally:
+        while isinstance(sys.stderr, Tee):
+            sys.stderr = sys.stderr.closed()
+        sys.stderr = stderr
+
+
+def tell(error: Any) -> None:
+    """Prints the diagnostics of an expected failure, with excerpts where the sources are at hand."""
+    from dia_language.diagnostics import told
+
+    for entry in error.diagnostics:
+        _say(told(entry, getattr(error, "sources", {})))
+
+
+def _say(text: str) -> None:
+    """Prints to standard error; the exit code tells where that takes nothing."""
+    with contextlib.suppress(OSError):
+        click.echo(text, err=True)
+
+
+def _refused(error: OSError, context: click.Context | None) -> int:
+    """Tells what the system does not do: a name that is too long, a disk that is full, a folder that is closed."""
+    from dia_language.diagnostics import DiaError, Diagnostic, visible
+
+    if error.errno is None or (context is not None and context.find_root().meta.get("dia.debug")):
+        return _bug(context)
+    name = f"`{str(error.filename)[:200]}`: " if error.filename is not None else ""
+    message = visible(f"the system refuses: {name}{str(error.strerror).lower()}")
+    tell(DiaError(Diagnostic("E603", message, None, "--debug shows where")))
+    return 2
+
+
+def _bug(context: click.Context | None) -> int:
+    """Writes the traceback to a log file, or shows it with --debug."""
+    import traceback
+
+    meta = context.find_root().meta if context is not None else {}
+    text = traceback.format_exc()
+    if meta.get("dia.debug"):
+        _say(text)
+        return 70
+    where = _kept(text, meta.get("dia.log_file"))
+    message = text.strip().splitlines()[-1]
+    _say(f"error[E900]: a bug of dia: {message}\n  help: {where}--debug shows it")
+    return 70
+
+
+def _kept(text: str, path: str | None) -> str:
+    """Where the traceback lies now; nothing where no disk takes it."""
+    import tempfile
+
+    try:
+        if path is None:
+            handle, path = tempfile.mkstemp(prefix="dia-", suffix=".log")
+            os.close(handle)
+        with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs start-up time
+            file.write(text)
+    except OSError:
+        return ""
+    return f"the traceback is in {path}; "
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Defaults of options from `dia.toml`, or from `[tool.dia]` in pyproject.toml; the command line wins.
+
+jobs = 2              # for every command that has the option
+
+[compile]             # for one command
+k = 10
+out = "bundles"
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
+
+if TYPE_CHECKING:
+    import click
+
+OWN, PROJECT = "dia.toml", "pyproject.toml"
+# What decides where keys go, which files are sent, what is believed and which programs run is said on the command line:
+# the folder may be a stranger's.
+NEVER = frozenset({"base-url", "key-name", "model", "through", "parameter", "system", "cache", "allow-programs"})
+# What only a command line may give: a file in a stranger's folder has no say in it.
+NEVER_HERE = frozenset({"allow-programs"})
+LARGEST = 200_000
+DEEPEST = 300
+
+
+def default_map(command: click.Command, name: str, commands: Iterable[str]) -> dict[str, Any]:
+    """The defaults of a command's options by the names of its parameters.
+
+    Raises DiaError (exit code 2) for a file that cannot be read, and for keys that are no option or command.
+    """
+    source, table = _table()
+    if not table:
+        return {}
+    options = {flag.lstrip("-"): option.name for option in command.params for flag in option.opts if option.name}
+    known = set(commands)
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            _require(key in known, source, f"`{key}` is no command", key, known)
+        elif key in options:
+            _require(key not in NEVER, source, f"`{key}` stands on the command line alone")
+            found[str(options[key])] = _plain(value, source, key)
+    own = table.get(name, {})
+    for key, value in own.items() if isinstance(own, Mapping) else ():
+        _require(key in options, source, f"`{name}` has no option `{key}`", key, options)
+        _require(key not in NEVER, source, f"`{key}` stands on the command line alone")
+        found[str(options[key])] = _plain(value, source, key)
+    return found
+
+
+def _table() -> tuple[str, Mapping[str, Any]]:
+    """The file that has defaults, and what it says."""
+    if os.path.isfile(OWN):  # noqa: PTH113 - pathlib costs start-up time
+        return OWN, _read(OWN)
+    if os.path.isfile(PROJECT):  # noqa: PTH113
+        tool = _read(PROJECT).get("tool", {})
+        table = tool.get("dia", {}) if isinstance(tool, Mapping) else {}
+        return PROJECT, table if isinstance(table, Mapping) else {}
+    return OWN, {}
+
+
+def _read(name: str) -> Mapping[str, Any]:
+    import re
+    import tomllib
+
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123
+            text = file.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise ValueError(f"larger than {LARGEST} bytes")
+        if any(part.count(b".") > DEEPEST for part in re.split(rb"[=\n]", text)):
+            raise ValueError(f"a key of more than {DEEPEST} parts")  # tomllib takes cubic time for it
+        return tomllib.loads(text.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        why = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise DiaError(Diagnostic("E605", f"{name} cannot be read: {why}")) from None
+
+
+def _plain(value: Any, source: str, key: str) -> Any:
+    _require(key not in NEVER_HERE, source, f"`{key}` is given on the command line alone")
+    _require(isinstance(value, (str, int, bool, list)), source, f"`{key}` must be text, an integer, a list or true")
+    return value
+
+
+def _require(holds: bool, source: str, message: str, key: str = "", known: Iterable[str] = ()) -> None:
+    if not holds:
+        raise DiaError(Diagnostic("E605", f"{source}: {message}", None, did_you_mean(key, known) if key else None))

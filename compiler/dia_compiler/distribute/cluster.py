@@ -1,0 +1,216 @@
+"""Workers on other machines: the tasks of a compile, handed to a Dask cluster in handfuls.
+
+`distributed` is imported here and nowhere else. The cluster is the user's own: it runs what is sent to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import secrets
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from queue import Empty, SimpleQueue
+from time import monotonic, sleep
+from types import ModuleType
+from typing import Any
+
+from dia_compiler.distribute.cluster_task import OtherVersions, dismiss, outcomes_of
+from dia_compiler.freeze.versions import versions
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.workers.pool import Crew, Outcome, Task, WorkerBug
+
+LOCAL = "local"
+HANDFUL = 10  # tasks that go to a worker together: what a scheduler does for each costs about a millisecond
+AHEAD = 2  # handfuls for each thread of the workers, so that none waits for the client
+SECONDS_TO_CONNECT = 10
+SECONDS_WITHOUT_WORKERS = 30.0
+SECONDS_BETWEEN_LOOKS = 2.0
+SECONDS_BETWEEN_TRIES = 0.2
+# Workers of our own need not watch themselves, which takes each 4 % of a core.
+LEAN = {
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.worker.profile.enabled": False,
+}
+INSTALL = "pip install 'dia-spec[cluster]'"
+
+
+class ClusterCrew(Crew):
+    """The workers of a Dask cluster; those of `local` are started on this machine and ended with it."""
+
+    def __init__(self, address: str, jobs: int) -> None:
+        """Raises DiaError: exit 2 where `distributed` is missing, exit 4 where nobody answers."""
+        super().__init__(0)
+        distributed = _distributed()
+        self.token, self.threads, self.looked = secrets.token_hex(8), 0, 0.0
+        self.cluster: Any = None
+        self.client: Any = None
+        self.address, self.versions = address, versions()
+        with _quiet():
+            try:
+                self.client = self._connected(distributed, jobs)
+            except (OSError, ValueError, TypeError) as error:
+                self.close()
+                why = str(error).splitlines()[0] if str(error) else type(error).__name__
+                raise unusable(f"the cluster `{address}` does not answer: {why[:200]}") from None
+
+    def _connected(self, distributed: ModuleType, jobs: int) -> Any:
+        if self.address == LOCAL:
+            import dask
+
+            with dask.config.set(LEAN), _deaf():
+                self.cluster = distributed.LocalCluster(
+                    n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                )
+            return distributed.Client(self.cluster, set_as_default=False, direct_to_workers=True)
+        if "://" not in self.address:
+            raise ValueError("an address is tcp://HOST:PORT, tls://HOST:PORT or `local`")
+        return distributed.Client(self.address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+
+    def run(self, tasks: Iterable[Task], label: str = "the solver") -> Generator[Outcome, None, None]:
+        """The outcomes of all tasks as they come; closing the generator cancels what is under way."""
+        waiting = tasks if isinstance(tasks, deque) else deque(tasks)
+        done: SimpleQueue[Any] = SimpleQueue()
+        under_way: dict[str, Any] = {}
+        try:
+            with _quiet():
+                while waiting or under_way:
+                    self._hand_over(waiting, under_way, done)
+                    yield from self._taken(under_way, done)
+        finally:
+            with _quiet(), contextlib.suppress(Exception):
+                self.client.cancel(list(under_way.values()))
+            self.close()
+
+    def _hand_over(self, waiting: deque[Task], under_way: dict[str, Any], done: SimpleQueue[Any]) -> None:
+        """Gives the scheduler as much as the workers need to be busy."""
+        self._look()
+        while waiting and len(under_way) < AHEAD * self.threads:
+            tasks = _handful(waiting, max(1, min(HANDFUL, len(waiting) // (AHEAD * self.threads))))
+            key = f"dia-{self.token}-{secrets.token_hex(8)}"
+            future = self.client.submit(outcomes_of, self.token, tasks, self.versions, key=key, pure=False)
+            under_way[key] = future
+            future.add_done_callback(done.put)
+
+    def _look(self) -> None:
+        """Counts the workers' threads now and then. Raises DiaError (exit 4) where there are none for long."""
+        begun = monotonic()
+        while not self.threads or monotonic() - self.looked > SECONDS_BETWEEN_LOOKS:
+            self.threads, self.looked = sum(self._asked(self.client.nthreads).values()), monotonic()
+            if self.threads:
+                return
+            if monotonic() - begun > SECONDS_WITHOUT_WORKERS:
+                raise unusable(f"the cluster `{self.address}` has no workers")
+            sleep(SECONDS_BETWEEN_TRIES)
+
+    def _taken(self, under_way: dict[str, Any], done: SimpleQueue[Any]) -> Iterator[Outcome]:
+        """What has come back."""
+        try:
+            future = done.get(timeout=SECONDS_BETWEEN_LOOKS)
+        except Empty:
+            if self.client.status != "running":
+                raise self._gone() from None
+            return
+        found = self._asked(future.result)
+        del under_way[future.key]
+        future.release()
+        yield from found
+
+    def _asked(self, question: Callable[[], Any]) -> Any:
+        """What the cluster says. Raises DiaError for what it cannot."""
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+        from distributed.comm.core import CommClosedError
+
+        try:
+            return question()
+        except OtherVersions as error:
+            message = f"a worker of `{self.address}` has {error}"
+            raise DiaError(Diagnostic("E621", visible(message), None, "install the same versions everywhere")) from None
+        except (ImportError, AttributeError) as error:
+            message = f"a worker of `{self.address}` cannot do the work: {error}"
+            raise DiaError(Diagnostic("E621", visible(message), None, "install dia-spec there, too")) from None
+        except KilledWorker:
+            raise unusable(f"workers of `{self.address}` died one after the other over the same task") from None
+        except WorkerBug:
+            raise
+        except (FutureCancelledError, CommClosedError, OSError, RuntimeError) as error:
+            if "deserialization" in str(error):
+                message = f"the scheduler of `{self.address}` cannot read the work"
+                mend = "install dia-spec and the same versions there, too"
+                raise DiaError(Diagnostic("E621", visible(message), None, mend)) from None
+            raise self._gone() from None
+
+    def _gone(self) -> DiaError:
+        return unusable(f"the scheduler of `{self.address}` has gone")
+
+    def close(self) -> None:
+        """Ends what was kept on the workers for this compile, and what was started here."""
+        super().close()
+        client, self.client = self.client, None
+        cluster, self.cluster = self.cluster, None
+        with _quiet(), contextlib.suppress(Exception):
+            if client is not None:
+                if client.status == "running" and cluster is None:
+                    client.run(dismiss, self.token, on_error="ignore")
+                client.close(timeout=2)
+        with _quiet(), contextlib.suppress(Exception):
+            if cluster is not None:
+                cluster.close(timeout=5)
+
+
+def unusable(message: str) -> DiaError:
+    """The error for a cluster that does not do its work (exit 4)."""
+    return DiaError(Diagnostic("E620", visible(message), None, "start it, and compile again: nothing was written"), 4)
+
+
+def _handful(waiting: deque[Task], most: int) -> list[Task]:
+    """The first tasks, as many as stand together and are of one template."""
+    tasks = [waiting.popleft()]
+    while waiting and len(tasks) < most and waiting[0].arguments[0] is tasks[0].arguments[0]:
+        tasks.append(waiting.popleft())
+    return tasks
+
+
+def _distributed() -> ModuleType:
+    """The package. Raises DiaError (exit 2) where it is not installed."""
+    try:
+        return importlib.import_module("distributed")
+    except ImportError:
+        message = "`--cluster` needs the extra `cluster`"
+        raise DiaError(Diagnostic("E206", message, None, INSTALL)) from None
+
+
+@contextlib.contextmanager
+def _deaf() -> Generator[None, None, None]:
+    """Processes that are started meanwhile do not hear Ctrl-C: who has started them ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _quiet() -> Generator[None, None, None]:
+    """Keeps what Dask logs and warns of from the user, who is told in our words."""
+    import warnings
+
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    before = [logger.level for logger in loggers]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL + 1)
+        try:
+            yield
+        finally:
+            for logger, level in zip(loggers, before, strict=True):
+                logger.setLevel(level)

@@ -1,0 +1,80 @@
+"""What a worker of a cluster does: tasks of a compile, in a process of its own that can be killed as everywhere.
+
+A bundle of tasks is a pure function of its arguments: made twice, on whatever machine, it gives the same.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from threading import Lock
+from typing import Any
+
+from dia_compiler.freeze.versions import difference, versions
+from dia_language.workers.pool import Crew, Outcome, Task
+
+_LOCK = Lock()
+_IDLE: dict[str, list[Crew]] = {}
+
+
+class OtherVersions(Exception):
+    """A worker whose bytes might differ: what it has otherwise."""
+
+
+def outcomes_of(token: str, tasks: list[Task], expected: Mapping[str, str]) -> list[Outcome]:
+    """Everything that comes of the tasks. Raises OtherVersions where this machine is not as the client's.
+
+    The token names the compile: what a process has prepared for one of them is of no use to another.
+    """
+    other = difference(_versions(), expected)
+    if other is not None:
+        raise OtherVersions(other)
+    crew = _borrowed(token)
+    try:
+        return list(crew.outcomes(deque(map(_at_home, tasks))))
+    finally:
+        with _LOCK:
+            _IDLE.setdefault(token, []).append(crew)
+
+
+def dismiss(token: str) -> None:
+    """Ends the processes that were kept for a compile."""
+    with _LOCK:
+        crews = _IDLE.pop(token, [])
+    for crew in crews:
+        crew.close()
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return versions()
+
+
+def _at_home(task: Task) -> Task:
+    """The task with a temporary folder of this machine instead of one of the client's."""
+    work, *others = task.arguments
+    return replace(task, arguments=(replace(work, means=replace(work.means, scratch="")), *others))
+
+
+def _borrowed(token: str) -> Crew:
+    with _LOCK:
+        if _IDLE.get(token):
+            return _IDLE[token].pop()
+        with _may_have_children():
+            return Crew(1, "dia_compiler.distribute.task", ("sympy", "numpy"))
+
+
+@contextmanager
+def _may_have_children() -> Iterator[None]:
+    """Dask's workers are daemons, to which Python refuses children; ours end with their parent all the same."""
+    facts: dict[str, Any] = getattr(multiprocessing.current_process(), "_config", {})
+    was_daemon = facts.pop("daemon", None)
+    try:
+        yield
+    finally:
+        if was_daemon is not None:
+            facts["daemon"] = was_daemon

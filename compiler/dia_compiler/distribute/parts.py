@@ -1,0 +1,224 @@
+"""Parts of a compile: which instances each holds, and the folder that one lies in until all of them are merged.
+
+A part is told by its `part.json`, which lists every other file with its SHA-256. What it holds depends on the specs,
+the seed, k, its number and the number of parts alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dia_compiler.freeze.output import SPAN
+from dia_compiler.freeze.shards import Files, put
+from dia_compiler.freeze.spool import PARTS, Spool
+from dia_compiler.generate.expand import ALL
+from dia_compiler.parse.model import Template
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.canonical import manifest_bytes
+from dia_runtime.bundle.files import measure, open_inside, refused_path, walk
+from dia_runtime.bundle.manifest import checksum, with_checksum
+from dia_runtime.bundle.parse import parse
+
+FORMAT = 1
+NAME = "part.json"
+LARGEST = 1 << 25
+MOST = 1_000_000
+ROWS, SPECS = "rows", "specs"
+WRITTEN = re.compile(r"([0-9]{1,7})/([0-9]{1,7})", re.ASCII)
+SHAPE: dict[str, type] = {
+    "part": int, "of": int, "benchmark": str, "order": dict, "specs": dict, "left_out": list, "templates": list,
+    "versions": dict, "files": dict,
+}  # fmt: skip
+ORDERED: dict[str, tuple[type, ...]] = {
+    "seed": (str,), "k": (int,), "limit": (int, type(None)), "chosen": (list,), "shard_size": (int,),
+    "is_strict": (bool,),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which part of how many."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+def share(text: str) -> Share:
+    """The part that I/N names. Raises DiaError (exit 2) where there is none."""
+    found = WRITTEN.fullmatch(text)
+    number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= number <= of <= MOST:
+        message = visible(f"`{text[:40]}` is no part: it is the number of a part and how many there are")
+        raise DiaError(Diagnostic("E600", message, None, "write `--part 1/4`, then 2/4, 3/4 and 4/4"))
+    return Share(number, of)
+
+
+def range_of(template: Template, k: int, place: int, held: Share) -> tuple[int, int | None] | None:
+    """First instance and the end of those that the part holds of the template at that place; None for none of it.
+
+    A template of many instances that follow each other is divided among all parts. Any other one lies whole in one.
+    """
+    count = k if template.instances is None else template.instances
+    is_divided = template.each is None and not template.is_boundary_first and count != ALL and int(str(count)) > SPAN
+    if not is_divided:
+        return (0, None) if place % held.of == held.number - 1 else None
+    first, last = (int(str(count)) * at // held.of for at in (held.number - 1, held.number))
+    return (first, last) if first < last else None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What a part holds of a template, and what its workers said of that."""
+
+    template: str
+    first: int
+    spool: Spool
+    summary: Mapping[str, Any]
+
+
+def write_part(folder: Path, facts: Mapping[str, Any], specs: Mapping[str, bytes], pieces: list[Piece]) -> int:
+    """The number of rows; writes the part into the folder, which is empty."""
+    files: Files = {}
+    for name, content in sorted(specs.items()):
+        put(folder, f"{SPECS}/{name}", content, files)
+    (folder / ROWS).mkdir(exist_ok=True)
+    for number, piece in enumerate(pieces):
+        for kind, part in piece.spool.parts.items():
+            name = f"{ROWS}/{number}.{kind}"
+            part.flush(part.path or folder / name)
+            if part.path is not None:
+                part.path.rename(folder / name)
+            found = measure(folder, name, part.size)
+            files[name] = {"size": found.size, "sha256": found.sha256}
+    told = [
+        {"template": piece.template, "first": piece.first, "rows": piece.spool.rows, "sample": piece.spool.sample,
+         "summary": piece.summary}
+        for piece in pieces
+    ]  # fmt: skip
+    shown = {name: files[f"{SPECS}/{name}"]["sha256"] for name in specs}
+    described = with_checksum({"format": FORMAT, **facts, "specs": shown, "templates": told, "files": files})
+    put(folder, NAME, manifest_bytes(described), {})
+    return sum(piece.spool.rows for piece in pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A part that lies on the disk, every file of it as its `part.json` says."""
+
+    folder: Path
+    facts: Mapping[str, Any]
+
+    @property
+    def share(self) -> Share:
+        """Which part of how many."""
+        return Share(self.facts["part"], self.facts["of"])
+
+    def pieces(self) -> dict[str, Piece]:
+        """Template -> what the part holds of it."""
+        found = {}
+        for number, told in enumerate(self.facts["templates"]):
+            spool = Spool()
+            spool.rows, spool.sample = told["rows"], told["sample"]
+            for kind in PARTS:
+                part = spool.parts[kind]
+                part.path = self.folder / ROWS / f"{number}.{kind}"
+                part.size = self.facts["files"][f"{ROWS}/{number}.{kind}"]["size"]
+            found[told["template"]] = Piece(told["template"], told["first"], spool, told["summary"])
+        return found
+
+
+def found_parts(path: Path) -> list[Path]:
+    """The folders of parts that a path names: itself, or those right below it. Raises DiaError (exit 2) for none."""
+    if (path / NAME).is_file():
+        return [path]
+    below = sorted(place.parent for place in path.glob(f"*/{NAME}")) if path.is_dir() else []
+    if not below:
+        help = "give folders that `dia compile --part I/N` made, or runs"
+        raise DiaError(Diagnostic("E610", visible(f"`{path}` is no part, and holds none"), None, help))
+    return below
+
+
+def read_part(folder: Path) -> Held:
+    """The part that lies there. Raises DiaError (exit 3) where a byte of it is not what it was."""
+    try:
+        with open_inside(folder, NAME) as file:
+            encoded = file.read(LARGEST + 1)
+        facts: Any = parse(encoded) if len(encoded) <= LARGEST else None
+        if not _is_whole(facts, encoded):
+            raise damaged(folder, f"`{NAME}` is not what its own checksum says")
+        for name, entry in facts["files"].items():
+            found = measure(folder, name, entry["size"])
+            if (found.size, found.sha256) != (entry["size"], entry["sha256"]):
+                raise damaged(folder, f"`{name}` has other bytes than `{NAME}` says")
+        for name, _ in walk(folder):
+            if name != NAME and name not in facts["files"]:
+                raise damaged(folder, f"`{name}` is not listed in `{NAME}`")
+    except (OSError, ValueError) as error:
+        why = f"`{Path(error.filename).name}` is missing" if isinstance(error, FileNotFoundError) else str(error)
+        raise damaged(folder, why) from None
+    return Held(folder, facts)
+
+
+def damaged(folder: Path, why: str) -> DiaError:
+    """The error for a part that is not what was made (exit 3)."""
+    message = visible(f"the part `{folder}` is damaged: {why}")
+    return DiaError(Diagnostic("E611", message, None, "make this part again"), 3)
+
+
+def _is_whole(facts: Any, encoded: bytes) -> bool:
+    """Whether the description has the right shape, and is what its checksum says."""
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        return False
+    if any(type(facts.get(name)) is not kind for name, kind in SHAPE.items()):
+        return False
+    order, files = facts["order"], facts["files"]
+    if any(type(order.get(name)) not in kinds for name, kinds in ORDERED.items()):
+        return False
+    if not (_is_possible(facts) and all(f"{SPECS}/{name}" in files for name in order["chosen"])):
+        return False
+    if not all(_is_entry(name, entry) for name, entry in files.items()):
+        return False
+    wanted = {f"{SPECS}/{name}": digest for name, digest in facts["specs"].items()}
+    if any(files.get(name, {}).get("sha256") != digest for name, digest in wanted.items()):
+        return False
+    if not all(_is_told(told, number, files) for number, told in enumerate(facts["templates"])):
+        return False
+    return facts.get("checksum") == checksum(facts) and manifest_bytes(facts) == encoded
+
+
+def _is_possible(facts: Mapping[str, Any]) -> bool:
+    """Whether numbers are in their ranges, and lists hold what they should."""
+    order = facts["order"]
+    told = [facts["versions"].values(), facts["specs"].values(), order["chosen"]]
+    return (
+        1 <= facts["part"] <= facts["of"] <= MOST
+        and min(order["k"], order["shard_size"], 1 if order["limit"] is None else order["limit"]) >= 1
+        and all(isinstance(text, str) for texts in told for text in texts)
+        and all(isinstance(item, dict) and type(item.get("template")) is str for item in facts["left_out"])
+    )
+
+
+def _is_entry(name: str, entry: Any) -> bool:
+    return (
+        refused_path(name) is None
+        and isinstance(entry, dict)
+        and type(entry.get("size")) is int
+        and type(entry.get("sha256")) is str
+    )
+
+
+def _is_told(told: Any, number: int, files: Mapping[str, Any]) -> bool:
+    """Whether the entry of a template has the right shape, and its files are listed."""
+    kinds = {"template": str, "first": int, "rows": int, "sample": str, "summary": dict}
+    return (
+        isinstance(told, dict)
+        and all(type(told.get(name)) is kind for name, kind in kinds.items())
+        and all(f"{ROWS}/{number}.{kind}" in files for kind in PARTS)
+    )

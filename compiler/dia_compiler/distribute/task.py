@@ -1,0 +1,314 @@
+"""What workers do: the rows of a template, all of them or a stretch of its instances."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dia_compiler.analyze.items import Item
+from dia_compiler.analyze.prepare import prepare
+from dia_compiler.analyze.settings import Settings
+from dia_compiler.distribute.worker_resources import NOTHING_LENT, Means
+from dia_compiler.freeze.output import SPAN
+from dia_compiler.freeze.spool import Batch, framed
+from dia_compiler.generate.bundle_rows import Writer
+from dia_compiler.generate.examples import check_examples
+from dia_compiler.generate.expand import ALL, Draft, Expansion, Instance
+from dia_compiler.generate.session_expand import expansion_of
+from dia_compiler.parse.model import Benchmark, Template
+from dia_compiler.sampling.degrees_of_freedom import Freedom
+from dia_compiler.sampling.instance_tree import DRY_POSITIONS, Exhausted, Walker
+from dia_language.confinement import permission
+from dia_language.diagnostics import DiaError, Diagnostic, Faults
+from dia_language.expressions.budgets import STEPS
+from dia_language.expressions.limits import INTEGER_DIGITS
+from dia_language.workers import heartbeat
+from dia_language.workers.heartbeat import found, seek
+from dia_language.workers.pool import Places
+
+BATCH_ROWS = 100
+BATCH_BYTES = 1 << 18
+KEPT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A template to be expanded: everything that its rows depend on."""
+
+    template: Template
+    benchmark: Benchmark
+    lists: dict[str, list[str]]
+    settings: Settings
+    k: int
+    canary: str | None
+    is_trial: bool = False
+    span: int = SPAN
+    means: Means = NOTHING_LENT
+    first: int = 0
+    last: int | None = None  # only the instances from `first` on and below `last`, where it can be divided
+
+    @property
+    def share(self) -> int:
+        """How many instances are wanted of it."""
+        return (self.k if self.last is None else self.last) - self.first
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a worker says of a template beside its rows: `wanted` instances are to be made, if they are not yet."""
+
+    freedom: Freedom
+    acceptance: tuple[int, int]
+    functions: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+    wanted: int | None = None
+    goes_straight: bool = False
+    next_position: int = 0
+    tools: dict[str, str] = field(default_factory=dict)
+
+    def with_draws(self, acceptance: tuple[int, int], tools: dict[str, str]) -> Summary:
+        """The summary with more draws, and with the tools that they used."""
+        kept, made = (one + other for one, other in zip(self.acceptance, acceptance, strict=True))
+        return replace(self, acceptance=(kept, made), tools={**self.tools, **tools})
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a worker says first of a template whose expressions are right: the warnings so far."""
+
+    warnings: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a worker says of a stretch of instances: draws kept and made, and the hole before which it ends."""
+
+    acceptance: tuple[int, int]
+    hole: int | None = None
+    tools: dict[str, str] = field(default_factory=dict)
+
+
+class _Batches:
+    """Rows gathered until there are enough of them to be sent."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+        self.empty()
+
+    def empty(self) -> None:
+        self.questions: list[bytes] = []
+        self.answers: list[bytes] = []
+        self.index: list[bytes] = []
+        self.assets: list[bytes] = []
+        self.size, self.sample = 0, ""
+
+    def add(self, instances: list[Instance]) -> Iterator[Batch]:
+        """Takes the rows of the instances; gives the batches that are full."""
+        for instance, (question, answer, entry) in zip(instances, self.writer.rows(instances), strict=True):
+            self.sample = self.sample if self.questions else instance.text[:40]
+            self.questions.append(question)
+            self.answers.append(answer)
+            self.index.append(entry)
+            self.size += len(question) + len(answer)
+            if instance.beside:
+                self.assets += [framed(held.digest, held.extension, held.content) for held in instance.beside]
+                self.size += sum(len(held.content) for held in instance.beside)
+            if len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES:
+                yield from self.rest()
+
+    def rest(self) -> tuple[Batch, ...]:
+        """What is left, as the last batch."""
+        if not self.index:
+            return ()
+        parts = (self.questions, self.answers, self.index, self.assets)
+        questions, answers, index, assets = map(b"".join, parts)
+        batch = Batch(len(self.index), questions, answers, index, self.sample, assets)
+        self.empty()
+        return (batch,)
+
+
+def expand_template(work: Work) -> Iterator[Any]:
+    """Batches of rows, then the summary; only the first instances where the rest can be made in stretches.
+
+    Raises DiaError with every fault of the template.
+    """
+    faults = Faults()
+    expansion = yield from _prepared(work, faults, is_first=True)
+    _check(expansion, faults)
+    total = _divisible(expansion, work)
+    batches, place, is_straight = _Batches(Writer(expansion, work.canary)), 0, True
+    stop = min(work.span, total if work.last is None else work.last) if total is not None else None
+    for group in expansion.groups(expansion.drafts(work.k, work.is_trial, stop)):
+        place = group[-1].position
+        is_straight = is_straight and all(instance.position == instance.number for instance in group)
+        yield from batches.add(group)
+    yield from batches.rest()
+    yield _summary(expansion, faults, total, is_straight, place + 1)
+
+
+def _summary(expansion: Expansion, faults: Faults, total: int | None, is_straight: bool, following: int) -> Summary:
+    drawing = expansion.drawing
+    warnings = tuple(entry for entry in faults.entries if entry.severity == "warning")
+    functions = tuple(sorted(expansion.prepared.used_functions))
+    drawn = (drawing.drawn - drawing.rejected, drawing.drawn)
+    return Summary(expansion.freedom, drawn, functions, warnings, total, is_straight, following, permission.used())
+
+
+def expand_later(work: Work) -> Iterator[Any]:
+    """The summary of a template of which instances from the number `first` on are wanted, and no row.
+
+    Where its first instances stand at the positions of their numbers, the others are taken to do so too: whoever joins
+    them sees whether they follow each other. Else the position is sought by a walk over parameters alone.
+    """
+    faults = Faults()
+    expansion = yield from _prepared(work, faults, is_first=True)
+    total = _divisible(expansion, work)
+    position = 0 if total is None else _following(expansion, work)
+    yield _summary(expansion, faults, total, position == work.first, position)
+
+
+def _following(expansion: Expansion, work: Work) -> int:
+    """The position from which on the instance of the number `first` is sought."""
+    walker, ahead = expansion.drawing.walker(Item()), min(work.span, work.first)
+    position = number = dry = 0
+    while number < work.first:
+        if position == number == ahead:
+            return work.first
+        is_hole = _sought(expansion, walker, position, number, work.k) is None
+        dry, number, position = dry + 1 if is_hole else 0, number + (not is_hole), position + 1
+        if dry >= DRY_POSITIONS:
+            raise expansion.too_few(number, work.k, Item(), "the walk over all choices ends")
+    return position
+
+
+def _divisible(expansion: Expansion, work: Work) -> int | None:
+    """How many instances there will be, where they are many and can be made in stretches; else None."""
+    template, (item, *others) = work.template, expansion.drawing.items
+    is_plain = expansion.drawing.each is None and not template.is_boundary_first and not others
+    if work.is_trial or not is_plain or template.instances == ALL or not expansion.drawing.has_choices(item):
+        return None
+    wanted = expansion.wanted(item, work.k, False)
+    return wanted if wanted is not None and wanted > work.span else None
+
+
+def expand_stretch(work: Work, first: int, last: int) -> Iterator[Any]:
+    """Batches of rows of instances that stand at the positions of their numbers, then the stretch; ends at a hole."""
+    expansion = yield from _prepared(work, Faults())
+    batches, walker = _Batches(Writer(expansion, work.canary)), expansion.drawing.walker(Item())
+    number = first
+    for group in expansion.groups(_straight(expansion, walker, first, last, work.k)):
+        yield from batches.add(group)
+        number = group[-1].number + 1
+    yield from batches.rest()
+    hole = number if number < last else None
+    yield Stretch((walker.drawn - walker.rejected, walker.drawn), hole, permission.used())
+
+
+def _straight(expansion: Expansion, walker: Walker[Any], first: int, last: int, k: int) -> Iterator[Draft]:
+    """What the instances are made of that stand at the positions of their numbers, up to a hole."""
+    for number in range(first, last):
+        scope = _sought(expansion, walker, number, number, k)
+        if scope is None:
+            return
+        yield Draft(Item(), number, number, scope)
+
+
+def expand_rest(work: Work, first: int, last: int, position: int) -> Iterator[Any]:
+    """Batches of rows of all instances from the number `first` on, which are sought from the position on."""
+    expansion = yield from _prepared(work, Faults())
+    batches, walker = _Batches(Writer(expansion, work.canary)), expansion.drawing.walker(Item())
+    for group in expansion.groups(_scattered(expansion, walker, first, last, work.k, position)):
+        yield from batches.add(group)
+    yield from batches.rest()
+    yield Stretch((walker.drawn - walker.rejected, walker.drawn), tools=permission.used())
+
+
+def _scattered(
+    expansion: Expansion, walker: Walker[Any], first: int, last: int, k: int, position: int
+) -> Iterator[Draft]:
+    """What the instances of these numbers are made of, sought from the position on."""
+    number, dry = first, 0
+    while number < last:
+        scope = _sought(expansion, walker, position, number, k)
+        dry = dry + 1 if scope is None else 0
+        if scope is not None:
+            yield Draft(Item(), number, position, scope)
+            number += 1
+        elif dry >= DRY_POSITIONS:
+            raise expansion.too_few(number, k, Item(), "the walk over all choices ends")
+        position += 1
+
+
+def _sought(expansion: Expansion, walker: Walker[Any], position: int, count: int, k: int) -> Any:
+    """The parameters at a position, or None where it is a hole."""
+    seek()
+    try:
+        return walker.at(position)
+    except Exhausted as error:
+        raise expansion.too_few(count, k, Item(), str(error)) from None
+    finally:
+        found()
+
+
+_EXPANSIONS: dict[tuple[str, str, str], Expansion] = {}
+
+
+def _prepared(work: Work, faults: Faults, is_first: bool = False) -> Generator[Any, None, Expansion]:
+    """Yields where expressions stand; gives the template ready to be expanded, which stays ready for its stretches."""
+    key = (work.benchmark.folder, work.template.file, work.settings.seed)
+    held = None if is_first else _EXPANSIONS.pop(key, None)
+    allow(work)
+    if held is None:
+        with _literals_bounded():
+            made = prepare(work.template, work.benchmark, faults, work.lists, work.means.programs)
+        if faults.errors:
+            raise DiaError(faults.errors)
+        yield Places(made.places)
+        yield Ready(tuple(faults.entries))
+        held = expansion_of(made, work.settings, work.means)
+    while len(_EXPANSIONS) >= KEPT:
+        del _EXPANSIONS[next(iter(_EXPANSIONS))]
+    _EXPANSIONS[key] = held
+    return held
+
+
+def allow(work: Work) -> None:
+    """Sets what evaluations of the template may take, and whether they may start programs."""
+    limits = work.template.limits
+    heartbeat.allow(
+        int(limits.get("steps", STEPS)), float(limits.get("seconds", heartbeat.SECONDS)),
+        int(limits.get("digits", INTEGER_DIGITS)),
+    )  # fmt: skip
+    permission.permit(work.means.programs)
+
+
+@contextmanager
+def _literals_bounded() -> Iterator[None]:
+    """Reads expressions as the check does, which refuses numbers of more digits than Python reads."""
+    held = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(held)
+
+
+def _check(expansion: Expansion, faults: Faults) -> None:
+    """Raises DiaError unless every domain that can be made without a draw is right and every example comes out."""
+    makers = list(expansion.prepared.makers.values())
+    for entry in expansion.prepared.entry_makers.values():
+        makers += entry.values()
+    before = len(faults.errors)
+    for maker in makers:
+        if maker.is_fixed:
+            try:
+                maker.make(dict(expansion.lists))
+            except DiaError as error:
+                faults.entries.extend(error.diagnostics)
+    if len(faults.errors) == before:
+        check_examples(expansion, faults)
+    if faults.errors:
+        raise DiaError(faults.errors)

@@ -1,0 +1,30 @@
+"""What a compile lends to its workers beside their work; no byte of a bundle depends on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dia_language.confinement.permission import CONFINED, NO
+from dia_runtime.data import data_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """The folder for what asset builders write meanwhile; where it is empty, a temporary one is made.
+
+    `programs` is what specs may do that ask for programs to be run: `no`, `confined` or `unconfined`.
+    """
+
+    scratch: str = ""
+    programs: str = NO
+
+
+NOTHING_LENT = Means()
+
+
+def programs_of(folder: Path, asked: str) -> str:
+    """What the specs of a folder may do: what was asked for, but those that come with dia may run confined programs."""
+    shipped = (data_folder() / "specs").resolve()
+    comes_with_dia = asked == NO and (shipped == folder.resolve() or shipped in folder.resolve().parents)
+    return CONFINED if comes_with_dia else asked

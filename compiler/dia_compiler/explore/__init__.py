@@ -1,0 +1,23 @@
+"""Boundary search: new items at which a model succeeds about half of the time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dia_compiler.explore.search import Explored as Explored
+    from dia_compiler.explore.search import Wanted as Wanted
+    from dia_compiler.explore.search import Wishes as Wishes
+    from dia_compiler.explore.search import as_record as as_record
+    from dia_compiler.explore.search import explore as explore
+
+PUBLIC = ("Explored", "Wanted", "Wishes", "as_record", "explore")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+    from dia_compiler.explore import search
+
+    return getattr(search, name)

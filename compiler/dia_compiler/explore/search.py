@@ -1,0 +1,520 @@
+"""Boundary search over a template: moved templates are compiled, asked and moved on, until enough lie at the boundary.
+
+Everything is ordinary: a round's items are a benchmark of moved templates, its bundle is one that `dia compile` makes,
+its replies are a run. A search follows from its seed and the replies alone, so that the same command finds the rounds
+of an interrupted one and asks what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dia_language.confinement.permission import NO
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.open import open_bundle
+from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.grading.verdicts import Judge, Rules
+from dia_runtime.psychometrics.boundary.ability import Prior, ability
+from dia_runtime.psychometrics.boundary.belief import Guide
+from dia_runtime.psychometrics.boundary.search import Ask, Item, Plan, Search
+from dia_runtime.psychometrics.boundary.space import Cell
+from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, read_bank, write_bank
+from dia_runtime.psychometrics.rasch.bank import as_record as bank_record
+from dia_runtime.respondents.respondent import Reply
+from dia_runtime.running.run import RunSummary, Terms, run
+from dia_runtime.store.store import Store, read_store
+
+from dia_compiler.analyze.check import CheckedBenchmark, check
+from dia_compiler.api import compile
+from dia_compiler.explore.variations import Moves, moves_of
+from dia_compiler.freeze.fingerprint import digest_of
+from dia_compiler.freeze.output import Frozen
+from dia_compiler.parse.discover import BENCHMARK_FILE, discover
+from dia_compiler.pipeline import SpecFaults
+
+STATE, REPORT, BANK = "explore.json", "report.json", "bank.json"
+ROUNDS, SPECS, FOUND = "rounds", "specs", "found"
+UNASKED = "questions without a reply"
+UNITS = ("instances", "items", "templates", "columns")
+TEMPLATE = re.compile(rb"^template\s*:", re.MULTILINE)
+WIDE = 3.0  # logits: how unsure the difficulty of a new item is before its trials
+Z = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is to be explored: which parameters, of which ability the model is, by which plan and chain.
+
+    `runs` are those that the bank was calibrated from: what makes items hard is explained by them.
+    """
+
+    plan: Plan
+    moved: tuple[str, ...] = ()
+    ability: float | None = None
+    runs: tuple[Path, ...] = ()
+    chain: str = "strict"
+    programs: str = NO
+
+
+@dataclass(slots=True)
+class Explored:
+    """What a search came to: the search itself, how it ended, and what was made of it."""
+
+    search: Search
+    moves: Moves
+    model: str
+    ability: float
+    ability_se: float | None
+    ending: str
+    rounds: int
+    requests: int
+    trouble: RunSummary | None
+    links: list[tuple[Item, float, float]] = field(default_factory=list)
+    bundle: Frozen | None = None
+    bank: Path | None = None
+
+
+@dataclass(slots=True)
+class _Round:
+    """The items that were made together: their bundle, their run, and the positions of each one's instances."""
+
+    bundle: Path
+    run: Path
+    positions: dict[int, list[int]]
+
+
+class Wanted:
+    """Chooses the questions that are wanted of a run, and have no reply yet."""
+
+    def __init__(self, store: Store, respondent: int, positions: Sequence[int]) -> None:
+        self.left = [position for position in positions if 1 not in store.answered(respondent, position)]
+        self.left.reverse()
+
+    def choose(self) -> int | None:
+        """The next question."""
+        return self.left.pop() if self.left else None
+
+    def heard(self, position: int, reply: Reply | None) -> None:
+        """Nothing: what comes next does not depend on replies."""
+
+
+def explore(
+    spec: Path,
+    bank_file: Path,
+    model: str,
+    out: Path,
+    wishes: Wishes,
+    terms: Terms,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Explored:
+    """The search, finished or as far as replies came; the accepted items as a bundle, and the bank with them.
+
+    Raises DiaError: exit 2 for what cannot be explored, exit 3 for a damaged bank.
+    """
+    bank = read_bank(bank_file)
+    place, error = _ability(bank, model, wishes.ability)
+    item, moves = _template(spec, wishes)
+    guide, told = _guide(bank, moves, place, wishes)
+    _begin(out, {**_identity(item, moves, bank, model, place, wishes), "foretold": told})
+    expedition = _Expedition(item, moves, model, out, wishes, terms, Search(moves.space, wishes.plan, guide), tell)
+    try:
+        expedition.go()
+    finally:
+        expedition.tidy()
+    search = expedition.search
+    found = Explored(
+        search, moves, model, place, error, expedition.trouble or search.ending or "", len(expedition.rounds),
+        expedition.requests, expedition.left,
+    )  # fmt: skip
+    if expedition.trouble is None and search.accepted:
+        found.links = list(_linked(found))
+        found.bundle = expedition.frozen(search.accepted)
+        found.bank = out / BANK
+        write_bank(_with(bank, found, expedition), found.bank)
+    return found
+
+
+def _ability(bank: Bank, model: str, given: float | None) -> tuple[float, float | None]:
+    """The model's ability and its error. Raises DiaError (exit 2) where nobody knows it."""
+    if bank.unit not in UNITS:
+        message = f"a bank whose items are {bank.unit} has no place for single items"
+        raise DiaError(Diagnostic("E897", message, None, "calibrate instances, items or templates"))
+    if given is not None:
+        return given, None
+    for entry in bank.models:
+        if entry.model == model:
+            return entry.ability, entry.se
+    message = visible(f"nothing is known of `{model[:80]}`: it has no replies in the bank")
+    help = "place it with `dia place`, and give what that says: `--ability 0.7`"
+    raise DiaError(Diagnostic("E897", message, None, help))
+
+
+def _template(spec: Path, wishes: Wishes) -> tuple[CheckedBenchmark, Moves]:
+    """The one template that the path names, and its moves. Raises DiaError for its faults."""
+    checked = check(discover([spec]), programs=wishes.programs)
+    if checked.faults.errors:
+        raise SpecFaults(checked.faults.ordered(checked.sources), checked.sources)
+    clean = [(item, template) for item in checked.benchmarks for template in item.clean]
+    if len(clean) != 1:
+        message = f"`{spec}` holds {len(clean)} templates that can be made"
+        raise DiaError(Diagnostic("E897", message, None, "name the file of one template"))
+    item, template = clean[0]
+    return item, moves_of(item, template, wishes.moved)
+
+
+def _guide(bank: Bank, moves: Moves, place: float, wishes: Wishes) -> tuple[Guide | None, str | None]:
+    """What foretells how often the model succeeds at a cell, by the explained difficulties, and a digest of these."""
+    if not wishes.runs:
+        return None, None
+    from dia_runtime.psychometrics.explain import explain
+    from dia_runtime.psychometrics.panel import read_panel
+
+    told = explain(read_panel(wishes.runs, bank.unit, wishes.chain), bank)
+    known: dict[Cell, tuple[float, float]] = {}
+
+    def guide(cell: Cell) -> tuple[float, float]:
+        if cell not in known:
+            parameters = _typical(moves, cell)
+            difficulty, error = told.predict(parameters, moves.skills(cell), moves.template.name)
+            known[cell] = (place - difficulty, error)
+        return known[cell]
+
+    return guide, digest_of([json.dumps(told.result, sort_keys=True)])
+
+
+def _typical(moves: Moves, cell: Cell) -> dict[str, Any]:
+    """Parameters as an instance of the cell may have them, for those that are moved as a whole."""
+    found: dict[str, Any] = {}
+    for name, middle in moves.middles(cell).items():
+        parameter, _, option = name.partition(".")
+        if not option:
+            found[parameter] = middle
+        elif option == "bits":
+            found[parameter] = 3 << max(middle - 2, 0)
+        elif option in ("length", "size"):
+            found[parameter] = [0] * middle
+    if moves.deck is not None:
+        found[moves.deck.parameter] = [0] * len(cell.skills)
+        found |= dict.fromkeys(moves.sizing, len(cell.skills))
+    return found
+
+
+def _identity(
+    item: CheckedBenchmark, moves: Moves, bank: Bank, model: str, place: float, wishes: Wishes
+) -> dict[str, Any]:
+    """What a search follows from, beside the replies."""
+    files = {name: digest_of([content]) for name, content in sorted(item.files.items())}
+    plan = wishes.plan
+    return {
+        "spec": moves.file,
+        "files": digest_of([json.dumps(files, sort_keys=True)]),
+        "bank": bank_record(bank)["checksum"],
+        "model": model,
+        "ability": place,
+        "moved": list(wishes.moved),
+        "seed": plan.seed,
+        "stages": list(plan.stages),
+        "at_once": plan.at_once,
+        "accept": plan.accept,
+        "chain": wishes.chain,
+    }
+
+
+def _begin(out: Path, identity: Mapping[str, Any]) -> None:
+    """Nothing; the folder is one of this search. Raises DiaError (exit 2) where it is another's."""
+    place = out / STATE
+    try:
+        held = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else None
+    except (OSError, ValueError, RecursionError):
+        held = {}
+    if held is None:
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            message = visible(f"`{out}` holds something else")
+            raise DiaError(Diagnostic("E897", message, None, "give another folder with `-o`"))
+        put(place, json.dumps(identity, indent=1, sort_keys=True) + "\n")
+    elif held != identity:
+        differs = sorted(name for name in identity if not isinstance(held, dict) or held.get(name) != identity[name])
+        message = visible(f"`{out}` holds a search that was begun otherwise: {', '.join(differs)}")
+        raise DiaError(
+            Diagnostic("E897", message, None, "give another folder with `-o`, or the options of that search")
+        )
+
+
+def put(path: Path, text: str) -> None:
+    """Nothing; the file is there as a whole or not at all. Raises DiaError (exit 2) where it cannot be made."""
+    require_ordinary(path)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise DiaError(Diagnostic("E897", visible(f"`{path}` cannot be written: {error.strerror}"))) from None
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+class _Expedition:
+    """A search under way: rounds of moved templates that are compiled and asked."""
+
+    def __init__(
+        self, item: CheckedBenchmark, moves: Moves, model: str, out: Path, wishes: Wishes, terms: Terms,
+        search: Search, tell: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self.item, self.moves, self.model, self.out = item, moves, model, out
+        self.wishes, self.terms, self.search, self.tell = wishes, terms, search, tell
+        self.rounds: list[_Round] = []
+        self.place: dict[int, _Round] = {}
+        self.trouble: str | None = None
+        self.left: RunSummary | None = None
+        self.requests = 0
+
+    def go(self) -> None:
+        """Nothing; asks until the search is over, or questions are left without a reply."""
+        while self.trouble is None and (asks := self.search.asks()):
+            self._make([ask.item for ask in asks if not ask.item.trials])
+            ready = [ask for ask in asks if ask.item.number in self.place]
+            for held in list(self.rounds):
+                self._ask(held, [ask for ask in ready if self.place[ask.item.number] is held])
+            done = self.search
+            self.tell(
+                f"{len(done.accepted)} of {done.plan.items} items after {done.queries} queries"
+                f" ({len(done.items)} tried in {len(self.rounds)} rounds)"
+            )
+
+    def name(self, item: Item) -> str:
+        """The name of an item's template."""
+        return f"{self.moves.template.name}_x{item.number + 1:03}"
+
+    # making
+
+    def _make(self, items: Sequence[Item]) -> None:
+        """Compiles the templates of new items; those that cannot be made are told to the search."""
+        if not items:
+            return
+        folder = self.out / ROUNDS / f"{len(self.rounds) + 1:03}"
+        left = list(items)
+        while left:
+            self._write(folder / SPECS, left)
+            try:
+                frozen = self._compiled(folder, self.search.plan.stages[-1])
+            except DiaError as error:
+                bad = _blamed(error, {self.name(item): item for item in left})
+                if not bad:
+                    raise
+                for item in bad:
+                    self.search.refuse(item)
+                left = [item for item in left if item not in bad]
+                continue
+            self._forget_others(folder / "replies.run", frozen.questions_root)
+            held = _Round(frozen.path, folder / "replies.run", _positions(frozen.path, left, self.name))
+            self.rounds.append(held)
+            self.place |= {item.number: held for item in left}
+            return
+
+    def _forget_others(self, path: Path, root: str) -> None:
+        """Nothing; replies to other questions are gone, which a search for more items or queries may have left."""
+        if not path.is_file() or not path.stat().st_size:
+            return
+        with read_store(path) as store:
+            is_ours = store.facts.get("questions_root", root) == root
+        if not is_ours:
+            self.tell(f"{path.parent.name} is another round than before, and is asked anew")
+            for end in ("", "-wal", "-shm", "-journal"):
+                Path(f"{path}{end}").unlink(missing_ok=True)
+
+    def _write(self, folder: Path, items: Sequence[Item]) -> None:
+        """Writes a benchmark of the moved templates alone."""
+        shutil.rmtree(folder, ignore_errors=True)
+        files = {name: content for name, content in self.item.files.items() if not TEMPLATE.search(content)}
+        files.setdefault(BENCHMARK_FILE, (self.item.folder.path / BENCHMARK_FILE).read_bytes())
+        for item in items:
+            files |= {name: text.encode() for name, text in self.moves.moved(item.cell, self.name(item)).items()}
+        try:
+            for name, content in files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(content)
+        except OSError as error:
+            raise DiaError(Diagnostic("E897", visible(f"`{folder}` cannot be written: {error.strerror}"))) from None
+
+    def _compiled(self, folder: Path, k: int) -> Frozen:
+        made = compile(
+            [folder / SPECS], k, _seed(self.wishes.plan.seed), folder / "bundle", force=True, use_cache=False,
+            allow_programs=self.item.programs,
+        )  # fmt: skip
+        return made.bundles[0]
+
+    def frozen(self, items: Sequence[Item]) -> Frozen:
+        """The bundle of the accepted items alone: the very questions that were asked."""
+        folder = self.out / FOUND
+        self._write(folder / SPECS, items)
+        return self._compiled(folder, self.search.plan.stages[-1])
+
+    def tidy(self) -> None:
+        """Nothing; a round that was begun and not made is removed."""
+        for folder in (self.out / ROUNDS).glob("*"):
+            if folder.is_dir() and not (folder / "bundle").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+    # asking
+
+    def _ask(self, held: _Round, asks: Sequence[Ask]) -> None:
+        """Asks what is wanted of a round's items, and tells the search."""
+        if not asks or self.trouble is not None:
+            return
+        wanted = {
+            ask.item.number: held.positions[ask.item.number][ask.item.trials : ask.item.trials + ask.trials]
+            for ask in asks
+        }
+        every = [position for positions in wanted.values() for position in positions]
+        summary = self._run(held, every)
+        verdicts = _verdicts(held.run, set(every), self.wishes.chain)
+        for ask in asks:
+            said = [verdicts[position] for position in wanted[ask.item.number] if position in verdicts]
+            if len(said) < ask.trials:
+                self.trouble, self.left = UNASKED, summary
+                return
+            self.search.tell(ask.item, sum(said), len(said))
+
+    def _run(self, held: _Round, positions: Sequence[int]) -> RunSummary:
+        self.terms.choosers = lambda store, respondent: Wanted(store, respondent, positions)
+        summary = run(held.bundle, self.model, held.run, terms=self.terms)
+        self.requests += sum(entry.requests for entry in summary.respondents)
+        return summary
+
+
+def _seed(seed: int) -> str | None:
+    """The seed of the instances: the benchmark's own unless another is wished."""
+    return None if seed == 0 else str(seed)
+
+
+def _blamed(error: DiaError, items: Mapping[str, Item]) -> list[Item]:
+    """The items whose files the faults are in."""
+    files = {Path(entry.position.file).stem for entry in error.diagnostics if entry.position is not None}
+    return [item for name, item in items.items() if name in files]
+
+
+def _positions(bundle: Path, items: Sequence[Item], name: Callable[[Item], str]) -> dict[int, list[int]]:
+    """Item -> positions of its instances in the bundle."""
+    found: dict[str, list[int]] = {}
+    for position, question in enumerate(open_bundle(bundle).questions()):
+        found.setdefault(question["template"], []).append(position)
+    return {item.number: found[name(item)] for item in items}
+
+
+def _verdicts(path: Path, positions: set[int], chain: str) -> dict[int, bool]:
+    """Position -> whether the reply is right, of those that have one."""
+    with read_store(path) as store, closing(Judge(store, Rules(chain))) as judge:
+        return {
+            entry.question.position: entry.mark.verdict == "correct"
+            for respondent in store.respondents()
+            for entry in judge.judged(respondent.id)
+            if entry.question.position in positions and entry.mark.verdict != "error"
+        }
+
+
+# linking
+
+
+def _linked(found: Explored) -> Iterator[tuple[Item, float, float]]:
+    """Difficulty and error of each accepted item, the model's ability held fixed.
+
+    To an item a model of known ability is what an item is to a model: it holds out with 1 / (1 + exp(theta - b)).
+    What was foretold has no part in it: it led to the item, and may be wrong.
+    """
+    import numpy as np
+
+    for item in found.search.accepted:
+        held = (np.array([value]) for value in (found.ability, item.trials - item.successes, item.trials))
+        b, n_failed, n = (np.asarray(column, dtype=float) for column in held)
+        place = ability(b, n_failed, n, Prior(found.ability, WIDE))
+        yield item, place.value, (place.se**2 + (found.ability_se or 0.0) ** 2) ** 0.5
+
+
+def _with(bank: Bank, found: Explored, expedition: _Expedition) -> Bank:
+    """The bank with the accepted items; the panel, and with it the scale, stays as it is."""
+    from dataclasses import replace
+
+    added = []
+    for item, place, error in found.links:
+        name = expedition.name(item)
+        skills = found.moves.skills(item.cell)
+        counts: dict[str, Any] = {"successes": float(item.successes), "trials": float(item.trials)}
+        if bank.unit == "instances":
+            benchmark = expedition.item.benchmark.name
+            counts = dict.fromkeys(counts)
+            names = [f"{benchmark}/{name}/{number}" for number in range(expedition.search.plan.stages[-1])]
+        else:
+            names = [name]
+        added += [BankItem(one, place, error, **counts, template=name, skills=skills) for one in names]
+    fresh = {entry.item for entry in added}
+    kept = tuple(entry for entry in bank.items if entry.item not in fresh)
+    return replace(bank, items=(*kept, *added), questions_root=None)  # its items are of two bundles now
+
+
+# the report
+
+
+def as_record(found: Explored, plan: Plan, bank_file: Path, out: Path) -> dict[str, Any]:
+    """What `dia explore --json` prints."""
+    search, moves = found.search, found.moves
+    places = {item.number: (place, error) for item, place, error in found.links}
+    rates = [item.successes / item.trials for item in search.accepted]
+    return {
+        "template": moves.template.name,
+        "model": found.model,
+        "ability": {"value": found.ability, "se": found.ability_se},
+        "bank": str(bank_file),
+        "seed": plan.seed,
+        "stages": list(plan.stages),
+        "parameters": {knob.name: [level.name for level in knob.levels] for knob in moves.knobs},
+        "skills": [] if moves.deck is None else list(moves.deck.names),
+        "ending": found.ending,
+        "queries": search.queries,
+        "requests": found.requests,
+        "rounds": found.rounds,
+        "tried": sum(item.trials > 0 for item in search.items),
+        "impossible": sum(item.state == "impossible" for item in search.items),
+        "accepted": [_item_record(item, found, places) for item in search.accepted],
+        "queries_per_accepted": search.queries / len(rates) if rates else None,
+        "success_rate": sum(rates) / len(rates) if rates else None,
+        "spread": _spread(rates),
+        "items": [_item_record(item, found, places) for item in search.items],
+        "bundle": None if found.bundle is None else found.bundle.as_json(),
+        "new_bank": None if found.bank is None else str(found.bank),
+        "out": str(out),
+    }
+
+
+def _spread(rates: Sequence[float]) -> float | None:
+    """The standard deviation of the success rates at accepted items."""
+    if len(rates) < 2:
+        return None
+    mean = sum(rates) / len(rates)
+    return float((sum((rate - mean) ** 2 for rate in rates) / (len(rates) - 1)) ** 0.5)
+
+
+def _item_record(item: Item, found: Explored, places: Mapping[int, tuple[float, float]]) -> dict[str, Any]:
+    place = places.get(item.number)
+    difficulty = None
+    if place is not None:
+        ends = [place[0] - Z * place[1], place[0] + Z * place[1]]
+        difficulty = {"value": place[0], "se": place[1], "ci": ends}
+    return {
+        "item": f"{found.moves.template.name}_x{item.number + 1:03}",
+        "levels": found.moves.levels(item.cell),
+        "skills": list(found.moves.skills(item.cell)),
+        "state": item.state,
+        "successes": item.successes,
+        "trials": item.trials,
+        "at_boundary": item.mass if item.trials else None,
+        "difficulty": difficulty,
+    }

@@ -1,0 +1,451 @@
+"""What can be moved in a template, and the template moved: a spec of its own, in the text of the first.
+
+Moved are whole numbers that options of types give: bounds of integers, bits, lengths, sizes; and the entries of a
+catalog that a parameter takes a subset of. A level of a parameter is a set of edits of the template's file, so that a
+moved template is an ordinary spec, which is checked, compiled and verified as any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.psychometrics.boundary.space import Cell, Dimension, Skill, Space
+
+from dia_compiler.analyze.check import CheckedBenchmark
+from dia_compiler.parse.model import Template
+from dia_compiler.parse.yaml_reader import Mapping as MappingNode
+from dia_compiler.parse.yaml_reader import Node, Scalar, pairs, parse
+from dia_compiler.types import TYPES
+
+# Type -> option that says how much of it there is -> the least and the most that is made of it.
+SIZES: Mapping[str, Mapping[str, tuple[int, int]]] = {
+    "integer": {"bits": (4, 65_536)},
+    "prime": {"bits": (8, 4_096)},
+    "string": {"length": (1, 4_000)},
+    "bytes": {"length": (1, 2_000)},
+    "list": {"length": (2, 2_000)},
+    "subset": {"size": (1, 1_000)},
+    "words": {"count": (1, 1_000)},
+    "matrix": {"rows": (1, 30), "columns": (1, 30)},
+    "vector": {"length": (1, 200)},
+    "polynomial": {"degree": (1, 60)},
+    "formula": {"depth": (1, 10)},
+    "graph": {"nodes": (2, 100)},
+    "rows": {"size": (1, 1_000)},
+}
+RATIO, MOST_LEVELS, FEW = 1.25, 48, 12
+POWER = re.compile(r"= ?([0-9]{1,9})\*\*([0-9]{1,4})")
+DROPPED = ("examples", "variants", "instances", "number", "fuzz")  # what holds for the first template alone
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A piece of a line, from a column on, and what takes its place; lines and columns count from 1."""
+
+    line: int
+    column: int
+    length: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of a parameter: what it is called, a number in its middle, and the edits that make it."""
+
+    name: str
+    middle: int
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A parameter with its levels, and the one that the template is written with."""
+
+    name: str
+    levels: tuple[Level, ...]
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """The entries of a catalog, of which a parameter takes a subset: their names, groups, lines, and the size's edit.
+
+    `path` is the catalog's file, None where it stands in the template's own; `link` the scalar that names the file;
+    `sizing` the parameters that do nothing but say how many.
+    """
+
+    parameter: str
+    names: tuple[str, ...]
+    groups: tuple[str | None, ...]
+    lines: tuple[tuple[int, int], ...]
+    fewest: int
+    most: int
+    sizes: tuple[Scalar, ...]
+    path: str | None
+    link: Scalar | None
+    sizing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """The template, what can be moved of it, and the space that this makes."""
+
+    template: Template
+    file: str
+    text: str
+    catalog: str
+    knobs: tuple[Knob, ...]
+    deck: Deck | None
+
+    @property
+    def space(self) -> Space:
+        """The cells that the template can be moved to."""
+        dimensions = tuple(Dimension(knob.name, len(knob.levels), knob.start) for knob in self.knobs)
+        deck = self.deck
+        if deck is None:
+            return Space(dimensions)
+        skills = tuple(Skill(name, group) for name, group in zip(deck.names, deck.groups, strict=True))
+        return Space(dimensions, skills, deck.fewest, deck.most)
+
+    def levels(self, cell: Cell) -> dict[str, str]:
+        """The levels of a cell in words."""
+        return {knob.name: knob.levels[level].name for knob, level in zip(self.knobs, cell.levels, strict=True)}
+
+    def middles(self, cell: Cell) -> dict[str, int]:
+        """Parameter and option -> a number in the middle of the cell's level."""
+        return {knob.name: knob.levels[level].middle for knob, level in zip(self.knobs, cell.levels, strict=True)}
+
+    @property
+    def sizing(self) -> tuple[str, ...]:
+        """The parameters that do nothing but say how many entries there are."""
+        return () if self.deck is None else self.deck.sizing
+
+    def skills(self, cell: Cell) -> tuple[str, ...]:
+        """The entries of a cell."""
+        return () if self.deck is None else tuple(self.deck.names[at] for at in cell.skills)
+
+    def moved(self, cell: Cell, name: str) -> dict[str, str]:
+        """The files of the template at a cell, under another name: its own, and its catalog's where there is one."""
+        edits = [edit for knob, level in zip(self.knobs, cell.levels, strict=True) for edit in knob.levels[level].edits]
+        named = self.template.node.get("template")
+        assert isinstance(named, Scalar)
+        edits.append(_edit(named, name))
+        gone = list(_dropped(self.template.node, self.text))
+        files: dict[str, str] = {}
+        if self.deck is not None:
+            left = [self.deck.lines[at] for at in range(len(self.deck.names)) if at not in cell.skills]
+            edits += [_edit(scalar, str(len(cell.skills))) for scalar in self.deck.sizes]
+            if self.deck.link is None:
+                gone += left
+            else:
+                place = f"moved/{name}.yaml"
+                files[place] = _without(self.catalog.split("\n"), left)
+                edits.append(_edit(self.deck.link, place))
+        said = ", ".join([*(f"{key} {value}" for key, value in self.levels(cell).items()), *self.skills(cell)])
+        head = f"# `{self.template.name}` moved by `dia explore`: {said}\n"
+        return {f"{name}.yaml": head + _without(_edited(self.text.split("\n"), edits), gone), **files}
+
+
+def moves_of(item: CheckedBenchmark, template: Template, wanted: tuple[str, ...] = ()) -> Moves:
+    """What can be moved of a template; only the `wanted` where any are named.
+
+    Raises DiaError (exit 2) for a template of sessions or of many items, and where nothing can be moved.
+    """
+    _require_plain(template)
+    file = item.relative(template.file)
+    text = item.files[file].decode("utf-8").removeprefix("\ufeff")
+    deck, catalog, taken = _deck(item, template)
+    prompt = "" if template.prompt is None else re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "", template.prompt.text, flags=re.S)
+    knobs = [knob for name, node in pairs(template.node.get("params")) for knob in _knobs(name.text, node, prompt)]
+    knobs = [knob for knob in knobs if knob.name.partition(".")[0] not in taken and _stands(knob, text)]
+    _require_known(wanted, knobs, deck, template)
+    if wanted:
+        knobs = [knob for knob in knobs if _is_wanted(knob.name, wanted)]
+        deck = deck if deck is not None and _is_wanted(deck.parameter, wanted) else None
+    if not knobs and deck is None:
+        message = f"nothing of `{template.name}` can be moved: it has no number of an option, and no set of entries"
+        help = "give a parameter bounds, a length or a size as plain numbers"
+        raise DiaError(Diagnostic("E897", message, template.position, help))
+    return Moves(template, file, text, catalog, tuple(knobs), deck)
+
+
+def _is_wanted(name: str, wanted: tuple[str, ...]) -> bool:
+    return any(name == held or name.startswith(f"{held}.") for held in wanted)
+
+
+def _require_known(wanted: tuple[str, ...], knobs: list[Knob], deck: Deck | None, template: Template) -> None:
+    names = [knob.name for knob in knobs] + ([deck.parameter] if deck is not None else [])
+    for name in wanted:
+        if not any(_is_wanted(known, (name,)) for known in names):
+            message = f"`{name}` cannot be moved in `{template.name}`"
+            known = ", ".join(f"`{held}`" for held in names) or "nothing"
+            raise DiaError(Diagnostic("E897", message, template.position, f"what can be moved: {known}"))
+
+
+def _require_plain(template: Template) -> None:
+    why = None
+    if template.talk is not None:
+        why = "it is asked in sessions"
+    elif template.each is not None:
+        why = "it has `each`, so that its items are given"
+    elif isinstance(template.node, MappingNode) and template.node.is_flow:
+        why = "its file is one pair of braces"
+    if why is not None:
+        message = f"`{template.name}` cannot be explored: {why}"
+        raise DiaError(Diagnostic("E897", message, template.position, "explore a template whose parameters are drawn"))
+
+
+# parameters
+
+
+def _knobs(path: str, node: Node, prompt: str) -> Iterator[Knob]:
+    """What can be moved of the use of a type."""
+    kind = node.get("type") if isinstance(node, MappingNode) else None
+    if not isinstance(node, MappingNode) or not isinstance(kind, Scalar) or kind.text not in TYPES:
+        return
+    if kind.text == "integer":
+        yield from _bounds(path, node)
+    for option, (least, most) in SIZES.get(kind.text, {}).items():
+        held = node.get(option)
+        if isinstance(held, Scalar) and kind.text != "subset":  # how many items there are is not known here
+            yield from _constant(f"{path}.{option}", held, least, most, prompt)
+        elif isinstance(held, MappingNode):
+            yield from _span(f"{path}.{option}", held, 0 if kind.text == "subset" else most)
+    inner = node.get("of")
+    if isinstance(inner, MappingNode):
+        yield from _knobs(f"{path}.of", inner, prompt)
+    for name, held in pairs(node.get("fields")):
+        yield from _knobs(f"{path}.{name.text}", held, prompt)
+
+
+def number_of(node: Node | None) -> int | None:
+    """The whole number that a scalar is: written out, or as a power; None for anything else.
+
+    >>> from dia_compiler.parse.yaml_reader import parse
+    >>> number_of(parse("= 10**3", "x")), number_of(parse("12", "x")), number_of(parse("= n", "x"))
+    (1000, 12, None)
+    """
+    if not isinstance(node, Scalar):
+        return None
+    if type(node.value) is int:
+        return node.value
+    power = POWER.fullmatch(node.text)
+    return (
+        None if power is None or int(power[1]).bit_length() * int(power[2]) > 40_000 else int(power[1]) ** int(power[2])
+    )
+
+
+def _bounds(path: str, node: MappingNode) -> Iterator[Knob]:
+    """An integer between two numbers: each of a few values, or stretches of many."""
+    first, last = node.get("min"), node.get("max")
+    low, high = number_of(first), number_of(last)
+    if low is None or high is None or high <= low or not isinstance(first, Scalar) or not isinstance(last, Scalar):
+        return
+    parts = _parts(low, high)
+    if len(parts) > 1:
+        levels = tuple(
+            Level(
+                f"{a}" if a == b else f"{_short(a)} to {_short(b)}",
+                (a + b) // 2,
+                (_edit(first, str(a)), _edit(last, str(b))),
+            )
+            for a, b in parts
+        )
+        yield Knob(path, levels, len(levels) // 2)
+
+
+def _parts(low: int, high: int) -> list[tuple[int, int]]:
+    """The range as single values, as equal parts, or by the number of digits where it spans several.
+
+    >>> _parts(1, 3), _parts(1, 1000)
+    ([(1, 1), (2, 2), (3, 3)], [(1, 9), (10, 99), (100, 1000)])
+    """
+    if high - low < FEW:
+        return [(value, value) for value in range(low, high + 1)]
+    if low >= 0 and high >= 20 * max(low, 1):
+        edges = [low, *(10**power for power in range(len(str(low)), len(str(high))))]
+        edges = edges[:: -(-len(edges) // MOST_LEVELS)]
+        if len(edges) > 1 and high < 2 * edges[-1]:
+            edges.pop()  # 10**6 itself is no stretch of its own
+    else:
+        edges = (
+            [low + (high - low + 1) * part // FEW for part in range(FEW)]
+            if high - low >= 5 * FEW
+            else list(range(low, high - 3, 5))
+        )
+    return [(first, after - 1) for first, after in zip(edges, [*edges[1:], high + 1], strict=True)]
+
+
+def _constant(path: str, held: Scalar, least: int, most: int, prompt: str) -> Iterator[Knob]:
+    """A number that the spec fixes; not one that the prompt tells in words of its own, which would be wrong then."""
+    value = number_of(held)
+    if value is None or not least <= value <= most or re.search(rf"(?<![0-9]){value}(?![0-9])", prompt):
+        return
+    values = _ladder(value, least, most)
+    yield Knob(path, tuple(Level(str(n), n, (_edit(held, str(n)),)) for n in values), values.index(value))
+
+
+def _span(path: str, held: MappingNode, most: int) -> Iterator[Knob]:
+    """A length between two numbers: one length, from the least written to the most that the type is good for."""
+    first, last = held.get("min"), held.get("max")
+    low, high = number_of(first), number_of(last)
+    if low is None or high is None or not isinstance(first, Scalar) or not isinstance(last, Scalar) or low > high:
+        return
+    middle = (low + high) // 2
+    values = _ladder(max(middle, 1), max(low, 1), max(high, most))
+    yield Knob(path, tuple(Level(str(n), n, (_edit(first, str(n)), _edit(last, str(n)))) for n in values),
+               values.index(max(middle, 1)))  # fmt: skip
+
+
+def _ladder(value: int, least: int, most: int) -> list[int]:
+    """Numbers on both sides of the value, each a quarter farther than the last, with both ends.
+
+    >>> _ladder(4, 1, 10)
+    [1, 2, 3, 4, 5, 6, 8, 10]
+    """
+    found = {value, least, most}
+    for way in (RATIO, 1 / RATIO):
+        step = float(value)
+        while least < step < most:
+            found.add(round(step))
+            step = step * way if abs(step * way - step) >= 1 else step + (1 if way > 1 else -1)
+    return sorted(number for number in found if least <= number <= most)
+
+
+def _short(number: int) -> str:
+    text = str(number)
+    return text if len(text) <= 15 else f"{text[0]}e{len(text) - 1}"
+
+
+# catalogs
+
+
+def _deck(item: CheckedBenchmark, template: Template) -> tuple[Deck | None, str, set[str]]:
+    """The first subset of a catalog's entries, the text of the catalog's file, and parameters that only size it."""
+    params = template.node.get("params")
+    for name, node in pairs(params):
+        of = node.get("of") if isinstance(node, MappingNode) else None
+        if not isinstance(node, MappingNode) or not isinstance(of, MappingNode) or _word(node, "type") != "subset":
+            continue
+        if _word(of, "type") != "entry":
+            continue
+        catalog = _catalog(item, template, _word(of, "of"))
+        sized = _sized(node, params)
+        if catalog is None or sized is None:
+            continue
+        (entries, path, link, text), (low, high, sizes, by) = catalog, sized
+        names = tuple(key.text for key, _ in entries.pairs)
+        apart = _word(node, "apart")
+        groups = tuple(
+            _word(held, apart) if apart and isinstance(held, MappingNode) else None for _, held in entries.pairs
+        )
+        most = min(high, len(set(groups) - {None}) + groups.count(None))
+        if low <= most and len(names) > 1:
+            lines = _lines(entries, text)
+            return (
+                Deck(name.text, names, groups, lines, low, most, sizes, path, link, tuple(sorted(by))),
+                text,
+                {name.text, *by},
+            )
+    return None, "", set()
+
+
+def _word(node: MappingNode, name: str) -> str | None:
+    held = node.get(name)
+    return held.text if isinstance(held, Scalar) else None
+
+
+def _catalog(
+    item: CheckedBenchmark, template: Template, name: str | None
+) -> tuple[MappingNode, str | None, Scalar | None, str] | None:
+    """The entries of the template's catalog, its file (None for the template's own), the link to it, and its text."""
+    held = next((node for key, node in pairs(template.node.get("catalogs")) if key.text == name), None)
+    if not isinstance(held, MappingNode):
+        return None
+    link = held.get("from")
+    path = link.text if isinstance(link, Scalar) else None
+    file = path or item.relative(template.file)
+    if file not in item.files:
+        return None
+    text = item.files[file].decode("utf-8").removeprefix("\ufeff")
+    root = parse(text, file) if path else held
+    entries = root.get("entries") if isinstance(root, MappingNode) else None
+    if not isinstance(entries, MappingNode) or entries.is_flow:
+        return None
+    return entries, path, link if isinstance(link, Scalar) else None, text
+
+
+def _sized(node: MappingNode, params: Node | None) -> tuple[int, int, tuple[Scalar, ...], set[str]] | None:
+    """The least and the most entries, the scalars that say so, and the parameters that only do that."""
+    size = node.get("size")
+    if isinstance(size, Scalar):
+        value = number_of(size)
+        if value is not None:
+            return value, value, (size,), set()
+        name = size.text.removeprefix("=").strip()
+        return _between(next((held for key, held in pairs(params) if key.text == name), None), {name})
+    return _between(size, set())
+
+
+def _between(node: Node | None, by: set[str]) -> tuple[int, int, tuple[Scalar, ...], set[str]] | None:
+    first, last = (node.get("min"), node.get("max")) if isinstance(node, MappingNode) else (None, None)
+    low, high = number_of(first), number_of(last)
+    if low is None or high is None or not isinstance(first, Scalar) or not isinstance(last, Scalar):
+        return None
+    return low, high, (first, last), by
+
+
+def _lines(entries: MappingNode, text: str) -> tuple[tuple[int, int], ...]:
+    """The first line of each entry, and the first that is no longer its own."""
+    lines = text.split("\n")
+    starts = [key.position.line for key, _ in entries.pairs]
+    column = entries.pairs[0][0].position.column - 1
+    end = starts[-1] + 1
+    while end <= len(lines) and (not lines[end - 1].strip() or lines[end - 1][: column + 1].strip() == ""):
+        end += 1
+    return tuple(zip(starts, [*starts[1:], end], strict=True))
+
+
+# texts
+
+
+def _edit(scalar: Scalar, text: str) -> Edit:
+    """The edit that puts a text in a scalar's place."""
+    quotes = 2 * (scalar.style in ("'", '"'))
+    return Edit(scalar.position.line, scalar.position.column, len(scalar.text) + quotes, text)
+
+
+def _stands(knob: Knob, text: str) -> bool:
+    """Whether what the knob edits stands in the template's own text, as it was read."""
+    lines = text.split("\n")
+    for edit in knob.levels[0].edits:
+        line = lines[edit.line - 1] if edit.line <= len(lines) else ""
+        piece = line[edit.column - 1 : edit.column - 1 + edit.length]
+        if not re.fullmatch(r"[-+]?[0-9]+|= ?[0-9]+\*\*[0-9]+|\"= ?[0-9]+\*\*[0-9]+\"|'= ?[0-9]+\*\*[0-9]+'", piece):
+            return False
+    return True
+
+
+def _edited(lines: list[str], edits: list[Edit]) -> list[str]:
+    for edit in sorted(edits, key=lambda edit: (edit.line, -edit.column)):
+        line, at = lines[edit.line - 1], edit.column - 1
+        lines[edit.line - 1] = line[:at] + edit.text + line[at + edit.length :]
+    return lines
+
+
+def _dropped(root: Node, text: str) -> Iterator[tuple[int, int]]:
+    """The lines of the keys that do not hold for a moved template."""
+    keys = [key for key, _ in pairs(root)]
+    ends = [key.position.line for key in keys[1:]] + [len(text.split("\n")) + 1]
+    for key, end in zip(keys, ends, strict=True):
+        if key.text in DROPPED:
+            yield key.position.line, end
+
+
+def _without(lines: list[str], gone: list[tuple[int, int]]) -> str:
+    """The text without some stretches of lines."""
+    left_out = {line for first, end in gone for line in range(first, end)}
+    return "\n".join(line for number, line in enumerate(lines, 1) if number not in left_out)

@@ -1,0 +1,24 @@
+"""From rows to a bundle on disk: health checks, cache, shards, atomic output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dia_compiler.freeze.write_bundle import BundlePlan as BundlePlan
+    from dia_compiler.freeze.write_bundle import Ready as Ready
+    from dia_compiler.freeze.write_bundle import freeze as freeze
+    from dia_compiler.freeze.write_bundle import plugins_of as plugins_of
+    from dia_compiler.freeze.write_bundle import provenance as provenance
+    from dia_compiler.freeze.write_bundle import seed_word as seed_word
+
+PUBLIC = ("BundlePlan", "Ready", "freeze", "provenance", "seed_word", "plugins_of")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+    from dia_compiler.freeze import write_bundle
+
+    return getattr(write_bundle, name)

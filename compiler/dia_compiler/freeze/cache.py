@@ -1,0 +1,115 @@
+"""What earlier compiles have made, to be used again: whole bundles that are unchanged, and templates.
+
+Everything lies below `.cache/` of the output folder and may be deleted at any time. An entry is found by a digest of
+all that its content depends on, and its own digests are checked when it is read: a damaged one is made again. What
+goes wrong with the cache is no fault of a compile and is not told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dia_compiler.freeze.fingerprint import digest_of, file_digest
+from dia_compiler.freeze.output import TEMPORARY, sweep
+
+FOLDER = ".cache"
+LARGEST_ENTRY = 1 << 26
+LARGEST_CACHE = 1 << 29
+FORMAT = 1
+KINDS = ("bundles", "templates")
+
+
+class Cache:
+    """The entries of one kind below an output folder."""
+
+    def __init__(self, out: Path, kind: str) -> None:
+        self.folder = out / FOLDER / kind
+
+    def read(self, key: str) -> dict[str, Any] | None:
+        """The facts of an entry whose facts and files are whole; None for any other. Marks it as used."""
+        place = self.folder / key
+        if self.leaves(place):
+            return None
+        try:
+            facts = _unsealed((place / "facts.json").read_bytes(), key)
+            if any(file_digest(place / name) != digest for name, digest in facts["files"].items()):
+                return None
+            os.utime(place)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+        return facts
+
+    def store(self, key: str, facts: Mapping[str, Any], files: Mapping[str, Path]) -> None:
+        """Makes an entry of the facts and of the files, which are moved; replaces a damaged one."""
+        if self.leaves(self.folder / key):
+            return
+        with contextlib.suppress(OSError):
+            if sum(path.stat().st_size for path in files.values()) > LARGEST_ENTRY:
+                return
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with _beside(self.folder) as made:
+                digests = {name: file_digest(path) for name, path in files.items()}
+                for name, path in files.items():
+                    path.rename(made / name)
+                (made / "facts.json").write_bytes(_sealed({**facts, "files": digests}, key))
+                shutil.rmtree(self.folder / key, ignore_errors=True)
+                made.rename(self.folder / key)
+
+    def leaves(self, place: Path) -> bool:
+        """Whether a link leads elsewhere, where nothing may be read, written or removed."""
+        return any(path.is_symlink() for path in (self.folder.parent, self.folder, place))
+
+    def path(self, key: str, name: str) -> Path:
+        """Where a file of an entry lies."""
+        return self.folder / key / name
+
+
+def _sealed(facts: Mapping[str, Any], key: str) -> bytes:
+    text = json.dumps(facts, sort_keys=True)
+    return f"{digest_of([str(FORMAT), key, text])}\n{text}".encode()
+
+
+def _unsealed(encoded: bytes, key: str) -> dict[str, Any]:
+    seal, _, text = encoded.decode("utf-8").partition("\n")
+    if seal != digest_of([str(FORMAT), key, text]):
+        raise ValueError("damaged")
+    facts: dict[str, Any] = json.loads(text)
+    return facts
+
+
+@contextlib.contextmanager
+def _beside(folder: Path) -> Iterator[Path]:
+    sweep(folder)
+    made = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=folder))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def bound(out: Path, most: int = LARGEST_CACHE) -> None:
+    """Removes the entries that have not been used for longest until the rest is small enough."""
+    with contextlib.suppress(OSError):
+        found = sorted(_entries(out / FOLDER), reverse=True)
+        held = 0
+        for _, size, path in found:
+            held += size
+            if held > most:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _entries(folder: Path) -> Iterator[tuple[int, int, str]]:
+    """When each entry was used last, its size and its path; a link is followed nowhere."""
+    kinds = () if folder.is_symlink() else [kind for kind in os.scandir(folder) if kind.name in KINDS]
+    for kind in kinds:
+        for entry in os.scandir(kind.path) if kind.is_dir(follow_symlinks=False) else ():
+            if entry.is_dir(follow_symlinks=False):
+                size = sum(file.stat(follow_symlinks=False).st_size for file in os.scandir(entry.path))
+                yield entry.stat().st_mtime_ns, size, entry.path

@@ -1,0 +1,115 @@
+"""What the bytes of a bundle can depend on beside what an author asks for: our own code, the libraries, the files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import dia_language
+import dia_runtime
+from dia_language.confinement.interpreters import stamp
+from dia_runtime.data import data_folder
+
+import dia_compiler
+
+BLOCK = 1 << 20
+LARGEST_FOLDER = 1 << 31
+MOST_FILES = 20_000
+NEVER_READ = frozenset({"__pycache__"})
+# What changes how a library computes; results must not depend on it, and a cache takes no chances.
+ENVIRONMENT = ("SYMPY_GROUND_TYPES", "SYMPY_USE_CACHE", "MPMATH_NOGMPY")
+
+
+def digest_of(parts: Iterable[str | bytes]) -> str:
+    """The SHA-256, in hex, of parts that cannot run into each other."""
+    digest = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        digest.update(b"%d:" % len(encoded))
+        digest.update(encoded)
+    return digest.hexdigest()
+
+
+@cache
+def machinery() -> str:
+    """A digest of the interpreter, of those of other languages, of every installed distribution, and of our own files.
+
+    Files are known by size and time.
+    """
+    packages = (dia_language, dia_runtime, dia_compiler)
+    folders = [*(Path(package.__path__[0]).resolve() for package in packages), data_folder() / "schemas"]
+    parts = [sys.version, *(f"{name}={os.environ.get(name)}" for name in ENVIRONMENT)]
+    parts += [*sorted(_distributions()), stamp()]
+    parts += [f"{path} {stat.st_size} {stat.st_mtime_ns}" for folder in folders for path, stat in _walked(str(folder))]
+    return digest_of(parts)
+
+
+def _distributions() -> Iterator[str]:
+    """The names of the folders that say which distributions are installed, versions included."""
+    for place in dict.fromkeys(sys.path):
+        try:
+            names = [path.name for path in Path(place or ".").iterdir()]
+        except OSError:
+            continue
+        yield from (name for name in names if name.endswith((".dist-info", ".egg-info", ".egg-link")))
+
+
+def _walked(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Every file below the folder in a fixed order, but for hidden and compiled ones."""
+    with os.scandir(folder) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        if entry.name.startswith(".") or entry.name in NEVER_READ:
+            continue
+        if entry.is_dir():
+            yield from _walked(entry.path)
+        elif entry.is_file():
+            yield entry.path, entry.stat()
+
+
+def folder_files(folder: Path, without: Path) -> dict[str, str] | None:
+    """Path -> SHA-256 of every file of a benchmark's folder, but for hidden ones and those of the folder `without`.
+
+    Bundles below it, and folders of other benchmarks, are left out. None where the files are too many or too large to
+    be read each time.
+    """
+    found: dict[str, str] = {}
+    size = 0
+    skipped = without.resolve()
+    for path in _own_files(folder, skipped):
+        size += Path(path).stat().st_size
+        if size > LARGEST_FOLDER or len(found) >= MOST_FILES:
+            return None
+        found[os.path.relpath(path, folder)] = file_digest(path)
+    return found
+
+
+def _own_files(folder: Path, skipped: Path) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            inner = Path(entry.path)
+            if inner.resolve() != skipped and not any((inner / name).exists() for name in OTHERS):
+                yield from _own_files(inner, skipped)
+        elif entry.is_file():
+            yield entry.path
+
+
+# A folder with one of these is a bundle, or another benchmark.
+OTHERS = ("manifest.json", "benchmark.yaml")
+
+
+def file_digest(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes, in hex."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:  # noqa: PTH123 - most paths here are text
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,121 @@
+"""What only all rows of a template together can show: equal questions, and answers that say too much or too little."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+from dia_language.diagnostics import Faults, Position
+
+from dia_compiler.distribute.task import Summary
+from dia_compiler.freeze.spool import FIRST, LONG, SHOWN, Spool
+from dia_compiler.generate.bundle_rows import LONGEST
+from dia_compiler.parse.model import Template
+from dia_compiler.sampling.digests import groups
+
+MANY = 10  # instances from which on a share of answers says something
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures of a template's rows; a variant counts as its instance, once.
+
+    `positions` are None where every instance stands at the position of its number; `twins` are the numbers of two
+    rows with one text.
+    """
+
+    rows: int
+    instances: int
+    items: int
+    shown: int
+    long: int
+    distinct: int
+    commonest: int
+    positions: tuple[int, ...] | None
+    twins: tuple[int, int] | None
+
+    @property
+    def commonest_share(self) -> Fraction:
+        """The share of the instances that have the commonest answer."""
+        return Fraction(self.commonest, self.instances) if self.instances else Fraction(0)
+
+
+def figures_of(spool: Spool) -> Figures:
+    """The figures of the rows."""
+    instances = items = shown = long = 0
+    is_straight = True
+    for entry in spool.entries():
+        shown += bool(entry.flags & SHOWN)
+        long += bool(entry.flags & LONG)
+        items += bool(entry.flags & FIRST)
+        instances += entry.is_base
+        is_straight &= entry.position == entry.instance
+    distinct = commonest = 0
+    for group in groups(entry.text for entry in spool.entries() if entry.is_base):
+        distinct, commonest = distinct + 1, max(commonest, group.size)
+    positions = None if is_straight else tuple(entry.position for entry in spool.entries() if entry.is_base)
+    return Figures(spool.rows, instances, items, shown, long, distinct, commonest, positions, _twins(spool))
+
+
+def _twins(spool: Spool) -> tuple[int, int] | None:
+    """The rows with one text that come first."""
+    equal = (group for group in groups(entry.content for entry in spool.entries()) if group.size > 1)
+    first = min(equal, key=lambda group: group.second, default=None)
+    return None if first is None else (first.first, first.second)
+
+
+def check_health(
+    template: Template, spool: Spool, summary: Summary, figures: Figures, k: int, faults: Faults, is_trial: bool
+) -> None:
+    """Tells equal questions as an error, and the health warnings."""
+    _tell_twins(template, spool, figures, faults)
+    for name, (message, place) in _warnings(template, spool, summary, figures, k, is_trial).items():
+        if name not in template.allow:
+            faults.warn(name, message, place, f"mend it, or allow it: `allow: {{{name}: reason}}`")
+
+
+def _tell_twins(template: Template, spool: Spool, figures: Figures, faults: Faults) -> None:
+    if figures.twins is None:
+        return
+    message = f"instances {figures.twins[0]} and {figures.twins[1]} are the same question"
+    if figures.items > 1 or figures.rows > figures.instances:
+        one, other = (_name(spool, number) for number in figures.twins)
+        message = f"`{one}` and `{other}` are the same question"
+    mend = "a `where` that breaks the symmetry, such as `a <= b`, or a prompt that shows every parameter"
+    faults.error("E506", message, template.position, mend)
+
+
+def _name(spool: Spool, number: int) -> str:
+    line = next(islice(spool.parts["questions"].lines(), number, None))
+    return str(json.loads(line)["id"])
+
+
+def _warnings(
+    template: Template, spool: Spool, summary: Summary, figures: Figures, k: int, is_trial: bool
+) -> dict[str, tuple[str, Position]]:
+    place = template.answer.position if template.answer else template.position
+    warnings: dict[str, tuple[str, Position]] = {}
+    count = figures.instances
+    has_answer = template.talk is None  # the truth of sessions is what the model says
+    if has_answer and template.parameters and count > 2 and figures.distinct == 1:
+        warnings["constant-answer"] = (f"all {count} instances have the answer `{spool.sample}`", place)
+    elif has_answer and count >= MANY and figures.commonest_share > Fraction(1, 2):
+        message = f"{figures.commonest} of {count} instances have one answer, so that a constant guess is mostly right"
+        warnings["few-distinct-answers"] = (message, place)
+    if figures.long:
+        message = f"{figures.long} of {figures.rows} prompts are longer than {LONGEST} characters"
+        warnings["oversized-prompt"] = (message, template.position)
+    if 2 * figures.shown > figures.rows:
+        message = f"the answer stands in the prompt in {figures.shown} of {figures.rows} instances"
+        warnings["answer-in-prompt"] = (message, place)
+    accepted, drawn = summary.acceptance
+    if drawn >= 200 and accepted * 100 < drawn:
+        message = f"{accepted} of {drawn} draws meet every `where`: build the value instead of searching it"
+        warnings["low-acceptance"] = (message, template.position)
+    freedom: Any = summary.freedom
+    if freedom.kind == "exact" and freedom.count == k and template.parameters and not is_trial:
+        warnings["k-equals-d"] = (f"the template can make no more than these {k} instances", template.position)
+    return warnings

@@ -1,0 +1,91 @@
+"""A compile that would give what lies there already: found without reading a spec, by the digests of all files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, Position
+from dia_runtime.bundle.manifest import NAME
+from dia_runtime.bundle.open import open_bundle
+from dia_runtime.bundle.verify import file_problems
+
+from dia_compiler.analyze.host_requirements import lacks
+from dia_compiler.freeze.cache import Cache
+from dia_compiler.freeze.fingerprint import digest_of, folder_files, machinery
+from dia_compiler.freeze.output import Frozen, Order
+from dia_compiler.parse.discover import Folder
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A bundle that is what a compile would make, and the warnings of the compile that made it."""
+
+    frozen: Frozen
+    warnings: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Everything that a benchmark's bundle is made of: the digests of its files, and the key of all of it."""
+
+    files: dict[str, str]
+    key: str
+
+
+def inputs_of(folder: Folder, order: Order) -> Inputs | None:
+    """What the bundle of a benchmark is made of, or None where it cannot be told quickly."""
+    if not order.use_cache:
+        return None
+    try:
+        files = folder_files(folder.path, order.folder)
+        if files is None:
+            return None
+        chosen = sorted(path.relative_to(folder.path.resolve()).as_posix() for path in folder.chosen)
+    except (OSError, ValueError):
+        return None
+    asked = [order.k, order.seed, order.is_strict, order.limit, order.shard_size]
+    shown = json.dumps([folder.path.as_posix(), chosen, asked, sorted(files.items())])
+    return Inputs(files, digest_of([machinery(), shown]))
+
+
+def unchanged(folder: Folder, inputs: Inputs, order: Order) -> Kept | None:
+    """The bundle that lies where it belongs, byte for byte as a compile would make it; None where it does not."""
+    facts = Cache(order.folder, "bundles").read(inputs.key)
+    if facts is None:
+        return None
+    if any(lacks(kind, name, folder.path) != why for kind, name, why in facts["requires"]):
+        return None
+    frozen = Frozen(order.folder / facts["name"], **facts["frozen"], left_out=tuple(facts["left_out"]))
+    if not _lies_there(frozen):
+        return None
+    return Kept(frozen, tuple(told_warning(entry) for entry in facts["warnings"]))
+
+
+def _lies_there(frozen: Frozen) -> bool:
+    """Whether the bundle of that digest lies at its path, every file of it unchanged."""
+    if not (frozen.path / NAME).is_file():
+        return False
+    try:
+        bundle = open_bundle(frozen.path)
+        return bundle.id == frozen.digest and not file_problems(bundle)
+    except (DiaError, OSError):
+        return False
+
+
+def remember(inputs: Inputs, order: Order, kept: Kept, requires: Iterable[tuple[str, str, str | None]]) -> None:
+    """Keeps in the cache that these inputs give this bundle."""
+    facts = kept.frozen.as_json()
+    name, left_out = Path(facts.pop("path")).name, facts.pop("left_out")
+    warnings = [entry.as_json() for entry in kept.warnings]
+    entry = {"name": name, "frozen": facts, "left_out": left_out, "warnings": warnings, "requires": list(requires)}
+    Cache(order.folder, "bundles").store(inputs.key, entry, {})
+
+
+def told_warning(entry: Mapping[str, Any]) -> Diagnostic:
+    """The diagnostic that its `as_json` gave."""
+    place = None if entry["path"] is None else Position(entry["path"], entry["line"], entry["column"])
+    return Diagnostic(entry["code"], entry["message"], place, entry["help"], entry["severity"])

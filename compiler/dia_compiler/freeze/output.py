@@ -1,0 +1,214 @@
+"""Where bundles go: a private folder beside the target, moved there at the end, never over what must stay."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dia_language.confinement.permission import NO
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.bundle.manifest import NAME
+from dia_runtime.bundle.safe_paths import require_ordinary
+
+DEFAULT_OUT = Path("build")
+TEMPORARY = ".dia-"
+SHARD = 100_000
+SPAN = 200  # instances of a template that are made in one go
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What was asked of a compile: how many instances, under which seed, where to, and how."""
+
+    k: int = 5
+    seed: str | None = None
+    out: Path | None = None
+    jobs: int = 1
+    is_strict: bool = False
+    force: bool = False
+    limit: int | None = None
+    use_cache: bool = True
+    shard_size: int = SHARD
+    programs: str = NO
+
+    @property
+    def folder(self) -> Path:
+        """The folder in which the bundles lie."""
+        return self.out or DEFAULT_OUT
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A bundle that lies on disk."""
+
+    path: Path
+    benchmark: str
+    digest: str
+    questions_root: str
+    templates: int
+    items: int
+    questions: int
+    left_out: tuple[dict[str, str], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry that `dia compile --json` prints."""
+        return {
+            "path": self.path.as_posix(),
+            "benchmark": self.benchmark,
+            "digest": self.digest,
+            "questions_root": self.questions_root,
+            "templates": self.templates,
+            "items": self.items,
+            "questions": self.questions,
+            "left_out": list(self.left_out),
+        }
+
+
+@contextlib.contextmanager
+def private_folder(parent: Path) -> Iterator[Path]:
+    """A private folder on the disk of the bundles, gone afterwards whatever happens, as are parents left empty.
+
+    Raises DiaError (exit code 2) where it cannot be made.
+    """
+    made = [folder for folder in (parent, *parent.parents) if not folder.exists()]
+    try:
+        with written(parent):
+            parent.mkdir(parents=True, exist_ok=True)
+            sweep(parent)
+            folder = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=parent))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        for empty in made:
+            with contextlib.suppress(OSError):
+                empty.rmdir()
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[str]:
+    """A temporary folder for what builders of assets leave behind, where nothing is written otherwise.
+
+    What a builder writes until its worker is dead does not keep it from being removed.
+    """
+    with tempfile.TemporaryDirectory(prefix=f"dia-tools-{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def written(target: Path) -> Iterator[None]:
+    """Tells what goes wrong while something is written to the target as DiaError (exit code 2)."""
+    try:
+        yield
+    except OSError as error:
+        message = f"the bundle cannot be written to `{target}`: {error.strerror or error}"
+        raise DiaError(Diagnostic("E602", message, None, "free space, or choose another folder with -o")) from None
+
+
+def sweep(parent: Path) -> None:
+    """Removes what compiles that were killed have left behind."""
+    for path in parent.glob(f"{TEMPORARY}*-*"):
+        owner = path.name.removeprefix(TEMPORARY).partition("-")[0]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def refuse_foreign(target: Path, order: Order) -> None:
+    """Raises DiaError where something lies at the target that only --force may replace."""
+    require_ordinary(target)
+    if order.force or not _exists(target):
+        return
+    reason = _reason_to_keep(target, order)
+    if reason is not None:
+        message = f"`{target}` {reason}"
+        raise DiaError(Diagnostic("E601", message, None, "--force replaces it; -o chooses another folder"))
+
+
+def _reason_to_keep(target: Path, order: Order) -> str | None:
+    if order.out is not None:
+        return "holds something else"
+    if not (target / NAME).is_file():
+        return "is not a bundle"
+    if (target / "signature.json").exists():
+        return "is signed"
+    if seal := _seal_of(target):
+        return "is sealed" if seal == target else f"is what the seal `{seal}` was made from"
+    digest = hashlib.sha256((target / NAME).read_bytes()).hexdigest()
+    run = _run_of(target.parent / "runs", digest)
+    return f"is what the run `{run}` was asked from" if run else None
+
+
+def _seal_of(target: Path) -> Path | None:
+    """A sealed bundle of the same questions beside the target, or the target itself."""
+    root = _facts(target).get("questions_root")
+    for path in (target, *sorted(target.parent.glob(f"*/{NAME}"))):
+        folder = path if path == target else path.parent
+        facts = _facts(folder)
+        if facts.get("sealed") and facts.get("questions_root") == root:
+            return folder
+    return None
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    """The manifest of a bundle, as it stands there; nothing where it cannot be read."""
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        facts = json.loads((folder / NAME).read_bytes())
+        return facts if isinstance(facts, dict) else {}
+    return {}
+
+
+def _run_of(folder: Path, digest: str) -> Path | None:
+    """A run in the folder that was asked from the bundle of that digest."""
+    import sqlite3
+
+    for path in sorted(folder.glob("*.run")):
+        with contextlib.suppress(sqlite3.Error):
+            connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+            with contextlib.closing(connection):
+                found = connection.execute(
+                    "SELECT 1 FROM meta WHERE key = 'bundle_id' AND value LIKE ?", (f"%{digest}%",)
+                )
+                if found.fetchone():
+                    return path
+    return None
+
+
+def _exists(target: Path) -> bool:
+    return target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir())))
+
+
+def replace(folder: Path, target: Path) -> None:
+    """Moves the new bundle to the target; the old one, if any, steps aside and is removed."""
+    folder.chmod(0o755)
+    if not (target.exists() or target.is_symlink()):
+        folder.rename(target)
+        return
+    aside = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=target.parent)) / "old"
+    try:
+        target.rename(aside)
+        folder.rename(target)
+    except BaseException:  # an interrupt between the two must not cost the old one
+        if _exists(aside) and not _exists(target):
+            aside.rename(target)
+        raise
+    finally:
+        shutil.rmtree(aside.parent, ignore_errors=True)

@@ -1,0 +1,293 @@
+"""Rows -> a bundle on disk, atomically: everything is written beside the target and moved there at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from dia_language.functions import library
+from dia_runtime.bundle import merkle
+from dia_runtime.bundle.canary import marked
+from dia_runtime.bundle.canonical import bundle_id, line, manifest_bytes
+from dia_runtime.bundle.manifest import FORMAT, NAME, PROVENANCE, with_checksum
+from dia_runtime.bundle.open import open_bundle
+from dia_runtime.bundle.verify import file_problems
+from dia_runtime.formats import FORMATS
+
+from dia_compiler.analyze.check import CheckedBenchmark
+from dia_compiler.analyze.settings import settings_of
+from dia_compiler.assets import BUILDERS
+from dia_compiler.distribute.task import Summary
+from dia_compiler.freeze.health import Figures
+from dia_compiler.freeze.output import Frozen, Order, refuse_foreign, replace, written
+from dia_compiler.freeze.shards import Files, put, put_lines
+from dia_compiler.freeze.spool import Spool
+from dia_compiler.freeze.versions import LIBRARIES
+from dia_compiler.parse.model import Datum, Template, TypeUse
+from dia_compiler.parse.yaml_reader import FILE_BYTES, Scalar
+from dia_compiler.sampling.degrees_of_freedom import Freedom
+from dia_compiler.types import TYPES
+from dia_compiler.types.word_lists import WORD_LISTS
+
+LANGUAGE = 1
+NO_TOOLS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(slots=True)
+class BundlePlan:
+    """A bundle to be made: of which benchmark, under which seed, as it was asked for."""
+
+    item: CheckedBenchmark
+    seed: str
+    order: Order
+    is_limited: bool = False
+    target: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the bundle will lie."""
+        return self.target or self.order.folder / self.folder_name
+
+    @property
+    def folder_name(self) -> str:
+        """`<benchmark>-<version>-k<k>`, and the seed where it is not the default."""
+        facts = self.item.benchmark.facts
+        name = self.item.benchmark.name + self._selection()
+        suffix = "" if self.seed == "0" else f"-{seed_word(self.seed)}"
+        return f"{name}-{facts.get('version', '0.0.0')}-k{self.order.k}{suffix}"
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether it holds some templates of the benchmark only."""
+        return bool(self.item.folder.chosen) or self.is_limited
+
+    def _selection(self) -> str:
+        """Nothing for a whole benchmark; else the one template, or a digest of the names of several."""
+        if not self.is_selection:
+            return ""
+        names = sorted(template.name for template in self.item.clean)
+        if len(names) == 1:
+            return f".{names[0]}"
+        return "." + hashlib.sha256(" ".join(names).encode()).hexdigest()[:8]
+
+
+def seed_word(seed: str) -> str:
+    """The seed as a part of a folder's name: itself where it is short and plain, else 8 digits of its SHA-256."""
+    plain = 1 <= len(seed) <= 16 and all(char in "abcdefghijklmnopqrstuvwxyz0123456789-" for char in seed)
+    return seed if plain else hashlib.sha256(seed.encode()).hexdigest()[:8]
+
+
+@dataclass(slots=True)
+class Ready:
+    """A template whose rows are all there: kept on disk, with their figures and what the worker said of them."""
+
+    template: Template
+    spool: Spool
+    summary: Summary
+    figures: Figures
+
+
+def freeze(plan: BundlePlan, ready: Sequence[Ready], folder: Path) -> Frozen:
+    """The bundle of the rows, made in a private folder and moved to its own.
+
+    Raises DiaError (exit code 2) where it may not or cannot be.
+    """
+    target = plan.folder
+    with written(target):
+        folder.mkdir()
+        frozen, encoded = _write(plan, ready, folder)
+        if not _holds_already(target, encoded):
+            refuse_foreign(target, plan.order)
+            replace(folder, target)
+    return frozen
+
+
+def _write(plan: BundlePlan, ready: Sequence[Ready], folder: Path) -> tuple[Frozen, bytes]:
+    """Writes every file of the bundle into the folder; gives what was made and the manifest's bytes."""
+    files: Files = {}
+    rows = sum(held.spool.rows for held in ready)
+    shard = plan.order.shard_size if rows > plan.order.shard_size else None
+    for kind in ("questions", "answers"):
+        put_lines(folder, kind, ((held.spool.rows, held.spool.parts[kind]) for held in ready), shard, files)
+    for name, content in (artefact for held in ready for artefact in held.spool.assets()):
+        if f"assets/{name}" not in files:
+            put(folder, f"assets/{name}", content, files)
+    canary = plan.item.benchmark.facts.get("canary")
+    templates = [line(_template_record(held, plan) | ({"canary": canary} if canary else {})) for held in ready]
+    put(folder, "templates.jsonl", b"".join(part + b"\n" for part in templates), files)
+    for name, content in sorted(plan.item.files.items()):
+        put(folder, f"specs/{name}", _marked(name, content, canary), files)
+    root = merkle.root(entry.leaf for held in ready for entry in held.spool.entries())
+    manifest = _manifest(plan, ready, root, files)
+    encoded = manifest_bytes(manifest)
+    put(folder, NAME, encoded, {})
+    plugins = plugins_of(manifest, {_format_kind(plan, held) for held in ready})
+    libraries = {library for name in manifest["builders"] for library in BUILDERS[name].libraries}
+    tools = {name: said for held in ready for name, said in held.summary.tools.items()}
+    made_with = provenance(bundle_id(encoded), plugins, libraries, tools) | ({"canary": canary} if canary else {})
+    put(folder, PROVENANCE, manifest_bytes(made_with) + b"\n", {})
+    counts = manifest["counts"]
+    frozen = Frozen(
+        plan.folder, plan.item.benchmark.name, bundle_id(encoded), root,
+        counts["templates"], counts["items"], counts["questions"], tuple(manifest["left_out"]),
+    )  # fmt: skip
+    return frozen, encoded
+
+
+def _template_record(held: Ready, plan: BundlePlan) -> dict[str, Any]:
+    template, figures = held.template, held.figures
+    facts = template.facts
+    return {
+        "template": template.name,
+        "title": str(facts.get("title", "")),
+        "number": facts.get("number"),
+        "category": str(facts.get("category", "uncategorised")),
+        "domain": str(facts.get("domain", facts.get("category", "uncategorised"))),
+        "level": str(facts.get("level", "")),
+        "adversarial": str(facts.get("adversarial", "none")),
+        "degree_of_freedom": _freedom(held).as_json(),
+        "items": figures.items,
+        "positions": None if figures.positions is None else list(figures.positions),
+        "source": plan.item.relative(template.file),
+        "sha256": _digest_of(template, plan),
+        "answers": {"distinct": figures.distinct, "commonest_share": str(figures.commonest_share)},
+    }
+
+
+def _digest_of(template: Template, plan: BundlePlan) -> str:
+    """The SHA-256 of the template's source file as the bundle holds it."""
+    name = plan.item.relative(template.file)
+    return hashlib.sha256(_marked(name, plan.item.files[name], plan.item.benchmark.facts.get("canary"))).hexdigest()
+
+
+def _marked(name: str, content: bytes, canary: str | None) -> bytes:
+    """A source file with the canary's sentence, unless the compile of the copy would find it too large."""
+    held = marked(name, content, canary)
+    return held if len(held) <= FILE_BYTES else content
+
+
+def _freedom(held: Ready) -> Freedom:
+    """The degree of freedom; where only a lower bound is known, what was made is one too."""
+    freedom, figures = held.summary.freedom, held.figures
+    if freedom.kind != "at_least" or figures.items != 1:
+        return freedom
+    return Freedom("at_least", max(freedom.count or 0, figures.instances))
+
+
+def _manifest(plan: BundlePlan, ready: Sequence[Ready], root: str, files: Files) -> dict[str, Any]:
+    benchmark = plan.item.benchmark
+    settings = settings_of(benchmark, None, plan.seed)
+    used = sorted({name for held in ready for name in held.summary.functions})
+    uses = _used_types(ready)
+    known = library()
+    questions, items = sum(held.figures.rows for held in ready), sum(held.figures.items for held in ready)
+    return with_checksum(
+        {
+            "format": FORMAT,
+            "language": LANGUAGE,
+            "benchmark": benchmark.name,
+            "title": str(benchmark.facts.get("title", benchmark.name)),
+            "version": str(benchmark.facts.get("version", "0.0.0")),
+            "license": benchmark.facts.get("license"),
+            "seed": plan.seed,
+            "k": plan.order.k,
+            "counts": {"templates": len(ready), "items": items, "questions": questions},
+            "points": settings.stored_points,
+            "answer_format": dict(settings.format),
+            "questions_root": root,
+            "files": files,
+            "functions": {name: known[name].revision for name in used if name in known},
+            "types": {use: TYPES[use].revision for use in sorted({use.kind for use in uses})},
+            "builders": {name: BUILDERS[name].revision for name in sorted(_used_builders(ready))},
+            "word_lists": {name: WORD_LISTS[name].revision for name in sorted(_used_lists(uses))},
+            "templates": [held.template.name for held in ready],
+            "selection": plan.is_selection,
+            "left_out": [{"template": item.template, "why": item.why} for item in plan.item.left_out],
+            "canary": benchmark.facts.get("canary"),
+        }
+    )
+
+
+def _used_builders(ready: Sequence[Ready]) -> set[str]:
+    """The asset builders that the templates use."""
+    return {asset.build.text for held in ready for asset in held.template.assets}
+
+
+def _used_types(ready: Sequence[Ready]) -> list[TypeUse]:
+    found: list[TypeUse] = []
+    for held in ready:
+        stack: list[Any] = [parameter.type for parameter in held.template.parameters]
+        stack += [p.type for v in held.template.variants for p in v.parameters]
+        stack += [p.type for c in held.template.shared.catalogs for e in c.entries for p in e.parameters]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, TypeUse):
+                found.append(part)
+                stack += part.options.values()
+            elif isinstance(part, tuple):
+                stack += part
+            elif isinstance(part, dict):
+                stack += part.values()
+    return found
+
+
+def _used_lists(uses: Sequence[TypeUse]) -> set[str]:
+    """The shipped word lists that the types may draw from."""
+    found: set[str] = set()
+    for use in uses:
+        source = use.options.get("from") if use.kind == "words" else None
+        named = source.node.text if isinstance(source, Datum) and isinstance(source.node, Scalar) else None
+        found |= {named} if named in WORD_LISTS else TYPES[use.kind].word_lists
+    return found
+
+
+def _format_kind(plan: BundlePlan, held: Ready) -> str:
+    """The answer format of a template."""
+    return str(settings_of(plan.item.benchmark, held.template, plan.seed).format["kind"])
+
+
+def plugins_of(manifest: Mapping[str, Any], formats: Iterable[str]) -> dict[str, str]:
+    """The packages whose functions, types, builders and formats a bundle uses, with their versions."""
+    used = (
+        (library().registry, manifest["functions"]),
+        (TYPES, manifest["types"]),
+        (BUILDERS, manifest["builders"]),
+        (FORMATS, formats),
+    )
+    found = [registry.plugins[name] for registry, names in used for name in names if name not in registry.own]
+    return {plugin.distribution: plugin.version for plugin in found}
+
+
+def provenance(
+    digest: str, plugins: Mapping[str, str], libraries: Iterable[str] = (), tools: Mapping[str, str] = NO_TOOLS
+) -> dict[str, Any]:
+    """The versions that computed the truth; no clock, host, user or path.
+
+    The tools are the interpreters of programs that were run, and what confined them.
+    """
+    versions = {}
+    for name in (*LIBRARIES, *sorted(libraries), "dia-spec"):
+        with contextlib.suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return {
+        "bundle_id": digest,
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "libraries": versions,
+        "plugins": dict(plugins),
+        "tools": dict(tools),
+    }
+
+
+def _holds_already(target: Path, encoded: bytes) -> bool:
+    """Whether the very same bundle lies there, every file of it unchanged."""
+    if not (target / NAME).is_file() or (target / NAME).read_bytes() != encoded:
+        return False
+    return not file_problems(open_bundle(target))

@@ -1,0 +1,140 @@
+"""Options of assets and the instance's stream -> artefacts, as checks see them and as prompts deliver them."""
+
+from __future__ import annotations
+
+import base64
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from dia_compiler.analyze.domains import Scope
+from dia_compiler.analyze.plan import AssetCode
+from dia_compiler.assets.base import Builder, OptionFault, Site
+from dia_compiler.distribute.worker_resources import Means
+from dia_compiler.sampling.instance_tree import derived
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
+from dia_language.numbers.values import Value
+from dia_language.templates.templates import delivered
+
+LARGEST = 16 << 20  # bytes of one artefact
+INLINE = "inline"
+
+
+class Entropy:
+    """The bytes of a key's stream: SHA-256 of the key and of each block's number as 8 bytes, joined.
+
+    With parts the key is H(key, parts), made when the first block is: most builders take none.
+    """
+
+    __slots__ = ("block", "key", "parts", "rest")
+
+    def __init__(self, key: bytes, *parts: str | int) -> None:
+        self.key, self.parts, self.block, self.rest = key, parts, 0, b""
+
+    def __call__(self, count: int) -> bytes:
+        """So many bytes."""
+        if self.parts:
+            self.key, self.parts = derived(self.key, *self.parts), ()
+        missing = max(0, -(-(count - len(self.rest)) // 32))
+        blocks = range(self.block, self.block + missing)
+        self.rest += b"".join([sha256(self.key + number.to_bytes(8, "big")).digest() for number in blocks])
+        self.block += missing
+        found, self.rest = self.rest[:count], self.rest[count:]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact:
+    """An artefact that goes beside the prompt: its file name, what it is, how it reaches the model, its bytes."""
+
+    name: str
+    extension: str
+    media_type: str
+    deliver: str
+    content: bytes
+    digest: str
+
+    def record(self) -> dict[str, Any]:
+        """The artefact as a question holds it."""
+        return {
+            "name": self.name,
+            "sha256": self.digest,
+            "path": f"assets/{self.digest}.{self.extension}",
+            "media_type": self.media_type,
+            "size": len(self.content),
+            "deliver": self.deliver,
+        }
+
+
+class Workshop:
+    """Builds the assets of one template; what was built last of each is not built again for another wording."""
+
+    def __init__(self, codes: Mapping[str, AssetCode], means: Means) -> None:
+        self.codes, self.means = codes, means
+        self.last: dict[str, tuple[Any, str | bytes]] = {}
+        self.own: tempfile.TemporaryDirectory[str] | None = None
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where builders may write meanwhile; it may not be there yet."""
+        if self.means.scratch:
+            return Path(self.means.scratch)
+        self.own = tempfile.TemporaryDirectory(prefix="dia-assets-", ignore_cleanup_errors=True)
+        return Path(self.own.name)
+
+    def build(self, name: str, scope: Scope, key: bytes, position: int) -> None:
+        """Puts the artefact of an instance into the scope, as it is and as it is printed. Raises DiaError."""
+        code = self.codes[name]
+        options = code.values(scope)
+        made = (key, position, options)
+        held = self.last.get(name)
+        content = held[1] if held is not None and held[0] == made else self.built(code, options, key, position)
+        self.last[name] = (made, content)
+        scope[name] = content
+        scope[delivered(name)] = printed(code, content)
+
+    def built(self, code: AssetCode, options: dict[str, Value], key: bytes, position: int) -> str | bytes:
+        """The artefact. Raises DiaError at the option that cannot be."""
+        try:
+            code.builder.validate(options)
+            site = Site(Entropy(key, "asset", code.asset.name, position), self.folder)
+            content = code.builder.build(options, site)
+        except OptionFault as found:
+            raise code.fault(found) from None
+        except LanguageError as error:
+            raise DiaError(Diagnostic(error.code, error.message, code.asset.position, error.help)) from None
+        except OSError as error:  # the disk is full, or not ours: no fault of the spec
+            message = f"`{code.asset.name}` cannot be built: {error.strerror or error}"
+            raise DiaError(Diagnostic("E602", message, None, "free space on the disk of the output")) from None
+        size = len(content.encode() if isinstance(content, str) else content)
+        if size > LARGEST:
+            message = f"`{code.asset.name}` has {size:,} bytes; an artefact has at most {LARGEST:,}"
+            raise DiaError(Diagnostic("E502", message, code.asset.position, "make it of less"))
+        return content
+
+    def beside(self, scope: Scope) -> tuple[Artefact, ...]:
+        """The artefacts in the scope that do not stand in the prompt."""
+        return tuple(_artefact(code, scope[name]) for name, code in self.codes.items() if code.deliver != INLINE)
+
+
+def printed(code: AssetCode, content: str | bytes) -> str:
+    """What a prompt says where the asset stands: the text, the bytes in base64, or the name of the file beside it."""
+    if code.deliver != INLINE:
+        return file_name(code.asset.name, code.builder)
+    return content if isinstance(content, str) else base64.b64encode(content).decode("ascii")
+
+
+def file_name(name: str, builder: Builder) -> str:
+    """The name of an artefact's file."""
+    return f"{name}.{builder.extension}"
+
+
+def _artefact(code: AssetCode, content: str | bytes) -> Artefact:
+    encoded = content.encode() if isinstance(content, str) else content
+    builder, digest = code.builder, sha256(encoded).hexdigest()
+    name = file_name(code.asset.name, builder)
+    return Artefact(name, builder.extension, builder.media_type, code.deliver, encoded, digest)

@@ -1,0 +1,382 @@
+"""Prepared template -> drawn parameters: item by item, position by position, the same for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import combinations
+from math import factorial, prod
+from typing import Any
+
+from dia_compiler.analyze.domains import Maker, Scope, truth_of
+from dia_compiler.analyze.items import Item, items_of
+from dia_compiler.analyze.plan import Prepared, Step
+from dia_compiler.sampling.boundary_first import FREE, INTERIOR, Row, edge_rows, pair_rows, single_rows
+from dia_compiler.sampling.degrees_of_freedom import ENUMERATED, Freedom, Stage, counted_in_stages, is_static
+from dia_compiler.sampling.instance_tree import VAST, Choose, Exhausted, Rejected, Stream, Walker, derived, template_key
+from dia_compiler.types.base import Domain, key_of
+from dia_compiler.types.numbers import Integers
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
+from dia_language.numbers.values import Value, kind_of, plain
+from dia_language.workers.heartbeat import found, rest, seek
+
+SHOWN_PARAMETERS = 200
+MEASURED_ITEMS = 50
+FRONT_ATTEMPTS = 50
+FRONT_PAIRS = 400
+MOST_OPTIONS = 26
+LANGUAGE = 1
+
+# How a value of a parameter is found: by its step, its domain and the choices.
+Pick = Callable[[Step, Domain, Any], Value]
+ORDER = "_order"
+
+
+class Drawing:
+    """Draws the parameters of one prepared template under one seed."""
+
+    def __init__(self, prepared: Prepared, seed: str) -> None:
+        self.prepared = prepared
+        self.lists: Scope = {name: code.evaluate({}) for name, code in prepared.lists.items()}
+        self.key = template_key(LANGUAGE, prepared.benchmark.name, prepared.template.name, seed)
+        self.each = prepared.template.each.text if prepared.template.each else None
+        self.drawn = self.rejected = 0
+
+    # one draw
+
+    def draw(self, choose: Any, fixed: Mapping[str, Value], pick: Pick | None = None) -> Scope:
+        """Parameters and the let values that the draw needed; `fixed` ones are given. Raises Rejected and DiaError."""
+        scope: Scope = dict(self.lists)
+        try:
+            for step in self.prepared.plan:
+                if step.kind == "draw" and step.name not in fixed:
+                    scope[step.name] = self.value(step, scope, choose, pick)
+                else:
+                    self.do(step, scope, choose, fixed, pick)
+        except DiaError as error:
+            raise self.with_values(error, scope) from None
+        return scope
+
+    def do(self, step: Step, scope: Scope, choose: Any, fixed: Mapping[str, Value], pick: Pick | None = None) -> None:
+        """One step of a plan, done in the scope."""
+        if step.kind == "draw":
+            scope[step.name] = fixed[step.name] if step.name in fixed else self.value(step, scope, choose, pick)
+        elif step.kind == "balance":
+            choose.vast()
+        elif step.kind == "order":
+            scope[ORDER] = self.order(scope, choose)
+        else:
+            assert step.code is not None
+            value = step.code(scope)
+            if step.kind == "let":
+                scope[step.name] = value
+            else:
+                choose.check(truth_of(value, step.code.parsed.source))
+
+    def value(self, step: Step, scope: Scope, choose: Any, pick: Pick | None = None) -> Value:
+        """A drawn value of the step's parameter. Raises Rejected, and DiaError at the parameter's type."""
+        maker = step.maker
+        assert maker is not None
+        domain = maker.held or maker.make(scope)
+        rest()
+        try:
+            return domain.draw(choose) if pick is None else pick(step, domain, choose)
+        except LanguageError as error:
+            raise DiaError(Diagnostic(error.code, error.message, maker.use.position, error.help)) from None
+
+    def order(self, scope: Scope, choose: Any) -> list[int]:
+        """The order of the options of a multiple choice: places in the list of the right one and the distractors."""
+        options = self.prepared.options
+        assert options is not None
+        distractors = options.distractors(scope)
+        most = MOST_OPTIONS - 1 - (options.choices.skip is not None)  # one letter each, A to Z
+        if not isinstance(distractors, list) or not 1 <= len(distractors) <= most:
+            message = f"`distractors` must be a list of 1 to {most} values"
+            raise DiaError(Diagnostic("E203", message, options.choices.distractors.position))
+        rest_of = list(range(len(distractors) + 1))
+        if not options.choices.is_shuffled:
+            return rest_of
+        rank, places = choose.below(factorial(len(rest_of))), []
+        for size in range(1, len(rest_of) + 1):
+            rank, place = divmod(rank, size)
+            places.append(place)
+        return [rest_of.pop(place) for place in reversed(places)]
+
+    # items and their positions
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """The items in their order. Raises DiaError where `each` names what cannot be listed."""
+        if self.each is None:
+            return [Item()]
+        assert self.prepared.template.each is not None
+        maker = self.prepared.makers[self.each]
+        seek()
+        try:
+            return items_of(maker.make(dict(self.lists)), self.prepared.template.each.position)
+        finally:
+            found()
+
+    def fixed(self, item: Item) -> dict[str, Value]:
+        """The parameters that the item fixes."""
+        return {} if self.each is None else {self.each: item.value}
+
+    def key_for(self, item: Item) -> bytes:
+        """The key from which all instances of the item flow."""
+        return self.key if self.each is None else derived(self.key, "item", item.name)
+
+    def walker(self, item: Item) -> Walker[Scope]:
+        """The positions of the item behind those of boundary values."""
+        fixed = self.fixed(item)
+        return Walker(self.key_for(item), lambda choose: self.draw(choose, fixed))
+
+    def has_choices(self, item: Item) -> bool:
+        """Whether anything is drawn for the item; one without choices is static."""
+        if not self.prepared.makers and self.prepared.options is None:
+            return False
+        if self.each is None:
+            return True
+        fixed = self.fixed(item)
+        return not is_static(lambda choose: self.draw(choose, fixed))
+
+    def positions(self, item: Item) -> Iterator[tuple[int, Scope]]:
+        """Position and parameters of every instance of the item in order."""
+        front = self.front(item) if self.prepared.template.is_boundary_first else []
+        for place, scope in enumerate(front):
+            if scope is not None:
+                yield place, scope
+        seen = {self.identity(scope) for scope in front if scope is not None}
+        walker = self.walker(item)
+        try:
+            for place, scope in walker.positions():
+                if not seen or self.identity(scope) not in seen:
+                    yield len(front) + place, scope
+        finally:
+            self.drawn += walker.drawn
+            self.rejected += walker.rejected
+
+    def identity(self, scope: Scope) -> Any:
+        """What two draws have in common only if they are the same."""
+        return tuple(key_of(scope[name]) for name in self.prepared.makers), tuple(scope.get(ORDER, ()))
+
+    # boundary values first
+
+    def front(self, item: Item) -> list[Scope | None]:
+        """The draws of boundary values, then of pairs of classes; None where no draw meets every `where`."""
+        return _Front(self, item).scopes()
+
+    # how many there are
+
+    def freedom(self) -> Freedom:
+        """The degree of freedom d(t): of the template, or of the item that has the least."""
+        seek()
+        try:
+            return self.freedom_of_items()
+        finally:
+            found()
+
+    def freedom_of_items(self) -> Freedom:
+        """The least freedom of the items that are not static; items of fixed domains without conditions are alike."""
+        alike = self.is_known and not self.is_filtered and self.prepared.options is None
+        found_so_far: list[Freedom] = []
+        for place, item in enumerate(self.items):
+            if place and (alike or place > MEASURED_ITEMS):
+                break
+            if self.has_choices(item):
+                found_so_far.append(self.freedom_of(item))
+        if not found_so_far:
+            return Freedom("exact", 1)
+        is_whole = alike or len(self.items) <= MEASURED_ITEMS + 1
+        known = [freedom for freedom in found_so_far if freedom.count is not None]
+        if not known:
+            return found_so_far[0]
+        least = min(known, key=lambda freedom: freedom.count or 0)
+        return least if is_whole else Freedom("at_least", 1)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether a condition spans parameters."""
+        return any(step.kind == "where" for step in self.prepared.plan)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the domains depend on nothing that is drawn."""
+        return all(maker.is_fixed for name, maker in self.prepared.makers.items() if name != self.each)
+
+    def freedom_of(self, item: Item) -> Freedom:
+        """How many different instances the item has."""
+        fixed = self.fixed(item)
+        varied = {name: maker for name, maker in self.prepared.makers.items() if name not in fixed}
+        domains = [maker.make(dict(self.lists)) for maker in varied.values() if maker.is_fixed]
+        product = prod(domain.count for domain in domains)
+        if product > VAST or (not self.is_known and self.first_product(item) > VAST):
+            return Freedom("vast")
+        has_options = self.prepared.options is not None
+        is_known = self.is_known and not has_options
+        if is_known and not self.is_filtered and all(domain.is_counted for domain in domains):
+            return Freedom("exact", product)
+        can_count = product <= ENUMERATED if is_known else not self.are_surely_many(list(varied.values()))
+        found_all = self.counted(fixed) if can_count else None
+        if found_all is not None:
+            return Freedom("exact", found_all)
+        if is_known:
+            return Freedom("at_most", product)
+        return Freedom("at_least", 0 if self.is_filtered else product)
+
+    def are_surely_many(self, makers: list[Maker]) -> bool:
+        """Whether a count would come to too many ways and to no failure: of parameters that depend on lists alone."""
+        if any(step.kind != "draw" for step in self.prepared.plan) or not all(map(self.is_of_lists, makers)):
+            return False
+        domains = [maker.make(dict(self.lists)) for maker in makers]
+        return all(domain.is_counted for domain in domains) and prod(domain.count for domain in domains) > ENUMERATED
+
+    def is_of_lists(self, maker: Maker) -> bool:
+        """Whether a parameter's domain depends on lists alone and meets no condition."""
+        is_plain = not maker.calls and not maker.where and not maker.has_inner_conditions
+        return is_plain and all(use.name in self.lists for _, use in maker.uses)
+
+    def counted(self, fixed: Mapping[str, Value]) -> int | None:
+        """The number of ways through all choices, or None where they are too many."""
+        return counted_in_stages(lambda choose: self.draw(choose, fixed), self.stages(fixed), dict(self.lists))
+
+    def stages(self, fixed: Mapping[str, Value]) -> list[Stage]:
+        """The steps of the plan for a count."""
+        plan, found = self.prepared.plan, []
+        for place, step in enumerate(plan):
+            read: set[str] = set()
+            for later in plan[place:]:
+                read |= set(self.prepared.makers) if later.reads is None else later.reads
+            matters = []
+            for earlier in range(place - 1, -1, -1):
+                before = plan[earlier]
+                if before.kind == "draw" and before.name in read:
+                    read |= before.reads or frozenset()
+                    matters.append(earlier)
+            do = partial(lambda step, scope, choose: self.do(step, scope, choose, fixed), step)
+            found.append(Stage(do, tuple(matters), partial(self.ways, step)))
+        return found
+
+    def ways(self, step: Step, scope: Scope) -> int | None:
+        """How many values a step draws from, if it makes one choice among integers."""
+        domain = step.maker.make(scope) if step.maker else None
+        return domain.count if type(domain) is Integers else None
+
+    def first_product(self, item: Item) -> int:
+        """The product of all domains' sizes as the first instance sees them: that many differ from it in one place."""
+        try:
+            scope = self.walker(item).at(0)
+        except Exhausted:
+            scope = None
+        if scope is None:
+            return 0
+        return prod(maker.make(dict(scope)).count for maker in self.prepared.makers.values())
+
+    # telling
+
+    def with_values(self, error: DiaError, scope: Scope) -> DiaError:
+        """The failure with the parameters that led to it."""
+        shown = self.shown(scope)
+        told = [replace(entry, message=f"{entry.message}{shown}") for entry in error.diagnostics]
+        return DiaError(told, error.exit_code)
+
+    def shown(self, scope: Scope) -> str:
+        """The parameters as messages show them."""
+        parts = []
+        for name in self.prepared.makers:
+            if name in scope:
+                try:
+                    parts.append(f"{name} = {plain(scope[name])}")
+                except LanguageError:
+                    parts.append(f"{name} = ({kind_of(scope[name])})")
+        text = ", ".join(parts)
+        text = text if len(text) <= SHOWN_PARAMETERS else text[:SHOWN_PARAMETERS] + "..."
+        return f" (where {text})" if text else ""
+
+
+class _Front:
+    """The draws that come first under `fuzz: {first: boundary}`."""
+
+    def __init__(self, drawing: Drawing, item: Item) -> None:
+        self.drawing, self.fixed, self.key = drawing, drawing.fixed(item), drawing.key_for(item)
+        self.names = [name for name in drawing.prepared.makers if name not in self.fixed]
+        self.found: list[Scope | None] = []
+        self.seen: set[Any] = set()
+        self.covered: set[tuple[int, int, bool, bool]] = set()
+        self.classes: dict[str, bool] = {}
+        first = drawing.walker(item).at(0)
+        self.edges = [] if first is None else [self.edge_count(name, first) for name in self.names]
+
+    def edge_count(self, name: str, scope: Scope) -> int:
+        return len(self.drawing.prepared.makers[name].make(dict(scope)).boundary())
+
+    def scopes(self) -> list[Scope | None]:
+        """One draw a row; the rows of what could not be drawn together are made up for one by one."""
+        for row in edge_rows(self.edges):
+            if not self.add(row):
+                for alone in single_rows(self.edges, row):
+                    self.add(alone)
+        for row in pair_rows(self.edges):
+            self.add(row)
+        self.add_missing_pairs()
+        return self.found
+
+    def add_missing_pairs(self) -> None:
+        """Tries each pair of classes that conditions have kept out of the rows, with all else free."""
+        varied = [at for at, size in enumerate(self.edges) if size]
+        tried = 0
+        for one, other in combinations(varied, 2):
+            for classes in ((True, True), (True, False), (False, True), (False, False)):
+                if (one, other, *classes) not in self.covered and tried < FRONT_PAIRS:
+                    tried += 1
+                    places = dict(zip((one, other), classes, strict=True))
+                    self.add(tuple(
+                        (0 if places[at] else INTERIOR) if at in places else FREE for at in range(len(self.edges))
+                    ))  # fmt: skip
+
+    def add(self, row: Row) -> bool:
+        """Whether a draw of the row meets every `where`; it is kept unless it was drawn before."""
+        scope = self.drawn(row)
+        if scope is None:
+            self.found.append(None)
+            return False
+        self.note(scope)
+        identity = self.drawing.identity(scope)
+        self.found.append(None if identity in self.seen else scope)
+        self.seen.add(identity)
+        return True
+
+    def drawn(self, row: Row) -> Scope | None:
+        wanted = dict(zip(self.names, row, strict=True))
+
+        def pick(step: Step, domain: Domain, choose: Any) -> Value:
+            return self.picked(wanted[step.name], step.name, domain, choose)
+
+        for attempt in range(FRONT_ATTEMPTS):
+            choose = Choose((), Stream(derived(self.key, "front", len(self.found), attempt)))
+            try:
+                return self.drawing.draw(choose, self.fixed, pick)
+            except Rejected:
+                continue
+        return None
+
+    def picked(self, wanted: int | None, name: str, domain: Domain, choose: Any) -> Value:
+        """A boundary value, a value of the interior (where there is one), or any."""
+        edges = domain.boundary()
+        keys = {key_of(edge) for edge in edges}
+        if wanted is not None and wanted != FREE and edges:
+            value = edges[wanted % len(edges)]
+        else:
+            value = domain.draw(choose)
+            for _ in range(0 if wanted == FREE else 20):
+                if key_of(value) not in keys:
+                    break
+                value = domain.draw(choose)
+        self.classes[name] = key_of(value) in keys
+        return value
+
+    def note(self, scope: Scope) -> None:
+        """Notes which pairs of classes the draw has covered."""
+        for one, other in combinations(range(len(self.names)), 2):
+            held = (self.classes[self.names[one]], self.classes[self.names[other]])
+            self.covered.add((one, other, *held))

@@ -1,0 +1,163 @@
+"""The worked examples of a template: its own unit tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dia_compiler.analyze.domains import Maker, Scope, compile_datum
+from dia_compiler.analyze.items import Item
+from dia_compiler.generate.bundle_rows import answer_record
+from dia_compiler.generate.catalog_examples import check_entry_examples
+from dia_compiler.generate.expand import Expansion, Instance
+from dia_compiler.generate.session_examples import check_replies
+from dia_compiler.parse.model import Datum, Example
+from dia_compiler.parse.yaml_reader import Scalar, data
+from dia_compiler.sampling.instance_tree import Choose, Rejected, Stream, derived
+from dia_language.diagnostics import DiaError, Faults, LanguageError, Position, names_help
+from dia_language.numbers.values import Entry, Record, Value, plain
+from dia_language.workers.heartbeat import found, seek
+from dia_runtime.formats import FORMATS
+from dia_runtime.grading.grader import grade
+
+
+def check_examples(expansion: Expansion, faults: Faults) -> None:
+    """Tells every example of the template that does not come out as it says."""
+    for number, example in enumerate(expansion.prepared.template.examples):
+        try:
+            _check_example(expansion, example, number, faults)
+        except DiaError as error:
+            faults.entries.extend(error.diagnostics)
+    check_entry_examples(expansion, faults)
+
+
+def _check_example(expansion: Expansion, example: Example, number: int, faults: Faults) -> None:
+    scope = _drawn(expansion, example, number, faults)
+    if scope is None:
+        return
+    instance = expansion.instance(_item(expansion, scope), number, 0, scope)
+    if instance.talk is None and example.answer is not None and not _equals(expansion, example.answer, instance):
+        message = f"the example's answer is {_shown(example.answer)}; the solver gives {instance.text}"
+        faults.error("E507", message, example.answer.position)
+    record = answer_record(instance, expansion, "example", None)
+    talk, spec = expansion.prepared.talk, expansion.prepared.template.talk
+    if talk is not None and spec is not None:
+        check_replies(talk, record, spec.examples[number], faults)
+        return
+    for datum in example.accepts:
+        _expect(expansion, instance, record, datum, "correct", faults)
+    for datum in example.rejects:
+        _expect(expansion, instance, record, datum, "wrong", faults)
+    for verdict, replies in example.replies.items():
+        for scalar in replies:
+            _told(instance, record, scalar.text, verdict, scalar.position, faults)
+
+
+def _item(expansion: Expansion, scope: Scope) -> Item:
+    """The item that the example is of."""
+    each = expansion.drawing.each
+    return Item("example", scope[each]) if each is not None else Item()
+
+
+def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) -> Scope | None:
+    """The scope of the example: its parameters fixed, the others drawn."""
+    fixed = {}
+    for name, datum in example.params.items():
+        maker = expansion.prepared.makers.get(name)
+        if maker is None:
+            mend = names_help(name, expansion.prepared.makers)
+            faults.error("E303", f"the example fixes `{name}`, which is no parameter", datum.position, mend)
+            return None
+        value = compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({})
+        fixed[name] = typed(value, maker)
+    settled = {name: value for name, value in fixed.items() if expansion.prepared.makers[name].is_fixed}
+    if not _is_inside(expansion, example, dict(expansion.lists), settled, faults):
+        return None
+    seek()
+    for attempt in range(1000):
+        choose = Choose((), Stream(derived(expansion.drawing.key, "example", number, attempt)))
+        try:
+            scope = expansion.drawing.draw(choose, fixed)
+        except Rejected:
+            continue
+        found()
+        return scope if _is_inside(expansion, example, scope, fixed, faults) else None
+    found()
+    if _is_inside(expansion, example, dict(expansion.lists) | fixed, fixed, faults):
+        faults.error("E507", "the example's parameters do not meet every `where`", example.position)
+    return None
+
+
+def _is_inside(
+    expansion: Expansion, example: Example, scope: Scope, fixed: Mapping[str, Value], faults: Faults
+) -> bool:
+    for name, value in fixed.items():
+        try:
+            is_member = expansion.prepared.makers[name].make(dict(scope)).contains(value)
+        except (DiaError, TypeError):
+            continue
+        if not is_member:
+            message = f"the value of `{name}` is outside its type"
+            faults.error("E507", message, example.params[name].position, "examples obey the types of the template")
+            return False
+    return True
+
+
+def typed(value: Value, maker: Maker) -> Value:
+    """The datum as a value of the maker's type: an entry is written {entry: name, parameter: value}, or as its name."""
+    catalog = maker.use.options.get("of")
+    if maker.use.kind == "entry" and isinstance(catalog, Scalar):
+        if isinstance(value, Mapping) and "entry" in value:
+            held = Record((name, item) for name, item in value.items() if name != "entry")
+            return Entry(catalog.text, str(value["entry"]), held)
+        return Entry(catalog.text, value, Record()) if isinstance(value, str) else value
+    if isinstance(value, list) and len(maker.nested) == 1:
+        return [typed(item, maker.nested[0]) for item in value]
+    return value
+
+
+def _equals(expansion: Expansion, datum: Datum, instance: Instance) -> bool:
+    value = _evaluated(datum, expansion)
+    if isinstance(datum.node, Scalar) and instance.way.comparison.get("type") == "text" and not isinstance(value, str):
+        value = datum.node.text
+    if instance.way.options is not None:
+        return bool(instance.answer in (value, instance.way.options.letter_of(value)))
+    try:
+        return bool(instance.way.kind.equal(instance.way.kind.settle(value), instance.answer))
+    except LanguageError:
+        return False
+
+
+def _evaluated(datum: Datum, expansion: Expansion) -> Value:
+    return compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({})
+
+
+def _shown(datum: Datum) -> str:
+    return datum.node.text if isinstance(datum.node, Scalar) else plain(data(datum.node))
+
+
+def _expect(
+    expansion: Expansion,
+    instance: Instance,
+    record: Mapping[str, Any],
+    datum: Datum,
+    verdict: str,
+    faults: Faults,
+) -> None:
+    """The datum as a reply must get the verdict; a scalar is taken as it is written."""
+    value = _evaluated(datum, expansion)
+    text = datum.node.text if isinstance(datum.node, Scalar) and not isinstance(value, list) else None
+    try:
+        text = instance.way.kind.write(value) if text is None or text.startswith("= ") else text
+    except LanguageError:
+        text = plain(value)
+    format = instance.way.format
+    _told(instance, record, FORMATS[format["kind"]].wrap(text, format), verdict, datum.position, faults)
+
+
+def _told(
+    instance: Instance, record: Mapping[str, Any], reply: str, verdict: str, place: Position, faults: Faults
+) -> None:
+    got = grade(record, reply, instance.way.format).verdict
+    if got != verdict:
+        faults.error("E507", f"this reply is graded {got}; the example says {verdict}", place)

@@ -1,0 +1,93 @@
+"""Worked examples of sessions: replies by their names, as a transcript that the runtime's own grader judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dia_compiler.analyze.session_plan import Place, TalkCode
+from dia_compiler.parse.yaml_reader import Mapping as MappingNode
+from dia_compiler.parse.yaml_reader import Node, Scalar, Sequence
+from dia_language.diagnostics import DiaError, Faults, names_help
+from dia_runtime.grading.sessions.judging import judge_transcript, truth_of
+from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
+
+FACTS = ("text", "tokens", "seconds", "finish_reason")
+Said = dict[str, Node]
+
+
+def check_replies(
+    talk: TalkCode, record: Mapping[str, Any], replies: Mapping[str, tuple[Node, ...]], faults: Faults
+) -> None:
+    """Tells every set of replies of an example that does not get its verdict."""
+    for verdict, nodes in replies.items():
+        for node in nodes:
+            if not isinstance(node, MappingNode):
+                mend = "write {name of a reply: its text, ...}"
+                faults.error("E203", "replies of sessions are a mapping", node.position, mend)
+            elif are_known(talk, node, faults):
+                _check(talk, record, node, verdict, faults)
+
+
+def are_known(talk: TalkCode, node: MappingNode, faults: Faults) -> bool:
+    """Whether every name is that of a reply; tells those that are not."""
+    unknown = [key for key, _ in node.pairs if key.text not in talk.places]
+    for key in unknown:
+        message = f"`{key.text}` is no reply of this template"
+        faults.error("E303", message, key.position, names_help(key.text, talk.places))
+    return not unknown
+
+
+def _check(talk: TalkCode, record: Mapping[str, Any], node: MappingNode, verdict: str, faults: Faults) -> None:
+    said = {key.text: value for key, value in node.pairs}
+    text = transcript_text(sessions_of(talk, said))
+    try:
+        got = judge_transcript(truth_of(record), text).outcome
+    except DiaError as error:
+        faults.entries.extend(error.diagnostics)
+        return
+    if got.verdict != verdict:
+        why = f" (`{got.missing}` is {got.state})" if got.missing else ""
+        message = f"these replies are graded {got.verdict}{why}; the example says {verdict}"
+        faults.error("E507", message, node.position)
+
+
+def sessions_of(talk: TalkCode, said: Said) -> Iterator[SaidSession]:
+    """The sessions in which the replies were given; one that runs over a list as often as the replies have items."""
+    for held in talk.sessions:
+        session = held.session
+        places = {name: place for name, place in talk.places.items() if place.session is session}
+        many = [len(node.items) for name in places if isinstance(node := said.get(name), Sequence)]
+        items: list[int | None] = list(range(max(many, default=0))) if session.loop.over is not None else [None]
+        for item in items:
+            replies = [reply for name, place in places.items() for reply in _replies(place, _at(said.get(name), item))]
+            yield SaidSession(session.name, session.role, "example", item, replies=tuple(replies))
+
+
+def _at(node: Node | None, item: int | None) -> Node | None:
+    """What was said for an item of the session's list."""
+    if item is None or not isinstance(node, Sequence):
+        return node
+    return node.items[item] if item < len(node.items) else None
+
+
+def _replies(place: Place, node: Node | None) -> Iterator[SaidReply]:
+    if place.turn.loop.over is None:
+        yield _reply(place, None, node)
+        return
+    for item, held in enumerate(node.items if isinstance(node, Sequence) else ()):
+        yield _reply(place, item, held)
+
+
+def _reply(place: Place, item: int | None, node: Node | None) -> SaidReply:
+    """One reply: its text, or a mapping of what is known of it; without either it never came."""
+    if isinstance(node, Scalar) and node.value is not None:
+        return SaidReply(place.use.name, place.number, item, node.text)
+    if isinstance(node, MappingNode):
+        held = {name: value for name in FACTS if isinstance(value := node.get(name), Scalar)}
+        text, seconds, ending = (held[name].text if name in held else None for name in FACTS if name != "tokens")
+        tokens = held["tokens"].value if "tokens" in held else None
+        count = tokens if type(tokens) is int else None
+        return SaidReply(place.use.name, place.number, item, text, count, seconds, ending)
+    error = {"kind": "condition", "message": "the example leaves it out"}
+    return SaidReply(place.use.name, place.number, item, error=error)

@@ -1,0 +1,87 @@
+"""Drawn parameters -> instances of sessions, in every wording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dia_compiler.analyze.domains import Scope
+from dia_compiler.analyze.plan import Prepared, Reached, Wording
+from dia_compiler.analyze.session_plan import Piece
+from dia_compiler.analyze.settings import Settings
+from dia_compiler.analyze.stored_conditions import reached
+from dia_compiler.distribute.worker_resources import NOTHING_LENT, Means
+from dia_compiler.generate.expand import Draft, Expansion, Instance, Way
+from dia_compiler.generate.session_render import Making
+from dia_compiler.sampling.instance_tree import Choose
+from dia_language.answers import answer_type
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.grading.grader import Grader
+
+
+def expansion_of(prepared: Prepared, settings: Settings, means: Means = NOTHING_LENT) -> Expansion:
+    """What makes the instances of the template: questions with answers, or sessions."""
+    kind = Expansion if prepared.talk is None else TalkExpansion
+    return kind(prepared, settings, means)
+
+
+class TalkExpansion(Expansion):
+    """Makes the instances of one prepared template of sessions under one seed."""
+
+    def __init__(self, prepared: Prepared, settings: Settings, means: Means = NOTHING_LENT) -> None:
+        super().__init__(prepared, settings, means)
+        assert prepared.talk is not None
+        self.talk = prepared.talk
+        self.reaches: dict[int, Reached] = {}
+        self.proved: set[int] = set()
+        text, format = {"type": "text"}, {"kind": "whole", "skip": settings.skip}
+        kind = answer_type(text)
+        told = self.settings.instruction("in your own words", format)
+        self.free = Way(text, format, kind, Grader(text, format), "", told)
+
+    def made(self, drafts: Sequence[Draft], wording: Wording) -> list[Instance]:
+        """The instances of the drafts in a wording. Raises DiaError where a part of one fails."""
+        return [self.told(draft, wording) for draft in drafts]
+
+    def told(self, draft: Draft, wording: Wording) -> Instance:
+        """The instance of a draft in a wording. Raises DiaError where a part fails."""
+        prepared, scope = self.prepared, draft.scope
+        self.derive([draft])
+        self.check([scope], [None])
+        challenge = self.challenge(scope, self.free, wording) if self.talk.judge is not None else ""
+        content = self.content(challenge, self.free) if self.talk.judge is not None else ""
+        made = Making(self, self.shown(scope, self.free, wording), wording, content)
+        talked = made.talked()
+        return Instance(
+            item=draft.item,
+            number=draft.number,
+            position=draft.position,
+            variant=wording.name,
+            parameters={name: scope[name] for name in prepared.makers},
+            way=self.free,
+            answer=None,
+            text="",
+            accept=(),
+            accept_if=None,
+            mistakes={},
+            challenge=challenge,
+            content=content,
+            explanation=prepared.explanation(made.scope) if prepared.explanation else None,
+            skills=self.skills(scope),
+            talk=talked,
+        )
+
+    def _variant(self, base: Instance, scope: Scope, wording: Wording, choose: Choose) -> Instance:
+        made = super()._variant(base, scope, wording, choose)
+        assert made.talk is not None and base.talk is not None
+        if made.talk.truth != base.talk.truth:
+            message = f"the variant `{wording.name}` has another truth than its instance"
+            mend = "draw only names again that the truth does not depend on"
+            raise DiaError(Diagnostic("E511", message, wording.position, mend))
+        return made
+
+    def reach(self, piece: Piece) -> Reached:
+        """What a piece reaches; found once."""
+        key = id(piece)
+        if key not in self.reaches:
+            self.reaches[key] = reached(self.prepared, piece.parsed)
+        return self.reaches[key]

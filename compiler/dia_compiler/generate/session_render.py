@@ -1,0 +1,373 @@
+"""The sessions and the truth of one instance: what needs no reply is rendered, everything else becomes stored code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from dia_compiler.analyze.domains import Scope
+from dia_compiler.analyze.field_access import ALL, narrowed
+from dia_compiler.analyze.plan import Wording
+from dia_compiler.analyze.session_plan import Piece, SessionCode, TurnCode, WeighCode
+from dia_compiler.generate.expand import Talked
+from dia_compiler.parse.session_model import FORMAT_INSTRUCTION, SUBJECT, Loop, Preset, ReplyUse
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
+from dia_language.expressions.expressions import Compiled
+from dia_language.numbers.values import Record, Value, encode, plain
+from dia_language.stored.stored_code import code_of
+from dia_language.templates.templates import delivered
+from dia_runtime.bundle.canonical import line
+from dia_runtime.formats.replies import faults, instruction
+
+if TYPE_CHECKING:
+    from dia_compiler.generate.session_expand import TalkExpansion
+
+MOST_ITEMS = 1_000
+MOST_ASKED = 10_000  # requests that one question makes, as far as they can be counted
+LARGEST = 4_000_000  # characters of the sessions of one instance
+REFERENCE, SKIP_TOKEN = "reference", "skip_token"
+BRACES = re.compile(r"\{(?=[{%])")
+Stored = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """The items that a text stands within: those of its turn, and those of its session; None where they are unknown."""
+
+    loop: Loop
+    values: list[Value] | None
+
+    def scopes(self, scope: Scope) -> list[Scope]:
+        """The scope of each item."""
+        assert self.values is not None
+        return [{**scope, **named(self.loop, index, value)} for index, value in enumerate(self.values)]
+
+
+def named(loop: Loop, index: int, value: Value) -> Scope:
+    """The names of an item of a list."""
+    return {"index": index, **({loop.variable.text: value} if loop.variable is not None else {})}
+
+
+class Making:
+    """Makes the sessions and the truth of one instance in one wording."""
+
+    def __init__(self, expansion: TalkExpansion, scope: Scope, wording: Wording, content: str) -> None:
+        self.expansion, self.talk, self.wording, self.content = expansion, expansion.talk, wording, content
+        self.scope = dict(scope)
+        if self.talk.judge is not None:
+            self.scope[SKIP_TOKEN] = expansion.settings.skip
+        if self.talk.reference is not None:
+            self.scope[REFERENCE] = self.value(self.talk.reference, self.scope)
+        printed = {name: self.scope[delivered(name)] for name in expansion.prepared.assets}
+        self.kept = {**self.scope, **printed}
+        self.formats = {name: self.format(place.use) for name, place in self.talk.places.items()}
+        self.size = 0
+        self.coded: set[int] = set()
+        self.is_narrow = True
+        self.asked = 0
+
+    def talked(self) -> Talked:
+        """The sessions as the question holds them, the truth as the answer does.
+
+        A question shows no more of values than what its code reads, for the rest may be the truth.
+        """
+        sessions = [self.session(held) for held in self.talk.sessions]
+        self.is_narrow = False
+        return Talked(sessions, self.answer())
+
+    def count(self, made: Stored, place: Position) -> None:
+        """Counts the requests of a session. Raises DiaError where a question makes more than anyone would pay for."""
+        lists = [held["over"] for held in made["turns"] if isinstance(held.get("over"), list)]
+        turns = len(made["turns"]) - len(lists) + sum(map(len, lists))
+        self.asked += turns * (len(made["over"]) if isinstance(made.get("over"), list) else 1)
+        if self.asked > MOST_ASKED:
+            message = f"one question asks more than {MOST_ASKED:,} times"
+            raise DiaError(Diagnostic("E502", message, place, "ask about fewer items"))
+
+    # pieces
+
+    def value(self, piece: Piece, scope: Scope) -> Value:
+        """The value of an expression that needs no reply."""
+        assert isinstance(piece.code, Compiled)
+        return piece.code(scope)
+
+    def code(self, piece: Piece, more: Mapping[str, Value] = {}, text: str | None = None) -> Stored:
+        """A piece as stored code; `more` are values beside those of the instance, `text` another text of a template."""
+        self.coded.add(id(piece))
+        kind = "expression" if isinstance(piece.code, Compiled) else "template"
+        stored = self.expansion.reach(piece).record(
+            kind, text or piece.snippet.text, {**self.kept, **more}, self.is_narrow
+        )
+        stored = {name: held for name, held in stored.items() if held or name == kind}
+        self.prove(piece, stored, kind)
+        return stored
+
+    def prove(self, piece: Piece, stored: Stored, kind: str) -> None:
+        """Once a piece, that its stored code compiles by itself. Raises DiaError at the piece."""
+        if id(piece) in self.expansion.proved:
+            return
+        self.expansion.proved.add(id(piece))
+        loose = piece.reach - self.kept.keys() - piece.replies
+        try:
+            code_of(stored).program(kind, loose)
+        except DiaError as error:
+            found = error.diagnostics[0]
+            raise DiaError(Diagnostic(found.code, found.message, piece.snippet.position, found.help)) from None
+
+    def spend(self, text: str, place: Position) -> str:
+        """The text, counted. Raises DiaError where the instance would be larger than anyone can bear."""
+        self.size += len(text)
+        if self.size > LARGEST:
+            message = f"the sessions of an instance have more than {LARGEST:,} characters"
+            raise DiaError(Diagnostic("E502", message, place, "ask about fewer items"))
+        return text
+
+    def text(self, piece: Piece, around: Iterable[_Items], more: Mapping[str, Value], ends: str = "\n") -> Any:
+        """A text: frozen, frozen once an item of the list that it is about, or stored code.
+
+        `around` are the lists that it stands in, the innermost first; frozen texts lose what `ends` has around them.
+        """
+        names = piece.reach
+        about = []
+        for items in around:
+            if names & items.loop.names:
+                about.append(items)
+            names = names - items.loop.names
+        innermost = next(iter(around), None)
+        is_frozen = piece.is_static and (not about or (about == [innermost] and about[0].values is not None))
+        if not is_frozen:
+            return self.code(piece, more)
+        scope = {**self.scope, **more}
+        place = piece.snippet.position
+        if not about:
+            return self.spend(piece.code(scope).strip(ends), place)
+        return {"each": [self.spend(piece.code(inner).strip(ends), place) for inner in about[0].scopes(scope)]}
+
+    def items(self, loop: Loop, over: Piece | None, around: Iterable[_Items] = ()) -> _Items | None:
+        """The items of a list, None where there is no list."""
+        if over is None:
+            return None
+        is_known = over.is_static and not any(over.reach & items.loop.names for items in around)
+        return _Items(loop, self.listed(over, self.scope) if is_known else None)
+
+    def listed(self, over: Piece, scope: Scope) -> list[Value]:
+        """The items of a list that needs no reply. Raises DiaError at the list."""
+        values = self.value(over, scope)
+        place = over.snippet.position
+        if not isinstance(values, list):
+            raise DiaError(Diagnostic("E203", "`over` must be a list", place))
+        if len(values) > MOST_ITEMS:
+            message = f"a list of {len(values)} items, each of which asks a model"
+            raise DiaError(Diagnostic("E502", message, place, f"at most {MOST_ITEMS}"))
+        return values
+
+    # formats
+
+    def format(self, use: ReplyUse) -> Stored:
+        """The format of a reply in this instance. Raises DiaError at what is wrong with it."""
+        turn = next(
+            turn for held in self.talk.sessions for turn in held.turns if turn.turn.reply is use
+        )  # fmt: skip
+        options = turn.options.evaluate(self.scope) if turn.options is not None else {}
+        try:
+            record = {"kind": use.format.text, **{name: stored(value) for name, value in options.items()}}
+        except LanguageError as error:
+            raise DiaError(Diagnostic("E409", error.message, use.options.position, error.help)) from None
+        found = faults(record)
+        if found:
+            raise DiaError([Diagnostic("E409", words, use.format.position) for words in found])
+        return record
+
+    def instructed(self, replies: Iterable[ReplyUse | None]) -> Scope:
+        """How to write the reply, where a text is about one."""
+        named = [use.name for use in replies if use is not None]
+        return {FORMAT_INSTRUCTION: instruction(self.formats[named[0]])} if len(named) == 1 else {}
+
+    # sessions
+
+    def session(self, held: SessionCode) -> Stored:
+        """A session as the question holds it."""
+        session, items = held.session, self.items(held.session.loop, held.over)
+        around = [items] if items is not None else []
+        made: Stored = {
+            "name": session.name,
+            "role": session.role,
+            "needs": sorted(self.talk.needs[session.name]),
+            "turns": [self.turn(turn, held, number, around) for number, turn in enumerate(held.turns)],
+        }
+        if session.settings:
+            made["settings"] = {name: encode(value) for name, value in session.settings.items()}
+        if held.system is not None:
+            made["system"] = self.text(held.system, around, self.instructed(turn.turn.reply for turn in held.turns))
+        if held.when is not None:
+            made["when"] = self.code(held.when)
+        self.put_list(made, session.loop, held.over, items, self.read_of(session.loop, held.own, *held.turns))
+        self.count(made, session.position)
+        if held.share is not None:
+            made["share"] = {"keys": self.worded_keys(self.keys(held.share, items), made)}
+        return made
+
+    def read_of(self, loop: Loop, own: tuple[Piece, ...], *turns: TurnCode) -> frozenset[str]:
+        """The fields that stored code reads of a list's items; nothing where all texts are frozen."""
+        name = loop.variable.text if loop.variable is not None else ""
+        pieces = [*own, *(piece for turn in turns for piece in turn.pieces)]
+        coded = [piece for piece in pieces if id(piece) in self.coded]
+        return frozenset().union(*(self.expansion.reach(piece).fields.get(name, frozenset()) for piece in coded))
+
+    def put_list(
+        self, made: Stored, loop: Loop, over: Piece | None, items: _Items | None, fields: frozenset[str]
+    ) -> None:
+        """Adds what a session, a turn or the truth runs over: of each item the fields alone that are read."""
+        if over is None or items is None:
+            return
+        if items.values is None:
+            made["over"] = self.code(over)
+        else:
+            made["over"] = [encode(narrowed(value, fields)) if fields else None for value in items.values]
+        if loop.variable is not None:
+            made["as"] = loop.variable.text
+
+    def keys(self, share: Piece, items: _Items | None) -> list[str]:
+        """The keys under which what a model says is shared: one an item, or one."""
+        scopes = [self.scope] if items is None else items.scopes(self.scope)
+        try:
+            return [plain(self.value(share, scope)) for scope in scopes]
+        except LanguageError as error:
+            raise DiaError(Diagnostic(error.code, error.message, share.snippet.position, error.help)) from None
+
+    def worded_keys(self, keys: list[str], made: Stored) -> list[str]:
+        """The keys; where a template has variants each with a digest of the words, so that none answers for another."""
+        if not self.expansion.prepared.template.variants:
+            return keys
+        return [f"{key}#{sha256(line(of_item(made, place))).hexdigest()[:8]}" for place, key in enumerate(keys)]
+
+    def turn(self, held: TurnCode, session: SessionCode, number: int, around: list[_Items]) -> Stored:
+        """A turn as the question holds it."""
+        turn = held.turn
+        items = self.items(turn.loop, held.over, around)
+        inner = [items, *around] if items is not None else around
+        more = self.instructed([turn.reply])
+        made: Stored = {}
+        if turn.is_challenge:
+            made["user"] = self.spend(self.content, turn.position)
+        if held.user is not None:
+            made["user"] = self.worded(self.text(held.user, inner, more), session, number)
+        if held.assistant is not None:
+            made["assistant"] = self.text(held.assistant, inner, more, "")
+        if turn.reply is not None:
+            made["reply"] = {
+                "name": turn.reply.name, "format": self.formats[turn.reply.name], "limit": turn.reply.limit,
+            }  # fmt: skip
+        for name, piece in (("when", held.when), ("until", held.until)):
+            if piece is not None:
+                made[name] = self.code(piece)
+        self.put_list(made, turn.loop, held.over, items, self.read_of(turn.loop, (), held))
+        return made
+
+    def worded(self, text: Any, session: SessionCode, number: int) -> Any:
+        """The text of a turn with what a variant puts before and behind it."""
+        wording = self.wording
+        chosen = wording.sessions or [
+            held.session.name for held in self.talk.sessions if held.session.role == SUBJECT
+        ]  # fmt: skip
+        first = next(at for at, turn in enumerate(session.turns) if turn.user is not None or turn.turn.is_challenge)
+        if self.talk.judge is not None or session.session.name not in chosen or number != first:
+            return text
+        before, behind = (
+            part(self.scope).strip("\n") if part is not None else "" for part in (wording.prepend, wording.append)
+        )
+        if not before and not behind:
+            return text
+        return put_around(text, before, behind)
+
+    # the truth
+
+    def answer(self) -> Stored:
+        """The truth, the figures, the replies and the presets as the answer holds them."""
+        talk = self.talk
+        replies = {
+            name: {"session": place.session.name, "turn": place.number, "format": self.formats[name]}
+            for name, place in talk.places.items()
+        }
+        presets = {preset.name: self.preset(preset, code) for preset, code in talk.presets}
+        return {**self.weighed(talk.weighed), "replies": replies, **({"presets": presets} if presets else {})}
+
+    def preset(self, preset: Preset, code: WeighCode) -> Stored:
+        """Another way to count."""
+        chain = {"chain": preset.chain} if preset.chain is not None else {}
+        return {"study": preset.study.text, **chain, **self.weighed(code)}
+
+    def weighed(self, code: WeighCode) -> Stored:
+        """A truth and its figures, each where there is one."""
+        made: Stored = {}
+        truth = code.truth
+        if truth is not None:
+            parts: Stored = {name: self.code(piece) for name, piece in code.parts.items()}
+            if truth.kind == "ranking":
+                parts["keys"] = [self.code(piece) for piece in code.keys]
+            self.put_list(parts, truth.loop, code.over, self.items(truth.loop, code.over), ALL)
+            made["truth"] = {truth.kind: {**parts, **plain_facts(truth.facts)}}
+        if code.figures:
+            made["figures"] = {figure.name: self.figure(figure.summary, figure.over, value, where)
+                               for figure, value, where in code.figures}  # fmt: skip
+        return made
+
+    def figure(self, summary: str, over: str | None, value: Piece, where: Piece | None) -> Stored:
+        made: Stored = {"value": self.code(value), "summary": summary}
+        if over is not None:
+            made["over"] = over
+        if where is not None:
+            made["where"] = self.code(where)
+        return made
+
+
+def of_item(made: Stored, place: int) -> Stored:
+    """What a session asks for one item of its list."""
+
+    def chosen(held: Any) -> Any:
+        return held["each"][place] if isinstance(held, dict) and "each" in held else held
+
+    turns = [turn if "over" in turn else {name: chosen(held) for name, held in turn.items()} for turn in made["turns"]]
+    rest = {name: chosen(held) for name, held in made.items() if name not in ("over", "turns")}
+    return {**rest, "turns": turns}
+
+
+def plain_facts(facts: Mapping[str, Any]) -> Stored:
+    """What a truth says beside its expressions."""
+    return {name: dict(held) if isinstance(held, Mapping) else held for name, held in facts.items()}
+
+
+def stored(value: Value) -> Any:
+    """An option of a format as JSON. Raises LanguageError for what is no text, integer, boolean, list or mapping."""
+    if value is None or isinstance(value, (str, bool)) or type(value) is int:
+        return value
+    if isinstance(value, list):
+        return [stored(item) for item in value]
+    if isinstance(value, Record):
+        return {name: stored(item) for name, item in value.items()}
+    raise LanguageError("an option of a format is text, a whole number, a list or a mapping of them")
+
+
+def put_around(text: Any, before: str, behind: str) -> Any:
+    """A text of a turn with others before and behind it, an empty line between.
+
+    >>> put_around("b", "a", ""), put_around({"template": "{{ x }}"}, "", "{{")
+    ('a\\n\\nb', {'template': "{{ x }}\\n\\n{{ '{' }}{"})
+    """
+    if isinstance(text, str):
+        return joined(text, before, behind, str)
+    if "each" in text:
+        return {"each": [joined(part, before, behind, str) for part in text["each"]]}
+    return {**text, "template": joined(text["template"], before, behind, literal)}
+
+
+def joined(text: str, before: str, behind: str, write: Callable[[str], str]) -> str:
+    return "\n\n".join(part for part in (write(before), text, write(behind)) if part)
+
+
+def literal(text: str) -> str:
+    """The text as a template that gives it: braces that would begin a tag are printed."""
+    return BRACES.sub("{{ '{' }}", text)

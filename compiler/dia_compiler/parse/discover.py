@@ -1,0 +1,106 @@
+"""Which files a PATH stands for: a benchmark's folder, a folder of such folders, or one template of a benchmark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dia_language.diagnostics import DiaError, Diagnostic
+
+BENCHMARK_FILE = "benchmark.yaml"
+SUFFIXES = (".yaml", ".yml")
+FILES = 2_000
+
+
+@dataclass(slots=True)
+class Folder:
+    """A benchmark's folder with its spec files; `chosen` are those named on the command line, empty for all."""
+
+    path: Path
+    files: list[Path]
+    chosen: set[Path] = field(default_factory=set)
+
+
+def discover(paths: list[Path]) -> list[Folder]:
+    """The benchmarks' folders that the paths name, in order and without repeats. Raises DiaError (exit code 2)."""
+    found: dict[Path, Folder] = {}
+    for path in paths:
+        for folder, chosen in _folders(path):
+            held = found.setdefault(folder.resolve(), Folder(folder, _spec_files(folder)))
+            if chosen is not None:
+                held.chosen.add(chosen.resolve())
+    whole = {folder.resolve() for path in paths for folder, chosen in _folders(path) if chosen is None}
+    for key, held in found.items():
+        if key in whole:
+            held.chosen.clear()
+    return list(found.values())
+
+
+def _folders(path: Path) -> list[tuple[Path, Path | None]]:
+    if path.is_file():
+        return [_folder_of(path)]
+    if not path.is_dir():
+        raise _refused(f"no file or folder `{path}`", "name a folder of specs")
+    if (path / BENCHMARK_FILE).is_file():
+        return [(path, None)]
+    inner = sorted(place.parent for place in path.glob(f"*/{BENCHMARK_FILE}"))
+    if not inner:
+        message = f"no {BENCHMARK_FILE} in `{path}` or in a folder right below it"
+        raise _refused(message, "a benchmark is a folder with a benchmark.yaml")
+    return [(folder, None) for folder in inner]
+
+
+def _folder_of(path: Path) -> tuple[Path, Path | None]:
+    if path.suffix not in SUFFIXES:
+        raise _refused(f"`{path}` is not a spec", "specs end in .yaml")
+    if path.name == BENCHMARK_FILE:
+        return path.parent, None
+    for folder in (path.parent, *path.parent.parents):
+        if (folder / BENCHMARK_FILE).is_file():
+            return folder, path
+    raise _refused(f"no {BENCHMARK_FILE} beside or above `{path}`", "a template belongs to a benchmark's folder")
+
+
+def _refused(message: str, help: str) -> DiaError:
+    return DiaError(Diagnostic("E101", message, None, help))
+
+
+def _spec_files(folder: Path) -> list[Path]:
+    """Every spec file but benchmark.yaml, in the order of their names; links that leave the folder are refused.
+
+    A folder below with a benchmark.yaml of its own is another benchmark, or a bundle that holds its specs.
+    """
+    files, home = [], folder.resolve()
+    others = {path.parent for path in folder.rglob(BENCHMARK_FILE)} - {folder}
+    for path in sorted(folder.rglob("*"), key=lambda item: item.relative_to(folder).as_posix()):
+        parts = path.relative_to(folder).parts
+        if path.suffix not in SUFFIXES or any(part.startswith(".") for part in parts) or others & set(path.parents):
+            continue
+        if not _is_inside(path, home):
+            raise _refused(f"`{path}` is a link that leaves the folder", "copy the file")
+        if not path.as_posix().isprintable():
+            raise _refused(f"`{path}` has a name that cannot be printed", "rename it with letters, digits, - and _")
+        if path.is_dir():
+            continue
+        if not path.is_file():
+            raise _refused(f"`{path}` is not a file", "remove it, or make it a file")
+        if parts != (BENCHMARK_FILE,):
+            files.append(path)
+    if len(files) > FILES:
+        raise _refused(f"more than {FILES} spec files in `{folder}`", "make several benchmarks of them")
+    return files
+
+
+def inside(folder: Path, name: str) -> Path | None:
+    """The file of that name within the folder, or None where the name leaves it, even by a link or for a moment."""
+    if not name or "\\" in name or Path(name).is_absolute() or ".." in Path(name).parts:
+        return None
+    return folder / name if _is_inside(folder / name, folder.resolve()) else None
+
+
+def _is_inside(path: Path, home: Path) -> bool:
+    """Whether the path lies in the resolved folder once links are followed; a link without end does not."""
+    try:
+        return path.resolve().is_relative_to(home)
+    except (OSError, RuntimeError, ValueError):
+        return False

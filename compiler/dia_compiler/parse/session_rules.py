@@ -1,0 +1,121 @@
+"""What the schema cannot say of sessions: one truth, no prompt beside them, each key where it belongs."""
+
+from __future__ import annotations
+
+from dia_compiler.parse.session_model import KINDS
+from dia_compiler.parse.session_model_builder import items_of, mappings
+from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, pairs
+from dia_language.diagnostics import Faults, did_you_mean
+from dia_runtime.grading.sessions.studies import STUDIES
+
+
+def is_talk(root: Mapping) -> bool:
+    """Whether the template asks in sessions, written out or made for a judge."""
+    grade = root.get("grade")
+    return root.get("sessions") is not None or (isinstance(grade, Mapping) and grade.get("judge") is not None)
+
+
+def check_talk(root: Mapping, faults: Faults) -> None:
+    """Tells what the schema cannot say: one kind of truth, no prompt beside sessions, each key where it belongs."""
+    _check_exclusive(root, faults)
+    _check_examples(root, faults)
+    grade = root.get("grade")
+    is_judged = isinstance(grade, Mapping) and grade.get("judge") is not None
+    if not is_talk(root):
+        for name in (*KINDS, "figures", "presets"):
+            if (key := root.key(name)) is not None:
+                faults.error("E204", f"`{name}` is about replies, and needs `sessions`", key.position, ADD_SESSIONS)
+        return
+    for name in REFUSED:
+        if (key := root.key(name)) is not None:
+            faults.error("E204", f"`{name}` does not stand beside sessions", key.position, REFUSED[name])
+    _check_truth(root, faults)
+    for _, body in pairs(root.get("presets")):
+        _check_preset(body, faults)
+    if is_judged and root.get("sessions") is None:
+        _check_judge(root, grade, faults)
+    for key, body in pairs(root.get("variants")):
+        if isinstance(body, Mapping) and (prompt := body.key("prompt")) is not None and not is_judged:
+            message = f"the variant `{key.text}` has a prompt, and sessions have none"
+            faults.error("E204", message, prompt.position, "use `prepend`, `append` or a slot")
+    deliver = root.get("deliver")
+    for word in [deliver, *(value for _, value in pairs(deliver))]:
+        if isinstance(word, Scalar) and word.text != "inline":
+            faults.error("E204", "assets of sessions are delivered inline", word.position, "leave `deliver` out")
+
+
+def _check_examples(root: Mapping, faults: Faults) -> None:
+    """Tells examples of the other kind: texts are replies to a question, mappings those within sessions."""
+    for item in mappings(root.get("examples")):
+        for name in ("answer", "accepts", "rejects") if is_talk(root) else ():
+            if (key := item.key(name)) is not None:
+                faults.error("E204", f"sessions have no `{name}`", key.position, "say it under `replies`")
+        nodes = [node for _, held in pairs(item.get("replies")) for node in items_of(held)]
+        for node in nodes if not is_talk(root) else ():
+            if isinstance(node, Mapping):
+                message = "a reply is one text; a mapping of replies belongs to sessions"
+                faults.error("E203", message, node.position, "put it in quotes")
+
+
+ADD_SESSIONS = "add `sessions: {name: {turns: [...]}}`, or `grade: {judge: ...}` beside a prompt"
+REFUSED = {
+    "format": "each reply has its own: `reply: {name: ..., format: ...}`",
+    "mistakes": "name decisions or figures instead",
+}
+
+
+def _check_exclusive(root: Mapping, faults: Faults) -> None:
+    found = [key for name in ("answer", "choices", "sessions") if (key := root.key(name)) is not None]
+    if root.get("sessions") is not None:
+        for key in found:
+            if key.text != "sessions":
+                message = f"a template has one of `answer`, `choices` and `sessions`; this one has `{key.text}` too"
+                faults.error("E204", message, key.position)
+        if (prompt := root.key("prompt")) is not None:
+            faults.error("E204", "no `prompt` beside `sessions`", prompt.position, "say it in a turn: `user: ...`")
+
+
+def _check_truth(root: Mapping, faults: Faults) -> None:
+    truths = [key for name in KINDS if (key := root.key(name)) is not None]
+    for key in sorted(truths, key=lambda held: held.position)[1:]:
+        faults.error("E204", f"a second truth, `{key.text}`: there is one of {', '.join(KINDS)}", key.position)
+    if not truths:
+        place = root.key("sessions") or root.pairs[0][0]
+        message = "sessions need a truth: `grade`, `decisions` or `ranking`"
+        faults.error("E202", message, place.position, "add `grade: {correct: ...}`")
+    grade = root.get("grade")
+    if isinstance(grade, Mapping) and root.get("sessions") is not None:
+        if (key := grade.key("judge")) is not None:
+            message = "`judge` stands beside a prompt; in sessions the judge is a session with another `model`"
+            faults.error("E204", message, key.position)
+        elif grade.get("correct") is None:
+            faults.error("E202", "`correct` is missing", grade.position, "add `correct: ...`")
+
+
+def _check_preset(body: Node, faults: Faults) -> None:
+    """Tells a study that there is not, and a second truth."""
+    study = body.get("study") if isinstance(body, Mapping) else None
+    if isinstance(study, Scalar) and study.text not in STUDIES:
+        mend = did_you_mean(study.text, STUDIES) or f"there are {', '.join(STUDIES)}"
+        faults.error("E204", f"no study is named `{study.text}`", study.position, mend)
+    truths = [key for name in KINDS if isinstance(body, Mapping) and (key := body.key(name)) is not None]
+    for key in sorted(truths, key=lambda held: held.position)[1:]:
+        faults.error("E204", f"a second truth, `{key.text}`: there is one of {', '.join(KINDS)}", key.position)
+
+
+def _check_judge(root: Mapping, grade: Node | None, faults: Faults) -> None:
+    assert isinstance(grade, Mapping)
+    for name in ("answer", "choices"):
+        if (key := root.key(name)) is not None:
+            message = f"a judge decides instead of `{name}`"
+            faults.error("E204", message, key.position, "give it the truth as its `reference`")
+    for key, _ in grade.pairs:
+        if key.text != "judge":
+            faults.error("E204", f"`{key.text}` does not stand beside `judge`", key.position, "the labels decide")
+    judge = grade.get("judge")
+    labels = judge.get("labels") if isinstance(judge, Mapping) else None
+    seen: dict[str, Scalar] = {}
+    for _, listed in pairs(labels):
+        for label in listed.items if isinstance(listed, Sequence) else ():
+            if isinstance(label, Scalar) and seen.setdefault(label.text.casefold(), label) is not label:
+                faults.error("E204", f"the label `{label.text}` stands twice", label.position, "each means one thing")

@@ -1,0 +1,416 @@
+"""Data files -> tables: JSON Lines, CSV and Parquet, read exactly or refused with the line that is to blame."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import blake2b
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from dia_compiler.types.plain_options import first_repeat
+from dia_compiler.types.tables import Table, line_of
+from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.numbers.values import Record, Value, decimal
+
+BOM = b"\xef\xbb\xbf"
+FILE_BYTES = 100_000_000
+LINE_BYTES = 4_000_000
+MOST_ROWS = 500_000
+MOST_VALUES = 2_500_000
+MOST_COLUMNS = 10_000
+DEPTH = 32
+DIGITS = 4_000
+KINDS = ("integer", "decimal", "boolean", "text")
+NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE]([+-]?[0-9]+))?", re.ASCII)
+INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+DECIMAL = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?", re.ASCII)
+PARQUET_MISSING = "reading .parquet needs the extra `parquet`"
+INSTALL = "pip install 'dia-spec[parquet]'"
+
+Columns = tuple[str, ...] | Mapping[str, str] | None
+Numbered = Iterator[tuple[int, Record]]
+
+
+class _Refused(Exception):
+    """Why a row or a cell cannot be read, and the mend."""
+
+    def __init__(self, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.help = message, help
+
+
+def read_rows(
+    path: Path, shown: str, position: Position, columns: Columns = None, columns_position: Position | None = None
+) -> tuple[Table, bytes]:
+    """The table of a data file, and its bytes; `columns` are those wanted, or for CSV the kinds of some.
+
+    Raises DiaError, at the row that cannot be read, at `columns_position`, or at `position` (where the spec names the
+    file).
+    """
+    reader = READERS.get(path.suffix)
+    if reader is None:
+        mend = did_you_mean(path.suffix, READERS) or f"data files are {', '.join(READERS)}"
+        raise _fault("E111", f"`{path.name}` is no data file that can be read", position, mend)
+    raw = _bytes(path, position)
+    place = columns_position or position
+    if isinstance(columns, Mapping) and path.suffix != ".csv":
+        message = f"`columns` with kinds is for .csv: {path.suffix} says itself what is a number"
+        raise _fault("E403", message, place, "write a list: `columns: [a, b]`")
+    names, lines = _stored(reader(raw, shown, position, columns), columns, shown, place)
+    return Table(path.name, names, lines), raw
+
+
+def _fault(code: str, message: str, position: Position, help: str | None = None) -> DiaError:
+    return DiaError(Diagnostic(code, message, position, help))
+
+
+def _bytes(path: Path, position: Position) -> bytes:
+    try:
+        if not path.is_file():
+            raise _fault("E101", f"no file `{path.as_posix()}`", position)
+        with path.open("rb") as file:
+            raw = file.read(FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        message = f"the file cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise _fault("E101", message, position) from None
+    if len(raw) > FILE_BYTES:
+        message = f"the data file is larger than {FILE_BYTES // 1_000_000} MB"
+        raise _fault("E103", message, position, "split it, or leave columns out")
+    return raw
+
+
+def _stored(rows: Numbered, columns: Columns, shown: str, position: Position) -> tuple[tuple[str, ...], bytes]:
+    """The columns of the rows and the rows as lines. Raises DiaError at a second row that equals an earlier one."""
+    wanted = columns if isinstance(columns, tuple) else None
+    found: dict[str, int] = {}
+    order = {name: place for place, name in enumerate(wanted)} if wanted is not None else found
+    seen: set[bytes] = set()
+    lines = io.BytesIO()  # gives its bytes away without a copy
+    before: tuple[str, ...] = ()
+    names: list[str] = []
+    for line, row in rows:
+        if (given := tuple(row)) != before:
+            found.update((name, len(found)) for name in row if name not in found)
+            if len(found) > MOST_COLUMNS:
+                raise _fault("E111", f"more than {MOST_COLUMNS:,} columns", Position(shown, line, 1))
+            before, names = given, sorted((name for name in row if name in order), key=order.__getitem__)
+        written = line_of({name: row[name] for name in names})
+        mark = blake2b(written, digest_size=16).digest()
+        if mark in seen:
+            mend = "remove it, or read a column that tells the rows apart"
+            raise _fault("E111", "this row is the same as an earlier one", Position(shown, line, 1), mend)
+        seen.add(mark)
+        lines.write(written)
+    _check_columns(found, columns, bool(seen), position)
+    return (wanted if wanted is not None else tuple(found)), lines.getvalue()
+
+
+def _check_columns(found: Mapping[str, int], columns: Columns, has_rows: bool, position: Position) -> None:
+    if not has_rows:
+        raise _fault("E111", "the data file has no rows", position)
+    unknown = next((name for name in columns or () if name not in found), None)
+    if unknown is not None:
+        mend = did_you_mean(unknown, found) or f"it has {', '.join(list(found)[:20])}"
+        raise _fault("E111", f"the data file has no column `{unknown}`", position, mend)
+
+
+class _Tally:
+    """Counts rows and values. Raises _Refused where they are too many."""
+
+    def __init__(self) -> None:
+        self.rows = self.values = 0
+
+    def add(self, values: int) -> None:
+        """One more row of so many values."""
+        self.rows += 1
+        self.values += values
+        if self.rows > MOST_ROWS:
+            raise _Refused(f"more than {MOST_ROWS:,} rows", "split the file")
+        if self.values > MOST_VALUES:
+            raise _Refused(f"more than {MOST_VALUES:,} values", "split the file, or leave columns out")
+
+
+def _lines(raw: bytes, shown: str) -> Iterator[str]:
+    """The lines of a text in UTF-8 with their ends, one at a time, so that a large file is not held twice."""
+    start = len(BOM) if raw.startswith(BOM) else 0
+    number = 1
+    while start < len(raw):
+        end = raw.find(b"\n", start) + 1 or len(raw)
+        if end - start > LINE_BYTES:
+            mend = "a row has a line of its own; cut long texts"
+            raise _fault("E111", f"a line of more than {LINE_BYTES:,} bytes", Position(shown, number, 1), mend)
+        try:
+            yield raw[start:end].decode("utf-8")
+        except UnicodeDecodeError as error:
+            place, message = (
+                Position(shown, number, error.start + 1),
+                f"not UTF-8: byte {start + error.start} of the file",
+            )
+            raise _fault("E102", message, place, "save the file as UTF-8") from None
+        start, number = end, number + 1
+
+
+# JSON Lines
+
+
+def _json_lines(raw: bytes, shown: str, position: Position, columns: Columns) -> Numbered:
+    """The objects of a file with one a line; empty lines are passed over."""
+    tally = _Tally()
+    for number, line in enumerate(_lines(raw, shown), 1):
+        if line.strip(" \t\r\n"):
+            try:
+                row = _object(line)
+                tally.add(_counted(row))
+            except _Refused as error:
+                raise _fault("E111", error.message, Position(shown, number, 1), error.help) from None
+            yield number, row
+
+
+def _object(line: str) -> Record:
+    try:
+        row = json.loads(
+            line, parse_int=_integer, parse_float=_number, parse_constant=_constant, object_pairs_hook=_record
+        )
+    except json.JSONDecodeError as error:
+        raise _Refused(f"not JSON: {error.msg[:1].lower()}{error.msg[1:]} (column {error.colno})") from None
+    except RecursionError:
+        raise _Refused(f"nested more than {DEPTH} levels deep") from None
+    if not isinstance(row, Record):
+        raise _Refused("a line is not an object", 'write {"column": value, ...} on every line')
+    return row
+
+
+def _integer(text: str) -> int:
+    if len(text) > DIGITS:
+        raise _Refused(f"a number of more than {DIGITS} digits", "write it as text")
+    return int(text)
+
+
+def _number(text: str) -> Value:
+    """The exact number that the text says."""
+    found = NUMBER.fullmatch(text)
+    power = found[1] if found else None
+    if found is None or len(text) > DIGITS or (power is not None and abs(int(power)) > DIGITS):
+        raise _Refused(f"a number of more than {DIGITS} digits", "write it as text")
+    return decimal(Fraction(text))
+
+
+def _constant(text: str) -> Value:
+    raise _Refused(f"`{text}` is no number", "write null where there is no value")
+
+
+def _record(pairs: list[tuple[str, Value]]) -> Record:
+    found = Record(pairs)
+    if len(found) != len(pairs):
+        twice = first_repeat(name for name, _ in pairs) or ""
+        raise _Refused(f"the key `{twice[:40]}` stands twice in one object")
+    return found
+
+
+def _counted(value: Value, depth: int = 0) -> int:
+    """The number of values in a value. Raises _Refused for one that is too deep or holds what is no text."""
+    if depth > DEPTH:
+        raise _Refused(f"nested more than {DEPTH} levels deep")
+    if isinstance(value, str):
+        _check_text(value)
+        return 1
+    if isinstance(value, Mapping):
+        for name in value:
+            _check_text(name)
+        return 1 + sum(_counted(item, depth + 1) for item in value.values())
+    if isinstance(value, list):
+        return 1 + sum(_counted(item, depth + 1) for item in value)
+    return 1
+
+
+def _check_text(text: str) -> None:
+    if len(text) > TEXT_LENGTH:
+        raise _Refused(f"a text of more than {TEXT_LENGTH:,} characters")
+    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        raise _Refused("half of a surrogate pair, which is no text")
+
+
+# CSV
+
+
+def _csv(raw: bytes, shown: str, position: Position, columns: Columns) -> Numbered:
+    """The rows of a file with a header (RFC 4180); cells are text unless `columns` gives their kind."""
+    before = csv.field_size_limit(TEXT_LENGTH)
+    try:
+        yield from _csv_rows(csv.reader(_without_zeros(raw, shown), strict=True), shown, columns)
+    finally:
+        csv.field_size_limit(before)
+
+
+def _without_zeros(raw: bytes, shown: str) -> Iterator[str]:
+    """The lines of the file. Raises DiaError at a zero byte, which is in no text."""
+    has_zeros = b"\0" in raw
+    for number, line in enumerate(_lines(raw, shown), 1):
+        if has_zeros and "\0" in line:
+            raise _fault("E111", "a zero byte", Position(shown, number, line.index("\0") + 1), "save the file as text")
+        yield line
+
+
+def _csv_rows(reader: Any, shown: str, columns: Columns) -> Numbered:
+    kinds = columns if isinstance(columns, Mapping) else {}
+    tally, line = _Tally(), 1
+    try:
+        header: list[str] = next(reader, [])
+        _check_header(header)
+        line = reader.line_num + 1
+        for cells in reader:
+            if len(cells) > 1 and sum(map(len, cells)) > LINE_BYTES:
+                raise _Refused(f"a row of more than {LINE_BYTES:,} characters", "cut long texts")
+            tally.add(len(cells))
+            yield line, _row(header, cells, kinds)
+            line = reader.line_num + 1
+    except _Refused as error:
+        raise _fault("E111", error.message, Position(shown, line, 1), error.help) from None
+    except csv.Error as error:
+        raise _fault("E111", f"not CSV: {_csv_words(str(error))}", Position(shown, line, 1), QUOTING) from None
+
+
+def _csv_words(problem: str) -> str:
+    return next((ours for words, ours in CSV_WORDS if words in problem), problem)
+
+
+# Python's words -> ours
+CSV_WORDS = (
+    ("unexpected end of data", "a quote that is not closed"),
+    ("expected after", "text behind the quote that ends a cell"),
+    ("field limit", f"a cell of more than {TEXT_LENGTH:,} characters"),
+    ("new-line character", "a carriage return within a line"),
+)
+QUOTING = 'a cell with a comma, a quote or a line break stands in quotes, and "" is a quote in it'
+
+
+def _check_header(header: Sequence[str]) -> None:
+    if not header:
+        raise _Refused("the file has no header", "name the columns on the first line")
+    if "" in header:
+        raise _Refused(f"column {header.index('') + 1} has no name")
+    if len(header) > MOST_COLUMNS:
+        raise _Refused(f"more than {MOST_COLUMNS:,} columns")
+    twice = first_repeat(header)
+    if twice is not None:
+        raise _Refused(f"two columns are named `{twice[:40]}`")
+
+
+def _row(header: Sequence[str], cells: Sequence[str], kinds: Mapping[str, str]) -> Record:
+    if not cells:
+        raise _Refused("an empty line", "remove it")
+    if len(cells) != len(header):
+        raise _Refused(f"{len(cells)} cells, but the header has {len(header)} columns", QUOTING)
+    return Record((name, _cell(name, text, kinds.get(name, "text"))) for name, text in zip(header, cells, strict=True))
+
+
+def _cell(name: str, text: str, kind: str) -> Value:
+    """The cell as a value of its kind; an empty one that is not text is none."""
+    if kind == "text":
+        return text
+    if text == "":
+        return None
+    if kind == "boolean" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    pattern = {"integer": INTEGER, "decimal": DECIMAL}.get(kind)
+    if pattern is None or len(text) > DIGITS or not pattern.fullmatch(text):
+        raise _Refused(f"`{text[:40]}` in the column `{name}` is no {kind}")
+    return int(text) if kind == "integer" else decimal(Fraction(text))
+
+
+# Parquet
+
+
+def _parquet(raw: bytes, shown: str, position: Position, columns: Columns) -> Numbered:
+    """The rows of a Parquet file, read by pyarrow; a row's line is its number, from 1 on."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise _fault("E206", PARQUET_MISSING, position, INSTALL) from None
+    try:
+        file = parquet.ParquetFile(io.BytesIO(raw))
+        yield from _parquet_rows(file, columns)
+    except _Refused as error:
+        raise _fault("E111", error.message, position, error.help) from None
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise _fault("E111", f"not Parquet: {str(error).splitlines()[0][:200]}", position) from None
+
+
+def _check_size(file: Any, columns: int) -> None:
+    """Raises _Refused for a table that is too large, before any of it is unpacked."""
+    held, tally = file.metadata, _Tally()
+    tally.rows = held.num_rows - 1
+    tally.add(held.num_rows * columns)
+    if sum(held.row_group(place).total_byte_size for place in range(held.num_row_groups)) > 5 * FILE_BYTES:
+        raise _Refused(f"more than {5 * FILE_BYTES // 1_000_000} MB when it is unpacked", "split the file")
+
+
+def _parquet_rows(file: Any, columns: Columns) -> Numbered:
+    names = file.schema_arrow.names
+    _check_header(names)
+    wanted = [name for name in names if columns is None or name in columns]
+    _check_size(file, len(wanted))
+    tally, number = _Tally(), 0
+    for batch in file.iter_batches(batch_size=100, columns=wanted):
+        for held in batch.to_pylist():
+            number += 1
+            row = Record((name, _value(name, value)) for name, value in held.items())
+            tally.add(_counted(row))
+            yield number, row
+
+
+def _value(name: str, value: Any) -> Value:
+    """The value of a cell as the language has it."""
+    if isinstance(value, Mapping):
+        return Record((str(key), _value(name, held)) for key, held in value.items())
+    if isinstance(value, (list, tuple)):
+        return [_value(name, item) for item in value]
+    if value is None or type(value) in (bool, int, str, bytes):
+        return value
+    convert = next((convert for kind, convert in CONVERSIONS if isinstance(value, kind)), None)
+    if convert is None:
+        raise _Refused(f"the column `{name}` holds a {type(value).__name__}, which has no value in the language")
+    return convert(value)
+
+
+def _float(value: float) -> Value:
+    """The number that the shortest decimal text of a binary one says: 0.1 is 1/10."""
+    if not isfinite(value):
+        raise _Refused(f"`{value}` is no number", "write null where there is no value")
+    return _number(repr(value))
+
+
+def _decimal(value: Decimal) -> Value:
+    if not value.is_finite():
+        raise _Refused(f"`{value}` is no number")
+    return _number(f"{value:f}")
+
+
+def _moment(value: datetime) -> str:
+    """The moment in UTC; one without a zone is taken as UTC."""
+    moved = value.astimezone(UTC) if value.tzinfo else value
+    return f"{moved.replace(tzinfo=None).isoformat()}Z"
+
+
+CONVERSIONS: tuple[tuple[type, Callable[[Any], Value]], ...] = (
+    (float, _float),
+    (Decimal, _decimal),
+    (datetime, _moment),
+    (date, date.isoformat),
+)
+
+READERS: dict[str, Callable[[bytes, str, Position, Columns], Numbered]] = {
+    ".jsonl": _json_lines,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}

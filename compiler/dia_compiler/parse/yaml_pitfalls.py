@@ -1,0 +1,132 @@
+"""Expressions of which YAML has eaten a part before we saw them: what it did, and how to get the part back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dia_compiler.parse.model import Snippet
+from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence
+from dia_language.diagnostics import DiaError, Diagnostic, Faults, Position
+from dia_language.expressions.expressions import Compiled, compile_expression
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import Parsed, parse
+
+QUOTES = "put the whole value in quotes, or on lines of its own after `|`"
+SENTENCE = re.compile(r"[A-Za-z][\w ,.;!?'-]*\Z")
+
+
+def compiled(
+    piece: Snippet,
+    namespace: Namespace,
+    values: frozenset[str],
+    arguments: tuple[str, ...] = (),
+    entry: frozenset[str] | None = None,
+    parsed: Parsed | None = None,
+) -> Compiled:
+    """The piece, which may be parsed already, compiled as an expression.
+
+    Raises DiaError, in the words of what YAML did where that is the cause.
+    """
+    if piece.origin.style == ">":
+        message = "YAML joins the lines of this expression, so that no part of it has a place"
+        raise DiaError(Diagnostic("E306", message, piece.position, "write `|` instead of `>`"))
+    try:
+        return compile_expression(parsed or parse(piece), namespace, arguments, entry, values)
+    except DiaError as error:
+        raise DiaError([explained(piece, entry) for entry in error.diagnostics]) from None
+
+
+def explained(piece: Snippet, entry: Diagnostic) -> Diagnostic:
+    """The fault of an expression, told as what YAML did to the expression where that is the cause."""
+    if entry.code == "E303":
+        return _missing_quotes(piece, entry)
+    if entry.code not in ("E301", "E302"):
+        return entry
+    scalar = piece.origin
+    if scalar.style == "" and scalar.rest_of_line.lstrip().startswith("#") and scalar.rest_of_line[:1] in " \t":
+        message = "YAML reads ` #` as the begin of a comment, which cuts the expression short"
+        return replace(entry, code="E306", message=message, help="put the whole expression in quotes")
+    if piece.flow is not None and is_open(piece.text):
+        message = "YAML splits this list at every comma, also inside the brackets of an expression"
+        mend = "put each expression in quotes, or on a line of its own after `- `"
+        return Diagnostic("E306", message, piece.flow, mend)
+    return _missing_quotes(piece, entry)
+
+
+def _missing_quotes(piece: Snippet, entry: Diagnostic) -> Diagnostic:
+    """Plain words where an expression is wanted are mostly meant as text, which has quotes of its own."""
+    is_word = piece.text.isidentifier() and piece.origin.style == ""
+    if (entry.help or "").startswith("did you mean") or is_word or piece.shift or not SENTENCE.match(piece.text):
+        return entry
+    quoted = '"' + piece.text + '"'
+    return replace(entry, help=f"text inside an expression has quotes of its own: '{quoted}'")
+
+
+def is_open(text: str) -> bool:
+    """Whether a bracket or quote of the text is not closed, or closes nothing, so that it can be a part only."""
+    depth, quote = 0, ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+            if depth < 0:
+                return True
+    return depth > 0 or bool(quote)
+
+
+def closes(text: str) -> bool:
+    """Whether the text closes a bracket that it does not open."""
+    return is_open(text) and text.count(")") + text.count("]") > text.count("(") + text.count("[")
+
+
+def tell_split_values(root: Node, faults: Faults, since: int) -> None:
+    """Tells values of flow mappings that YAML has split at a comma, instead of what follows from that.
+
+    `since` is the number of faults that were there before the file was looked at.
+    """
+    for value, end in _split_values(root):
+        start = value.position
+        held = [entry for entry in faults.entries[since:] if not _is_between(entry.position, start, end)]
+        faults.entries[since:] = held
+        message = f"YAML splits this at its comma: `{value.text}` is all that is left of it"
+        faults.error("E306", message, start, QUOTES)
+
+
+def _split_values(node: Node) -> Iterator[tuple[Scalar, Position]]:
+    """Each value that is cut, and where the last of its parts begins."""
+    if isinstance(node, Sequence):
+        for item in node.items:
+            yield from _split_values(item)
+    elif isinstance(node, Mapping):
+        cut: Scalar | None = None
+        end: Position | None = None
+        for key, value in (*node.pairs, (None, None)):
+            is_alone = key is not None and isinstance(value, Scalar) and value.text == "" and node.is_flow
+            if cut is not None and (is_alone or (key is not None and key is not cut and closes(key.text))):
+                end = key.position if key is not None else None
+                if is_alone:
+                    continue
+            if cut is not None and end is not None:
+                yield cut, end
+            cut, end = None, None
+            if value is None:
+                return
+            if is_alone and key is not None and key.style == "" and is_open(key.text):
+                cut = key
+                continue
+            if node.is_flow and isinstance(value, Scalar) and value.style == "" and is_open(value.text):
+                cut = value
+            yield from _split_values(value)
+
+
+def _is_between(place: Position | None, start: Position, end: Position) -> bool:
+    return place is not None and (
+        place.file == start.file and (start.line, start.column) <= (place.line, place.column) <= (end.line, end.column)
+    )

@@ -1,0 +1,1 @@
+"""What expressions, templates, functions, answers and diagnostics mean."""

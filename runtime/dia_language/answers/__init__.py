@@ -1,0 +1,136 @@
+"""Answers: what a truth is, how it is written, how replies are read, and when the two are equal.
+
+A comparison is a mapping with `type` and the options of that type; a bundle stores it beside every answer.
+"""
+
+from __future__ import annotations
+
+from dia_language.answers.arithmetic import ArithmeticAnswer
+from dia_language.answers.base import (
+    CHARACTERS,
+    AnswerType,
+    Comparison,
+    Mode,
+    Types,
+    Undecided,
+    Unreadable,
+)
+from dia_language.answers.choices import ChoiceAnswer
+from dia_language.answers.dates import DateAnswer
+from dia_language.answers.expressions import ExpressionAnswer
+from dia_language.answers.lists import ListAnswer, TupleAnswer
+from dia_language.answers.matrices import MatrixAnswer
+from dia_language.answers.network import DomainAnswer, IpAddressAnswer
+from dia_language.answers.numbers import IntegerAnswer, RationalAnswer, RealAnswer
+from dia_language.answers.octets import BytesAnswer
+from dia_language.answers.polynomials import PolynomialAnswer
+from dia_language.answers.records import RecordAnswer
+from dia_language.answers.sets import MultisetAnswer, SetAnswer
+from dia_language.answers.texts import BooleanAnswer, TextAnswer
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import Value
+
+__all__ = [
+    "ANSWER_TYPES",
+    "Comparison",
+    "Mode",
+    "Undecided",
+    "Unreadable",
+    "answer_type",
+    "describe",
+    "equal",
+    "read",
+    "settle",
+    "validate",
+    "write",
+]
+
+ANSWER_TYPES: dict[str, type[AnswerType]] = {
+    "arithmetic": ArithmeticAnswer,
+    "boolean": BooleanAnswer,
+    "bytes": BytesAnswer,
+    "choice": ChoiceAnswer,
+    "date": DateAnswer,
+    "domain": DomainAnswer,
+    "expression": ExpressionAnswer,
+    "integer": IntegerAnswer,
+    "ip_address": IpAddressAnswer,
+    "list": ListAnswer,
+    "matrix": MatrixAnswer,
+    "multiset": MultisetAnswer,
+    "polynomial": PolynomialAnswer,
+    "rational": RationalAnswer,
+    "real": RealAnswer,
+    "record": RecordAnswer,
+    "set": SetAnswer,
+    "text": TextAnswer,
+    "tuple": TupleAnswer,
+}
+TYPES = Types(ANSWER_TYPES)
+
+
+def answer_type(comparison: Comparison) -> AnswerType:
+    """The answer type of a comparison, to be kept where many answers have it. Raises LanguageError."""
+    if found := TYPES.faults(comparison):
+        raise LanguageError(found[0], "; ".join(found[1:]) or None)
+    return TYPES.build(comparison)
+
+
+def validate(comparison: Comparison) -> list[str]:
+    """One message for everything that is wrong with the comparison.
+
+    >>> validate({"type": "integer", "case": "fold"})
+    ['answers of type integer have no option `case`']
+    """
+    return TYPES.faults(comparison)
+
+
+def settle(value: Value, comparison: Comparison) -> Value:
+    """The typed truth of a solver's value, rounded where the comparison says so.
+
+    Raises LanguageError for a value of another kind, or one that no reply could equal.
+
+    >>> from fractions import Fraction
+    >>> str(settle(Fraction(7, 3), {"type": "real", "round": {"places": 2, "ties": "half_even"}}))
+    '2.33'
+    """
+    return answer_type(comparison).settle(value)
+
+
+def write(value: Value, comparison: Comparison) -> str:
+    """The canonical text of a settled value. Raises LanguageError where no reply could hold it.
+
+    >>> write([1, 2, 3], {"type": "list", "of": {"type": "integer"}})
+    '[1, 2, 3]'
+    """
+    return answer_type(comparison).write(value)
+
+
+def read(text: str, comparison: Comparison, mode: Mode = "strict") -> Value:
+    """The typed value of a text. Raises Unreadable for a text that is none.
+
+    >>> read(" +007 ", {"type": "integer"}), read("1,000", {"type": "integer"}, "lenient")
+    (7, 1000)
+    """
+    kind = answer_type(comparison)
+    if len(text) > CHARACTERS:
+        raise Unreadable("too many characters")
+    return kind.read(text, mode)
+
+
+def equal(reply: Value, truth: Value, comparison: Comparison) -> bool:
+    """Whether a read value is the truth, as the comparison compares.
+
+    >>> equal("Straße", "STRASSE", {"type": "text", "case": "fold"})
+    True
+    """
+    return answer_type(comparison).equal(reply, truth)
+
+
+def describe(comparison: Comparison) -> str:
+    """A noun phrase that tells what an answer looks like. It is frozen, because prompts hold it.
+
+    >>> describe({"type": "integer"})
+    'a whole number in plain digits'
+    """
+    return answer_type(comparison).describe()

@@ -1,0 +1,126 @@
+"""Arithmetic as it stands: a tree of operators and whole numbers, not its value."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+from dia_language.answers.base import Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.grammar import LENGTH, parse_formula
+from dia_language.answers.texts import WordAnswer
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.radix import integer_of
+from dia_language.numbers.values import Record, Value
+
+OPERATORS = ("+", "-", "*", "/", "**")
+DEFAULT = ("+", "-", "*", "/")
+DIGITS, NUMBERS, DEPTH = 1_000, 200, 90
+
+
+class _Part(NamedTuple):
+    tree: Value
+    depth: int
+    numbers: int
+
+
+class _TreeBuilder:
+    """Makes trees of these operators."""
+
+    def __init__(self, operators: frozenset[str]) -> None:
+        self.operators = operators
+
+    def number(self, digits: str) -> _Part:
+        if not digits.isdigit() or len(digits) > DIGITS:
+            raise Unreadable("a number that is not whole, or too long")
+        return _Part(integer_of(digits), 0, 1)
+
+    def name(self, name: str) -> _Part:
+        raise Unreadable("a name in arithmetic")
+
+    def call(self, name: str, arguments: list[_Part]) -> _Part:
+        raise Unreadable("a function in arithmetic")
+
+    def binary(self, operator: str, left: _Part, right: _Part) -> _Part:
+        if operator not in self.operators:
+            raise Unreadable("another operator")
+        depth, numbers = max(left.depth, right.depth) + 1, left.numbers + right.numbers
+        if depth > DEPTH or numbers > NUMBERS:
+            raise Unreadable("arithmetic that is too long or too deep")
+        return _Part(Record(op=operator, args=[left.tree, right.tree]), depth, numbers)
+
+    def negative(self, value: _Part) -> _Part:
+        if "-" not in self.operators or value.depth >= DEPTH:
+            raise Unreadable("another operator, or too deep")
+        if type(value.tree) is int:
+            return _Part(-value.tree, 0, value.numbers)
+        return _Part(Record(op="neg", args=[value.tree]), value.depth + 1, value.numbers)
+
+
+class ArithmeticAnswer(WordAnswer):
+    """A tree of `operators` (+ - * / unless said) and whole numbers, as `arithmetic` makes it.
+
+    Two are equal when they are the same tree; `accept_if` may say otherwise, as in
+    `evaluate(reply, {}) == target`. Strict takes numbers, the signs + - * / and brackets. Lenient adds the signs of
+    typesetters, products without a sign, and a result behind an equals sign.
+    """
+
+    name = "arithmetic"
+    options = frozenset({"operators"})
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.operators = tuple(comparison.get("operators", DEFAULT))
+        self.builder = _TreeBuilder(frozenset(self.operators))
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        held = comparison.get("operators", DEFAULT)
+        is_list = isinstance(held, list | tuple) and held
+        if not is_list or not all(sign in OPERATORS for sign in held) or len(set(held)) < len(held):
+            return [f"`operators` must be a list of some of {' '.join(OPERATORS)}"]
+        return []
+
+    def settle(self, value: Value) -> Value:
+        if type(value) not in (str, Record, int):
+            raise unfit(self.name, value, "give a tree, or arithmetic as text")
+        try:
+            return self.read(value if type(value) is str else self._text(value), "strict")
+        except Unreadable as error:
+            mend = f"it may hold whole numbers, brackets and {' '.join(self.operators)}"
+            raise LanguageError(f"the answer's type is arithmetic, but its value does not fit: {error}", mend) from None
+
+    def _text(self, value: Value) -> str:
+        from dia_language.functions.notation import written
+
+        return written(value)
+
+    def holds(self, value: Value) -> bool:
+        try:
+            return type(value) in (Record, int) and bool(self.settle(value) == value)
+        except LanguageError:
+            return False
+
+    def write(self, value: Value) -> str:
+        return within(self._text(value), LENGTH)
+
+    def read(self, text: str, mode: Mode) -> Value:
+        if mode == "lenient":
+            left, sign, right = text.partition("=")
+            text = left if sign and right.strip().lstrip("-").replace(".", "", 1).isdigit() else text
+        found: _Part = parse_formula(text, self.builder, mode)
+        return found.tree
+
+    def key(self, value: Value) -> Hashable | None:
+        return self.write(value)
+
+    def describe(self) -> str:
+        return f"arithmetic with whole numbers, brackets and {' '.join(self.operators)}, such as {self._example}"
+
+    @property
+    def _example(self) -> str:
+        return self.write(self.samples()[0])
+
+    def samples(self) -> list[Value]:
+        first, last = self.operators[0], self.operators[-1]
+        inner = Record(op=first, args=[2, 3])
+        whole: Any = Record(op=last, args=[inner, 4])
+        return [whole, inner, 5]

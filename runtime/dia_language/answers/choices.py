@@ -1,0 +1,109 @@
+"""One of fixed labels, such as the letter of an option."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dia_language.answers.base import Comparison, Mode, Types, Unreadable, unfit
+from dia_language.answers.texts import WordAnswer
+from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.numbers.values import Value, plain
+
+LABELS, LONGEST, TEXT = 1_000, 200, 10_000
+MARK = re.compile(r"\**(?:(?:the|my) )?(?:final )?answer(?: is)?\**\s?[:=]?\**\s", re.IGNORECASE)
+AROUND = "*_\"'`()[]{}.:,; \t\n"
+BEHIND = re.compile(r"\s*[).:\]-]+\s*")
+
+
+class ChoiceAnswer(WordAnswer):
+    """A label of `of`: a list of labels, or a mapping from labels to the full texts of their options.
+
+    Strict takes the label as it is written. Lenient takes it in any case, behind `Answer:`, in quotes, brackets or
+    asterisks, with a full stop; the full text of its option; and the label with that text behind it. What could
+    be two labels is none.
+    """
+
+    name = "choice"
+    options = frozenset({"of"})
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        of = comparison["of"]
+        self.labels = [plain(label) for label in of]
+        self.texts = {plain(label): str(text) for label, text in of.items()} if isinstance(of, Mapping) else {}
+        self.known = frozenset(self.labels)
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        of = comparison.get("of")
+        if not isinstance(of, list | tuple | Mapping) or not 2 <= len(of) <= LABELS:
+            return [f"answers of type choice need `of`, from 2 to {LABELS:,} labels, such as [GET, POST]"]
+        if not all(is_label(label) for label in of):
+            return [
+                f"each label of `of` must be an integer or a text of 1 to {LONGEST} characters without outer blanks"
+            ]
+        if len({plain(label) for label in of}) < len(of):
+            return ["the labels of `of` must be different"]
+        if isinstance(of, Mapping) and not all(isinstance(text, str) and len(text) <= TEXT for text in of.values()):
+            return ["the options of `of` must be texts"]
+        return []
+
+    def settle(self, value: Value) -> Value:
+        if type(value) is not str and type(value) is not int:
+            raise unfit(self.name, value, "give one of its labels")
+        label = plain(value)
+        if label in self.known:
+            return label
+        shown = label if len(label) <= 60 else label[:60] + "..."
+        mend = did_you_mean(label, self.labels) or f"the labels are {', '.join(self.labels[:20])}"
+        raise LanguageError(f"the answer `{shown}` is none of its labels", mend)
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is str and value in self.known
+
+    def read(self, text: str, mode: Mode) -> Value:
+        text = text.strip()
+        if text in self.known:
+            return text
+        found = self._meant(text) if mode == "lenient" and len(text) <= TEXT else None
+        if found is None:
+            raise Unreadable("none of the labels")
+        return found
+
+    def _meant(self, text: str) -> str | None:
+        """The one label that a text means which is not written as the label is."""
+        begin = MARK.match(text)
+        said = text[begin.end() :] if begin else text
+        for candidates in (
+            [label for label in self.labels if label.strip(AROUND).casefold() == said.strip(AROUND).casefold()],
+            [label for label, held in self.texts.items() if folded(held) == folded(said)],
+            [label for label in self.texts if self._is_both(label, said)],
+        ):
+            if candidates:
+                return candidates[0] if len(candidates) == 1 else None
+        return None
+
+    def _is_both(self, label: str, said: str) -> bool:
+        """Whether the text is the label with its option behind it."""
+        said = said.lstrip("*([ ")
+        behind = BEHIND.match(said, len(label)) if said[: len(label)].casefold() == label.casefold() else None
+        return behind is not None and bool(folded(said[behind.end() :]) == folded(self.texts[label]))
+
+    def describe(self) -> str:
+        return f"one of {', '.join(self.labels)}"
+
+    def samples(self) -> list[Value]:
+        return [self.labels[0], self.labels[1], self.labels[-1]]
+
+
+def is_label(label: Any) -> bool:
+    """Whether the label is an integer, or a text that can be found again."""
+    if type(label) is int:
+        return bool(abs(label) < 10**LONGEST)
+    return isinstance(label, str) and 0 < len(label) <= LONGEST and label == label.strip() and "\n" not in label
+
+
+def folded(text: str) -> str:
+    """The text as options are compared: without case, runs of white space and marks around it."""
+    return " ".join(text.casefold().split()).strip(AROUND)

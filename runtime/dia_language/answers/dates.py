@@ -1,0 +1,107 @@
+"""Dates of the Gregorian calendar."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from dia_language.answers.base import Mode, Unreadable, unfit
+from dia_language.answers.texts import WordAnswer
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import Value
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+FULL_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+# All are used with fullmatch and linear.
+ISO = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+YEAR_FIRST = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})|([0-9]{4})([0-9]{2})([0-9]{2})")
+POINTS = re.compile(r"([0-9]{1,2})\. ?([0-9]{1,2})\. ?([0-9]{4})")
+DAY_FIRST = re.compile(r"(?:the )?([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? ([a-z]+)\.?,? ([0-9]{4})")
+MONTH_FIRST = re.compile(r"([a-z]+)\.? (?:the )?([0-9]{1,2})(?:st|nd|rd|th)?,? ([0-9]{4})")
+WEEKDAY = re.compile(r"([a-z]{3,9})\.?,? (.*)", re.DOTALL)
+LONGEST = 60
+
+
+class DateAnswer(WordAnswer):
+    """A date, as ISO 8601 writes it: 2026-01-31.
+
+    Strict takes that alone. Lenient adds 2026/1/31, 20260131, 31.1.2026 (with points the day comes first) and English
+    words: 31 January 2026, January 31st, 2026, Sat, 31 Jan 2026. A day of the week must be that of the date. Dates
+    such as 1/2/2026 mean two days to two people, and are read as none.
+    """
+
+    name = "date"
+
+    def settle(self, value: Value) -> Value:
+        if type(value) is not str:
+            raise unfit(self.name, value, 'give an ISO date as text, such as "2026-01-31"')
+        try:
+            return self.read(value, "strict")
+        except Unreadable:
+            mend = "dates are text such as 2026-01-31, from year 1 to 9999"
+            raise LanguageError("the answer's type is date, but its value is no date", mend) from None
+
+    def read(self, text: str, mode: Mode) -> Value:
+        text = text.strip()
+        found = ISO.fullmatch(text)
+        if found:
+            return _date(*map(int, found.groups())).isoformat()
+        if mode == "strict" or len(text) > LONGEST:
+            raise Unreadable("no ISO date")
+        return _lenient(" ".join(text.lower().split())).isoformat()
+
+    def describe(self) -> str:
+        return "a date such as 2026-01-31"
+
+    def samples(self) -> list[Value]:
+        return ["2026-01-31", "1969-07-20", "2000-02-29"]
+
+
+def _date(year: int, month: int, day: int) -> date:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        raise Unreadable("no day of the calendar") from None
+
+
+def _lenient(text: str) -> date:
+    if found := YEAR_FIRST.fullmatch(text):
+        year, month, day = (int(part) for part in found.groups() if part)
+        return _date(year, month, day)
+    if found := POINTS.fullmatch(text):
+        return _date(int(found[3]), int(found[2]), int(found[1]))
+    if found := WEEKDAY.fullmatch(text):
+        number = _place(found[1], DAYS)
+        if number is not None:
+            inner = _worded(found[2])
+            if inner.weekday() != number:
+                raise Unreadable("another day of the week")
+            return inner
+    return _worded(text)
+
+
+def _worded(text: str) -> date:
+    """The date of a text whose month is a word."""
+    if found := DAY_FIRST.fullmatch(text):
+        return _date(int(found[3]), _month(found[2]), int(found[1]))
+    if found := MONTH_FIRST.fullmatch(text):
+        return _date(int(found[3]), _month(found[1]), int(found[2]))
+    raise Unreadable("no date")
+
+
+def _month(word: str) -> int:
+    number = FULL_MONTHS.index(word) if word in FULL_MONTHS else _place("sep" if word == "sept" else word, MONTHS)
+    if number is None:
+        raise Unreadable("no month")
+    return number + 1
+
+
+def _place(word: str, words: tuple[str, ...]) -> int | None:
+    """The place of the word among others that may be cut to three letters or more."""
+    found = [number for number, full in enumerate(words) if len(word) >= 3 and full.startswith(word)]
+    return found[0] if found else None

@@ -1,0 +1,189 @@
+"""Formulas in text, by one small grammar; a builder says what they become. Nothing is ever run as code.
+
+    sum     = ["+" | "-"] product {("+" | "-") product}
+    product = factor {("*" | "/") factor}                 lenient: 2x, 3 sqrt(2), (x + 1)(x - 1); never behind a "/"
+    factor  = ["-" | "+"] factor | power
+    power   = atom [("**" | "^") factor]
+    atom    = number | name | name "(" sum {"," sum} ")" | "(" sum ")"
+
+Square brackets are as good as round ones. Lenient adds the signs of typesetters and of LaTeX: × · ÷ − π √, and
+backslash with frac, sqrt, cdot, times, div, left, right, pi and the names of functions, braces as brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple, Protocol
+
+from dia_language.answers.base import Mode, Unreadable
+
+LENGTH: Final = 100_000
+TOKENS: Final = 20_000
+DEPTH: Final = 60
+TOKEN = re.compile(
+    r"\s*(?:([0-9]+(?:\.[0-9]*)?|\.[0-9]+)|([A-Za-z][A-Za-z0-9_]*)|(\*\*|[-+*/^()\[\],{}])|\\([A-Za-z]+))"
+)
+SIGNS = str.maketrans({"×": "*", "·": "*", "⋅": "*", "÷": "/", "−": "-", "–": "-", "π": " pi ", "√": " sqrt "})
+COMMANDS = {"cdot": "*", "times": "*", "div": "/", "left": "", "right": "", "dfrac": "frac", "tfrac": "frac"}
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+BEGINNINGS = frozenset("([{")
+
+
+class Builder(Protocol):
+    """What the parts of a formula become; each may raise Unreadable."""
+
+    def number(self, digits: str) -> Any:
+        """A number in digits, with a decimal point or none."""
+
+    def name(self, name: str) -> Any:
+        """A variable or a constant."""
+
+    def call(self, name: str, arguments: list[Any]) -> Any:
+        """A function of arguments."""
+
+    def binary(self, operator: str, left: Any, right: Any) -> Any:
+        """A sum, difference, product, quotient or power: + - * / **."""
+
+    def negative(self, value: Any) -> Any:
+        """A value with a minus before it."""
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+
+
+def parse_formula(text: str, builder: Builder, mode: Mode) -> Any:
+    """What the builder makes of the formula. Raises Unreadable for a text that is none, or too long or too deep."""
+    if len(text) > LENGTH:
+        raise Unreadable("a formula that is too long")
+    if mode == "lenient":
+        text = text.strip().strip("$").translate(SIGNS)
+    parser = _Parser(list(_tokens(text, mode)), builder, mode)
+    found = parser.sum()
+    if parser.peek().kind != "end":
+        raise Unreadable("something behind the formula")
+    return found
+
+
+def _tokens(text: str, mode: Mode) -> Iterator[_Token]:
+    place, count, text = 0, 0, text.rstrip()
+    while place < len(text):
+        found = TOKEN.match(text, place)
+        if found is None or (mode == "strict" and (found[4] or found[3] in ("{", "}"))) or count > TOKENS:
+            raise Unreadable("no formula")
+        place, count = found.end(), count + 1
+        if found[4]:
+            command = COMMANDS.get(found[4], found[4])
+            if command:
+                yield _Token("sign" if not command.isalpha() else "command" if command == "frac" else "name", command)
+        else:
+            yield _Token("number" if found[1] else "name" if found[2] else "sign", found[found.lastindex or 0])
+    yield _Token("end", "")
+
+
+class _Parser:
+    """One pass over the tokens."""
+
+    def __init__(self, tokens: list[_Token], builder: Builder, mode: Mode) -> None:
+        self.tokens, self.builder, self.is_lenient = tokens, builder, mode == "lenient"
+        self.place = self.depth = 0
+
+    def peek(self) -> _Token:
+        """The next token."""
+        return self.tokens[self.place]
+
+    def take(self, *signs: str) -> str | None:
+        """The sign that comes next, if it is one of these."""
+        token = self.peek()
+        if token.kind != "sign" or token.text not in signs:
+            return None
+        self.place += 1
+        return token.text
+
+    def sum(self) -> Any:
+        """A sum; counts how deep it stands."""
+        self.depth += 1
+        if self.depth > DEPTH:
+            raise Unreadable("a formula that nests too deep")
+        found = self.product()
+        while sign := self.take("+", "-"):
+            found = self.builder.binary(sign, found, self.product())
+        self.depth -= 1
+        return found
+
+    def product(self) -> Any:
+        """A product."""
+        found, is_quotient = self.factor(), False
+        while True:
+            sign = self.take("*", "/")
+            if sign is None and not self._is_factor_next():
+                return found
+            if sign is None and (is_quotient or not self.is_lenient):
+                raise Unreadable("a product without its sign")
+            is_quotient = sign == "/"
+            found = self.builder.binary(sign or "*", found, self.factor())
+
+    def _is_factor_next(self) -> bool:
+        token = self.peek()
+        return token.kind in ("number", "name", "command") or (token.kind == "sign" and token.text in BEGINNINGS)
+
+    def factor(self) -> Any:
+        """A power, with signs before it."""
+        is_negative = False
+        while sign := self.take("+", "-"):
+            is_negative ^= sign == "-"
+        found = self.power()
+        return self.builder.negative(found) if is_negative else found
+
+    def power(self) -> Any:
+        """An atom, to a power or not; towers lean to the right."""
+        base = self.atom()
+        if not self.take("**", "^"):
+            return base
+        self.depth += 1
+        if self.depth > DEPTH:
+            raise Unreadable("a formula that nests too deep")
+        exponent = self.factor()
+        self.depth -= 1
+        return self.builder.binary("**", base, exponent)
+
+    def atom(self) -> Any:
+        """A number, a name, a call, or a formula in brackets."""
+        token = self.peek()
+        self.place += 1
+        if token.kind == "number":
+            return self.builder.number(token.text)
+        if token.kind == "command":
+            return self.builder.binary("/", self.group(), self.group())
+        if token.kind == "name":
+            return self._named(token.text)
+        if token.text in BEGINNINGS and token.kind == "sign":
+            found = self.sum()
+            self._close(token.text)
+            return found
+        raise Unreadable("no formula")
+
+    def _named(self, name: str) -> Any:
+        opened = self.take("(", "{")
+        if not opened:
+            is_root = name == "sqrt" and self.is_lenient and self.peek().kind in ("number", "name")
+            return self.builder.call(name, [self.atom()]) if is_root else self.builder.name(name)
+        arguments = [self.sum()]
+        while self.take(","):
+            arguments.append(self.sum())
+        self._close(opened)
+        return self.builder.call(name, arguments)
+
+    def group(self) -> Any:
+        """A formula in braces."""
+        if not self.take("{"):
+            raise Unreadable("braces that are missing")
+        found = self.sum()
+        self._close("{")
+        return found
+
+    def _close(self, opened: str) -> None:
+        if not self.take(CLOSING[opened]):
+            raise Unreadable("brackets that do not match")

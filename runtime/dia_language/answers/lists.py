@@ -1,0 +1,279 @@
+"""Lists and tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from itertools import zip_longest
+from typing import Any
+
+from dia_language.answers.base import (
+    ELEMENTS,
+    AnswerType,
+    Comparison,
+    Mode,
+    Types,
+    Unreadable,
+    unfit,
+    within,
+)
+from dia_language.answers.options import CHOICES
+from dia_language.answers.split import is_bracketed, pieces_of
+from dia_language.answers.texts import SPECIAL
+from dia_language.answers.written import form_of, written_faults
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import Value
+
+DEPTH = 8
+# Options of a list that its elements take over where they have none of their own
+INHERITED = frozenset({"round", "tolerance", "units", *CHOICES})
+
+
+class ListAnswer(AnswerType):
+    """Elements in order, all of one type."""
+
+    name = "list"
+    options = frozenset({"of", "separator"}) | INHERITED
+    opener, closer = "[", "]"
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        separator: str = comparison.get("separator", ",")
+        self.separator = separator.strip() or separator
+        self.of = tuple(types.build(element) for element in elements_of(comparison, types))
+        inner = [element.separators for element in self.of]
+        levels = zip_longest(*inner, fillvalue=frozenset[str]())
+        self.separators = (frozenset({self.separator}), *(frozenset().union(*level) for level in levels))
+        self.is_fixed = isinstance(comparison["of"], Sequence) and not isinstance(comparison["of"], str)
+        self.holds_quotes = any(element.has_quotes for element in self.of)
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        of = comparison.get("of")
+        if isinstance(of, Sequence) and not isinstance(of, str) and cls.name != "tuple":
+            return [f"a {cls.name} has elements of one type; use type tuple"]
+        return element_faults(comparison, types)
+
+    def element(self, place: int) -> AnswerType:
+        """The type of the element at a place."""
+        return self.of[place] if self.is_fixed else self.of[0]
+
+    def settle(self, value: Value) -> Value:
+        if type(value) is not list:
+            raise unfit(self.name, value, "put the elements in brackets, or declare another `type`")
+        if not self._fits(value):
+            raise LanguageError(f"the answer has {len(value)} elements; its type has {len(self.of)}")
+        if not self.is_fixed:
+            with suppress(LanguageError):  # told below with the place of its element
+                return self.of[0].settle_all(value)
+        return [self._settled(place, item) for place, item in enumerate(value)]
+
+    def _settled(self, place: int, item: Value) -> Value:
+        try:
+            return self.element(place).settle(item)
+        except LanguageError as error:
+            raise LanguageError(f"element {place + 1}: {error.message}", error.help, error.code) from None
+
+    def _fits(self, items: Sequence[Any]) -> bool:
+        return not self.is_fixed or len(items) == len(self.of)
+
+    def holds(self, value: Value) -> bool:
+        if type(value) is not list or not self._fits(value):
+            return False
+        if not self.is_fixed:
+            return self.of[0].holds_all(value)
+        return all(self.element(place).holds(item) for place, item in enumerate(value))
+
+    def write(self, value: Value) -> str:
+        if len(value) > ELEMENTS:
+            raise LanguageError(f"the answer has {len(value):,} elements; a reply is read up to {ELEMENTS:,}")
+        joint = self.separator if self.separator.isspace() else f"{self.separator} "
+        if self.is_fixed:
+            inner = joint.join(
+                [self.element(place).write_inside(item, self.separator) for place, item in enumerate(value)]
+            )
+        else:
+            inner = self.of[0].write_all(value, self.separator, joint)
+        return within(self.opener + inner + self.closer)
+
+    def read(self, text: str, mode: Mode) -> Value:
+        if not self.is_fixed and (row := self.of[0].read_row(text, self.separator, mode)) is not None:
+            return row
+        pieces = pieces_of(text, self.separator, self.separators, self.holds_quotes)
+        if not self._fits(pieces):
+            raise Unreadable("another number of elements")
+        if not self.is_fixed:
+            return self.of[0].read_all(pieces, mode)
+        return [self.element(place).read_inside(piece, mode) for place, piece in enumerate(pieces)]
+
+    def equal(self, reply: Value, truth: Value) -> bool:
+        if len(reply) != len(truth):
+            return False
+        if not self.is_fixed:
+            return self.of[0].equal_all(reply, truth)
+        pairs = enumerate(zip(reply, truth, strict=True))
+        return all(self.element(place).equal_inside(said, right) for place, (said, right) in pairs)
+
+    def describe(self) -> str:
+        shown = self.samples()[0] if self.is_fixed else self.of[0].samples()
+        rule = f", with text that holds {self._special} in double quotes" if self.has_quotes else ""
+        return f"a {self.name} such as {self.write(shown)}{rule}"
+
+    @property
+    def _special(self) -> str:
+        separator = "a comma" if self.separator == "," else "a separator"
+        return f"{separator}, a bracket or a quote"
+
+    def samples(self) -> list[Value]:
+        if self.is_fixed:
+            columns = [element.samples() for element in self.of]
+            return [[column[place] for column in columns] for place in range(3)]
+        first, second, third = self.of[0].samples()
+        return [[first, second], [third, first], [second]]
+
+    def key(self, value: Value) -> Hashable | None:
+        keys = [self.element(place).key(item) for place, item in enumerate(value)]
+        return None if None in keys else tuple(keys)
+
+    @property
+    def has_quotes(self) -> bool:
+        return self.holds_quotes
+
+    def read_inside(self, piece: str, mode: Mode) -> Value:
+        if not is_bracketed(piece):
+            raise Unreadable("a list inside a list without brackets")
+        return self.read(piece, mode)
+
+
+class TupleAnswer(ListAnswer):
+    """Elements in order, of one type or each of its own; `written` gives them a form: `{{ it[0] }} of {{ it[1] }}`."""
+
+    name = "tuple"
+    options = ListAnswer.options | {"written"}
+    opener, closer = "(", ")"
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        super().__init__(comparison, types)
+        template = comparison.get("written")
+        self.form = form_of(template) if template is not None else None
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        found = super().faults(comparison, types)
+        if found or comparison.get("written") is None:
+            return found
+        if not isinstance(comparison["of"], list | tuple):
+            return ["`written` of a tuple needs `of` to list the type of every element"]
+        return written_faults(comparison["written"], [f"it[{place}]" for place in range(len(comparison["of"]))])
+
+    def write(self, value: Value) -> str:
+        if self.form is None:
+            return super().write(value)
+        texts = [self.element(place).write(value[place]) for place in self._places]
+        text = within(self.form.fill(texts))
+        try:
+            is_same = self.equal(self._from_form(text, "strict"), value)
+        except Unreadable:
+            is_same = False
+        if not is_same:
+            raise LanguageError("a part of the answer cannot be told from the text around it in `written`")
+        return text
+
+    @property
+    def _places(self) -> list[int]:
+        """The places of the elements in the order of the form's gaps."""
+        assert self.form is not None
+        return [int(name[3:-1]) for name in self.form.names]
+
+    def read(self, text: str, mode: Mode) -> Value:
+        if self.form is not None:
+            try:
+                return self._from_form(text, mode)
+            except Unreadable:
+                pass
+        return super().read(text, mode)
+
+    def _from_form(self, text: str, mode: Mode) -> list[Value]:
+        assert self.form is not None
+        said = dict(zip(self._places, self.form.gaps(text), strict=True))
+        return [kind.read(said[place], mode) for place, kind in enumerate(self.of)]
+
+    def write_inside(self, value: Value, separator: str) -> str:
+        return super().write(value)
+
+    def describe(self) -> str:
+        if self.form is None:
+            return super().describe()
+        shown = [element.samples()[place % 3] for place, element in enumerate(self.of)]
+        return f"a tuple written as {self.write(shown)}"
+
+
+def elements_of(comparison: Comparison, types: Types) -> list[dict[str, Any]]:
+    """The comparisons of the elements, with what they take over from the list."""
+    of = comparison["of"]
+    several = of if isinstance(of, Sequence) and not isinstance(of, str) else [of]
+    return [inheriting(item, comparison, types) for item in several]
+
+
+def inheriting(of: Any, comparison: Comparison, types: Types) -> dict[str, Any]:
+    """The comparison of an element with the options that it takes over from what it stands in."""
+    own = dict(of) if isinstance(of, Mapping) else {"type": of}
+    name = own.get("type")
+    taken = INHERITED & types.table[name].options if isinstance(name, str) and name in types.table else frozenset()
+    return {**{name: comparison[name] for name in sorted(taken) if name in comparison}, **own}
+
+
+def element_faults(comparison: Comparison, types: Types) -> list[str]:
+    """What is wrong with the options of a list, its elements included."""
+    if not comparison.get("of"):
+        return [f"answers of type {comparison['type']} need `of`, the type of their elements"]
+    if comparison_depth(comparison) is None:
+        return [too_deep()]
+    elements = elements_of(comparison, types)
+    found = [message for element in elements for message in types.faults(element)]
+    unused = [
+        f"no element takes the option `{name}`"
+        for name in sorted(INHERITED & comparison.keys())
+        if not any(name in element for element in elements)
+    ]
+    return found or unused + separator_faults(comparison.get("separator", ","), elements)
+
+
+def comparison_depth(comparison: Comparison) -> int | None:
+    """How deep the types of elements and fields nest; None where that is too deep."""
+    depth, level = 0, [comparison]
+    while level:
+        depth += 1
+        if depth > DEPTH:
+            return None
+        level = [inner for held in level for inner in _inside(held) if isinstance(inner, Mapping)]
+    return depth
+
+
+def _inside(comparison: Comparison) -> list[Any]:
+    """What stands for the types of elements and fields."""
+    of = comparison.get("of", comparison.get("fields"))
+    if isinstance(of, list | tuple):
+        return list(of)
+    if isinstance(of, Mapping) and comparison.get("type") == "record":
+        return list(of.values())
+    return [of]
+
+
+def too_deep() -> str:
+    """The message for types that nest deeper than DEPTH."""
+    return f"lists nest deeper than {DEPTH}"
+
+
+def separator_faults(separator: Any, elements: Sequence[Comparison]) -> list[str]:
+    """What makes a separator one that elements could hold."""
+    if not isinstance(separator, str) or not separator:
+        return ["`separator` must be a text of at least one character"]
+    mark = separator.strip() or separator
+    if any(char.isalnum() or char in SPECIAL or char == "\\" for char in mark):
+        return ["`separator` can hold no letters, digits, brackets, quotes or backslashes"]
+    numbers = {"integer", "rational", "real"} & {element["type"] for element in elements}
+    if numbers and all(char in "+-./" for char in mark):
+        return [f"the separator `{mark}` can be a part of a number"]
+    if any(mark == (element.get("round") or {}).get("thousands") for element in elements):
+        return ["`separator` and `thousands` cannot be the same"]
+    return []

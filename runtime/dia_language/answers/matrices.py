@@ -1,0 +1,129 @@
+"""Matrices: rows of one length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit
+from dia_language.answers.lists import INHERITED, ListAnswer
+from dia_language.answers.split import is_bracketed
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import Value, is_symbolic
+
+LATEX = re.compile(r"\\begin\{([bpvBV]?matrix)\}(.*)\\end\{\1\}", re.DOTALL)
+ROW_ENDS = re.compile(r"\n|;")
+
+
+class MatrixAnswer(AnswerType):
+    """Rows of one length, their elements all of the type `of`, rational unless said.
+
+    Canonical is `[[1, 2], [3, 4]]`. Strict takes that, or one row a line, the elements between commas or blanks, each
+    row in brackets or not, and brackets around all. Lenient adds semicolons between rows, and LaTeX's matrices.
+    """
+
+    name = "matrix"
+    options = frozenset({"of"}) | INHERITED
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.rows = ListAnswer(_nested(comparison, ","), types)
+        self.blank_row = ListAnswer({**_nested(comparison, " ")["of"]}, types)
+        self.separators = self.rows.separators
+        self.row = ListAnswer({**_nested(comparison, ",")["of"]}, types)
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        if isinstance(comparison.get("of"), list | tuple):
+            return ["a matrix has elements of one type"]
+        found = types.faults(_nested(comparison, ","))
+        return found or types.faults(_nested(comparison, " ")["of"])
+
+    def settle(self, value: Value) -> Value:
+        if is_symbolic(value) and hasattr(value, "tolist"):
+            value = value.tolist()
+        if type(value) is not list or not all(type(row) is list for row in value):
+            raise unfit(self.name, value, "give a list of rows, each a list")
+        held: list[list[Value]] = self.rows.settle(value)
+        if not _is_matrix(held):
+            raise LanguageError("the rows of a matrix must be of one length, and not empty")
+        return held
+
+    def holds(self, value: Value) -> bool:
+        return self.rows.holds(value) and _is_matrix(value)
+
+    def write(self, value: Value) -> str:
+        return self.rows.write(value)
+
+    def read(self, text: str, mode: Mode) -> Value:
+        held = self._rows(text.strip(), mode)
+        if not _is_matrix(held):
+            raise Unreadable("rows of different lengths")
+        return held
+
+    def _rows(self, text: str, mode: Mode) -> list[Any]:
+        found = LATEX.fullmatch(text.strip("$ \n")) if mode == "lenient" else None
+        if found:
+            rows = [row.replace("&", ",") for row in found[2].split("\\\\")]
+            return [self.row.read(row, mode) for row in rows if row.strip()]
+        if "," in text or not is_bracketed(text):
+            try:
+                return list(self.rows.read(text, mode))
+            except Unreadable:
+                pass
+        return self._from_lines(text, mode)
+
+    def _from_lines(self, text: str, mode: Mode) -> list[Any]:
+        lines = _lines(_without_outer(text, mode), mode)
+        return [self._line(line, mode) for line in lines]
+
+    def _line(self, line: str, mode: Mode) -> Value:
+        return self.row.read(line, mode) if "," in line else self.blank_row.read(line, mode)
+
+    def equal(self, reply: Value, truth: Value) -> bool:
+        return self.rows.equal(reply, truth)
+
+    def key(self, value: Value) -> Hashable | None:
+        return self.rows.key(value)
+
+    def describe(self) -> str:
+        return f"a matrix, row by row, such as {self.write(self.samples()[0])}"
+
+    def samples(self) -> list[Value]:
+        first, second, third = self.row.of[0].samples()
+        return [[[first, second], [third, first]], [[second, third]], [[third], [second]]]
+
+    @property
+    def has_quotes(self) -> bool:
+        return self.rows.has_quotes
+
+    def read_inside(self, piece: str, mode: Mode) -> Value:
+        if not is_bracketed(piece):
+            raise Unreadable("a matrix inside a list without brackets")
+        return self.read(piece, mode)
+
+
+def _nested(comparison: Comparison, separator: str) -> dict[str, Any]:
+    """The matrix as a list of lists."""
+    taken = {name: comparison[name] for name in sorted(INHERITED & comparison.keys())}
+    row = {"type": "list", "of": comparison.get("of", "rational"), "separator": separator, **taken}
+    return {"type": "list", "of": row}
+
+
+def _is_matrix(rows: Sequence[Sequence[Any]]) -> bool:
+    return bool(rows) and all(len(row) == len(rows[0]) > 0 for row in rows)
+
+
+def _without_outer(text: str, mode: Mode) -> str:
+    """The text without the brackets around all rows, if it has them beside those of the rows."""
+    if not is_bracketed(text):
+        return text
+    inner = text[1:-1].strip()
+    is_open = len(_lines(inner, mode)) > 1 and not all(map(is_bracketed, _lines(text, mode)))
+    return inner if is_bracketed(inner) or is_open else text
+
+
+def _lines(text: str, mode: Mode) -> list[str]:
+    """The rows of a text, without blank ones and without commas that end them."""
+    rows = ROW_ENDS.split(text) if mode == "lenient" else text.split("\n")
+    return [row.strip().removesuffix(",").rstrip() for row in rows if row.strip()]

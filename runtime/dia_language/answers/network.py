@@ -1,0 +1,129 @@
+"""Domain names and IP addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from unicodedata import category, normalize
+
+from dia_language.answers.base import Mode, Unreadable, unfit
+from dia_language.answers.texts import WordAnswer
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import Value
+
+DOMAIN, LABEL = 253, 63
+LONGEST = 2_000
+PREFIX = "xn--"
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}://", re.IGNORECASE)
+PORT = re.compile(r":[0-9]{1,5}")
+
+
+class DomainAnswer(WordAnswer):
+    """A domain name, compared without case and without a last full stop.
+
+    Labels of other scripts are equal to their form in ASCII (`xn--...`, RFC 3492), and to nothing that only looks
+    the same. Lenient adds what stands around a name in a link (scheme, user, port, path), the harmless writing
+    `example[.]com`, quotes and backquotes.
+    """
+
+    name = "domain"
+
+    def settle(self, value: Value) -> Value:
+        if type(value) is not str:
+            raise unfit(self.name, value, "give a domain as text")
+        try:
+            return self.read(value, "strict")
+        except Unreadable as error:
+            mend = "a domain has labels of letters, digits and hyphens between full stops"
+            raise LanguageError(f"the answer's type is domain, but its value does not fit: {error}", mend) from None
+
+    def read(self, text: str, mode: Mode) -> Value:
+        text = text.strip()
+        if len(text) > LONGEST:
+            raise Unreadable("too long")
+        if mode == "lenient":
+            text = _host(text.strip("\"'`<> ").replace("[.]", ".").replace("(.)", "."))
+        name = normalize("NFC", text).lower().removesuffix(".")
+        if not 0 < len(name) <= DOMAIN or not all(map(_is_label, name.split("."))):
+            raise Unreadable("no domain name")
+        return name
+
+    def equal(self, reply: Value, truth: Value) -> bool:
+        return self.key(reply) == self.key(truth)
+
+    def key(self, value: Value) -> Hashable | None:
+        return tuple(map(_script, value.split(".")))
+
+    def describe(self) -> str:
+        return "a domain name such as www.example.com"
+
+    def samples(self) -> list[Value]:
+        return ["www.example.com", "example.org", "example.net"]
+
+
+def _host(text: str) -> str:
+    """What a link says of the host."""
+    begin = SCHEME.match(text)
+    if not begin:
+        return text
+    host = re.split(r"[/?#]", text[begin.end() :], maxsplit=1)[0].rpartition("@")[2]
+    name, _, port = host.partition(":")
+    return name if not port or PORT.fullmatch(f":{port}") else host
+
+
+def _is_label(label: str) -> bool:
+    is_framed = label[:1] == "-" or label[-1:] == "-"
+    return 0 < len(label) <= LABEL and not is_framed and all(map(_is_allowed, label))
+
+
+def _is_allowed(char: str) -> bool:
+    return (char.isalnum() or char in "-_") if char.isascii() else category(char)[0] in "LMN"
+
+
+def _script(label: str) -> str:
+    """The label in its own script."""
+    if not label.startswith(PREFIX):
+        return label
+    try:
+        return normalize("NFC", label[len(PREFIX) :].encode("ascii").decode("punycode")).lower()
+    except (UnicodeError, ValueError, OverflowError):
+        return label
+
+
+class IpAddressAnswer(WordAnswer):
+    """An IP address, version 4 or 6; a number has no leading zeros (RFC 6943, 3.1.1), IPv6 may be written in any way.
+
+    Lenient adds square brackets around IPv6, the suffix /32 or /128, the harmless writing 192.0.2[.]1, and quotes.
+    """
+
+    name = "ip_address"
+
+    def settle(self, value: Value) -> Value:
+        if type(value) is not str:
+            raise unfit(self.name, value, "give an address as text")
+        try:
+            return self.read(value, "strict")
+        except Unreadable:
+            mend = "addresses are text such as 192.0.2.1 or 2001:db8::1"
+            raise LanguageError("the answer's type is ip_address, but its value is no address", mend) from None
+
+    def read(self, text: str, mode: Mode) -> Value:
+        from ipaddress import ip_address
+
+        text = text.strip()
+        if mode == "lenient" and len(text) < 100:
+            text = text.strip("\"'` ").replace("[.]", ".")
+            text = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
+            text = text.removesuffix("/128" if ":" in text else "/32")
+        try:
+            if len(text) > 45 or "%" in text or not text.isascii():
+                raise ValueError
+            return str(ip_address(text))
+        except ValueError:
+            raise Unreadable("no IP address") from None
+
+    def describe(self) -> str:
+        return "an IP address such as 192.0.2.1"
+
+    def samples(self) -> list[Value]:
+        return ["192.0.2.1", "2001:db8::1", "198.51.100.7"]

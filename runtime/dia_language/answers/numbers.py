@@ -1,0 +1,315 @@
+"""Integers, rationals and reals: read as exact numbers, compared as numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from json import JSONDecoder
+from typing import Any
+
+from dia_language.answers.base import (
+    DIGITS,
+    AnswerType,
+    Comparison,
+    Mode,
+    Types,
+    Unreadable,
+    unfit,
+)
+from dia_language.answers.digits import read_integer, read_real, without_unit
+from dia_language.answers.options import exact_number, round_faults, tolerance_faults, unit_faults, units_of
+from dia_language.answers.split import is_bracketed
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.certified import enclosures, equals
+from dia_language.numbers.radix import SAFE_BITS, integer_text, integers_text
+from dia_language.numbers.rounding import (
+    DEFAULT_ZEROS,
+    MAXIMUM_PLACES,
+    THOUSANDS,
+    round_exact,
+    round_normal,
+    write_number,
+)
+from dia_language.numbers.values import RATIONAL, Value, decimal, has_finite_decimals, is_symbolic, normal
+
+# How many times nearer to the exact number than its tolerance a truth is written, and stored
+WRITTEN, STORED = 10**3, 10**30
+SHORT = 1000  # so many digits Python reads at once
+PLAIN = re.compile(r"-?[0-9]+(?:\n-?[0-9]+)*+")
+ROW = 20_000  # characters of a list that is read at once: no number in it takes long
+ROWS = JSONDecoder()
+INTEGERS = frozenset({int})
+
+
+class RoundedAnswer(AnswerType):
+    """A number that may be rounded and grouped as `round` declares."""
+
+    options = frozenset({"round", "units"})
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.units = units_of(comparison)
+        self.round: Mapping[str, Any] = comparison.get("round") or {}
+        self.thousands: str = self.round.get("thousands", "")
+
+    def rounded(self, value: Value) -> Value:
+        """The solver's number, rounded if the answer is to be."""
+        number = number_of(self.name, value)
+        if not self.round:
+            return number
+        return round_normal(number, self.round["places"], self.round.get("ties", "half_even"))
+
+    @property
+    def unit(self) -> int:
+        """One unit of the last digit that stays before the point: 100 for -2 places."""
+        return int("1" + "0" * -self.round.get("places", 0))
+
+    @property
+    def in_digits(self) -> str:
+        """How the digits are to be written, in words."""
+        if not self.thousands:
+            return "in plain digits"
+        return f"with {THOUSANDS[self.thousands]} between groups of three digits"
+
+
+class IntegerAnswer(RoundedAnswer):
+    """A whole number."""
+
+    name = "integer"
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        found = round_faults(comparison.get("round")) + unit_faults(comparison.get("units"))
+        if not found and (comparison.get("round") or {}).get("places", 0) > 0:
+            found.append("an integer has no decimal places to be rounded to; use type real or `places: 0`")
+        return found
+
+    def settle(self, value: Value) -> Value:
+        if type(value) is int and not self.round:
+            return value
+        number = self.rounded(value)
+        if is_symbolic(number):
+            candidate = round_exact(number, 0)
+            number = candidate if equals(number, Fraction(candidate)) else number
+        if type(number) is int:
+            return number
+        mend = "declare `round: {places: 0, ties: half_even}`, or use type rational or real"
+        raise LanguageError("the answer's type is integer, but its value is not whole", mend)
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is int
+
+    def settle_all(self, values: list[Value]) -> list[Value]:
+        return values[:] if self.holds_all(values) and not self.round else super().settle_all(values)
+
+    def holds_all(self, values: list[Value]) -> bool:
+        return INTEGERS.issuperset(map(type, values))
+
+    def write(self, value: Value) -> str:
+        if type(value) is int and not self.thousands:
+            return few_digits(integer_text(value))
+        return few_digits(write_number(value, None, "strip", self.thousands))
+
+    def read(self, text: str, mode: Mode) -> Value:
+        if mode == "strict" and len(text) < SHORT and text.isascii() and text.isdigit():
+            return int(text)
+        return read_integer(without_unit(text.strip(), self.units, mode), self.thousands, mode)
+
+    def write_all(self, values: list[Value], separator: str, joint: str) -> str:
+        """As one by one; of short integers in a tenth of the time."""
+        if self.thousands or not values:
+            return super().write_all(values, separator, joint)
+        low, high = min(values), max(values)
+        if max(-low, high).bit_length() > SAFE_BITS:
+            return super().write_all(values, separator, joint)
+        return integers_text(values, joint, low, high)
+
+    def read_row(self, text: str, separator: str, mode: Mode) -> list[Value] | None:
+        """The integers of a list that JSON writes alike, as `write` does; else None.
+
+        JSON has fewer ways of writing integers and blanks than replies have, and means the same by them.
+        """
+        if mode != "strict" or separator != "," or len(text) > ROW or not is_bracketed(text):
+            return None
+        try:
+            found, end = ROWS.raw_decode(text if text[0] == "[" else f"[{text[1:-1]}]")
+        except (ValueError, RecursionError):
+            return None
+        return found if end == len(text) and type(found) is list and self.holds_all(found) else None
+
+    def read_all(self, pieces: list[str], mode: Mode) -> list[Value]:
+        """As one by one; of short texts of digits alone, behind a minus or not, in a fifth of the time."""
+        lines = "\n".join(pieces)
+        are_plain = mode == "strict" and PLAIN.fullmatch(lines) and lines.count("\n") == len(pieces) - 1
+        if not are_plain or max(map(len, pieces)) >= SHORT:
+            return super().read_all(pieces, mode)
+        return list(map(int, pieces))
+
+    def equal_all(self, replies: list[Value], truths: list[Value]) -> bool:
+        return replies == truths
+
+    def describe(self) -> str:
+        return f"a whole number {self.in_digits}"
+
+    def samples(self) -> list[Value]:
+        return [self.unit, 2 * self.unit, 3 * self.unit]
+
+
+class RationalAnswer(AnswerType):
+    """A fraction, or a whole number; numerator and denominator are read as integers are."""
+
+    name = "rational"
+    options = frozenset({"units"})
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.units = units_of(comparison)
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        return unit_faults(comparison.get("units"))
+
+    def settle(self, value: Value) -> Value:
+        number = number_of(self.name, value)
+        if is_symbolic(number):
+            raise unfit(self.name, value, "use type real with `round` or `tolerance`")
+        return normal(Fraction(number))
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is int or type(value) is Fraction
+
+    def write(self, value: Value) -> str:
+        exact = Fraction(value)
+        top = few_digits(integer_text(exact.numerator))
+        return top if exact.denominator == 1 else f"{top}/{few_digits(integer_text(exact.denominator))}"
+
+    def read(self, text: str, mode: Mode) -> Value:
+        top, stroke, bottom = without_unit(text.strip(), self.units, mode).partition("/")
+        if not stroke:
+            return read_integer(top, "", mode)
+        divisor = read_integer(bottom, "", mode)
+        if divisor == 0:
+            raise Unreadable("a division by zero")
+        return normal(Fraction(read_integer(top, "", mode), divisor))
+
+    def describe(self) -> str:
+        return "a fraction such as 3/4, or a whole number"
+
+    def samples(self) -> list[Value]:
+        return [Fraction(1, 2), 3, Fraction(-5, 7)]
+
+
+class RealAnswer(RoundedAnswer):
+    """A number in decimals.
+
+    With a tolerance the truth need not have finite decimals: a rational is kept as it is, a symbolic number
+    as a decimal that is 10**30 times nearer to it than the tolerance is wide.
+    """
+
+    name = "real"
+    options = frozenset({"round", "tolerance", "units"})
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        super().__init__(comparison, types)
+        tolerance = comparison.get("tolerance") or {}
+        self.absolute = exact_number(tolerance.get("absolute", 0)) or Fraction(0)
+        self.relative = exact_number(tolerance.get("relative", 0)) or Fraction(0)
+        self.is_tolerant = bool(self.absolute or self.relative)
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        found = round_faults(comparison.get("round")) + tolerance_faults(comparison.get("tolerance"))
+        return found + unit_faults(comparison.get("units"))
+
+    def settle(self, value: Value) -> Value:
+        number = self.rounded(value)
+        if self.round:
+            return number  # an integer or a decimal
+        if is_symbolic(number):
+            size = _size(number)
+            margin = self._required_margin(size or Fraction(1))
+            return _near(number, margin / STORED) if size else 0
+        if type(number) is not Fraction or has_finite_decimals(number):
+            return decimal(number)
+        self._required_margin(abs(number))
+        return Fraction(number)
+
+    def _required_margin(self, size: Fraction) -> Fraction:
+        margin = self.margin(size)
+        if not margin:
+            mend = "declare `round` (the truth is rounded) or `tolerance` (a reply may differ by so much)"
+            raise LanguageError("the answer's type is real, but its value has no finite decimals", mend)
+        return margin
+
+    def margin(self, truth: Fraction) -> Fraction:
+        """How far a reply may be from the truth."""
+        size = truth if truth >= 0 else -truth
+        return max(self.absolute, self.relative * size)
+
+    def holds(self, value: Value) -> bool:
+        return type(value) in RATIONAL
+
+    def write(self, value: Value) -> str:
+        if type(value) is Fraction and not has_finite_decimals(value):
+            value = _near(value, self._required_margin(Fraction(value)) / WRITTEN)
+        zeros = self.round.get("zeros", DEFAULT_ZEROS)
+        return few_digits(write_number(value, self.round.get("places"), zeros, self.thousands))
+
+    def read(self, text: str, mode: Mode) -> Value:
+        return read_real(without_unit(text.strip(), self.units, mode), self.thousands, mode)
+
+    def equal(self, reply: Value, truth: Value) -> bool:
+        if reply == truth:
+            return True
+        return self.is_tolerant and bool(abs(reply - truth) <= self.margin(truth))
+
+    def key(self, value: Value) -> Hashable | None:
+        return None if self.is_tolerant else Fraction(value)
+
+    def describe(self) -> str:
+        example = self.write(self.samples()[0])
+        if "." not in example:
+            return f"a whole number {self.in_digits}"
+        return f"a decimal number such as {example}" + (f", {self.in_digits}" if self.thousands else "")
+
+    def samples(self) -> list[Value]:
+        shown = (Fraction(314, 100), Fraction(5, 2), Fraction(-1))
+        return [decimal(Fraction(self.rounded(number * self.unit))) for number in shown]
+
+
+def number_of(name: str, value: Value) -> Value:
+    """The solver's number in its normal form. Raises LanguageError for another kind of value."""
+    number = normal(value)
+    if type(number) in RATIONAL or getattr(number, "is_number", False):
+        return number
+    raise unfit(name, value, "give a number, or declare another `type`")
+
+
+def few_digits(text: str) -> str:
+    """The text of a number itself. Raises LanguageError where a reply could not hold so many digits."""
+    if len(text) > DIGITS and sum(map(str.isdigit, text)) > DIGITS:
+        raise LanguageError(f"the answer has more than {DIGITS:,} digits, which no reply is read to")
+    return text
+
+
+def _size(number: Any) -> Fraction:
+    """A number that is hardly below the symbolic number's absolute value; 0 for what is zero.
+
+    Where terms nearly cancel each other, an enclosure may be wide beside the number, or hold 0: narrower ones tell.
+    """
+    for low, high in enclosures(number, 0, is_quick=False):
+        least, most = sorted((abs(low), abs(high)))
+        if (low > 0 or high < 0) and most <= 2 * least:
+            return least
+        if low <= 0 <= high and equals(number, Fraction(0)):
+            return Fraction(0)
+    raise LanguageError(f"the answer has more than {DIGITS:,} digits, which no reply is read to")
+
+
+def _near(number: Value, margin: Fraction) -> Value:
+    """A decimal at most so far from the number, of as few places as that takes."""
+    places = 0
+    while Fraction(1, 2 * 10**places) > margin:
+        places += 1
+        if places > MAXIMUM_PLACES:
+            raise LanguageError("the tolerance is too narrow for this number", "declare `round` instead")
+    return round_exact(number, places)

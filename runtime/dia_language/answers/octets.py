@@ -1,0 +1,84 @@
+"""Bytes, written as hexadecimal digits or as base64."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from binascii import Error
+from collections.abc import Hashable, Mapping
+
+from dia_language.answers.base import Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.options import choice_faults
+from dia_language.answers.texts import WordAnswer
+from dia_language.numbers.values import Value
+
+ENCODINGS: Mapping[str, tuple[str, ...]] = {"encoding": ("hex", "base64")}
+HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
+SPACED = re.compile(r"[\s:_-]+")
+BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+
+
+class BytesAnswer(WordAnswer):
+    """Bytes; `encoding` says how they are written: hex (the default) or base64 (RFC 4648, with padding).
+
+    Hexadecimal digits have either case. Lenient adds `0x` before them, and white space, colons, hyphens or underscores
+    between; in base64 white space, the alphabet for links (- and _), and padding that is left out.
+    """
+
+    name = "bytes"
+    options = frozenset({"encoding"})
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.is_hex = comparison.get("encoding", "hex") == "hex"
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        return choice_faults(comparison, ENCODINGS)
+
+    def settle(self, value: Value) -> Value:
+        if type(value) is not bytes:
+            raise unfit(self.name, value, "make it bytes with `utf8` or `from_hex`, or declare another `type`")
+        return value
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is bytes
+
+    def write(self, value: Value) -> str:
+        return within(value.hex() if self.is_hex else b64encode(value).decode())
+
+    def read(self, text: str, mode: Mode) -> Value:
+        text = text.strip()
+        return _from_hex(text, mode) if self.is_hex else _from_base64(text, mode)
+
+    def key(self, value: Value) -> Hashable | None:
+        return bytes(value)
+
+    def describe(self) -> str:
+        how = "hexadecimal digits, two a byte," if self.is_hex else "base64"
+        return f"bytes in {how} such as {self.write(self.samples()[0])}"
+
+    def samples(self) -> list[Value]:
+        return [b"\x00\xff\x7f", b"dia", b"\x01"]
+
+
+def _from_hex(text: str, mode: Mode) -> bytes:
+    if mode == "lenient":
+        text = SPACED.sub("", text.removeprefix("0x").removeprefix("0X"))
+    if not HEX.fullmatch(text):
+        raise Unreadable("no hexadecimal digits, two a byte")
+    return bytes.fromhex(text)
+
+
+def _from_base64(text: str, mode: Mode) -> bytes:
+    if mode == "lenient":
+        text = "".join(text.split()).rstrip("=").replace("-", "+").replace("_", "/")
+        text += "=" * (-len(text) % 4)
+    try:
+        if not BASE64.fullmatch(text):
+            raise Unreadable("no base64")
+        found = b64decode(text, validate=True)
+    except Error:
+        raise Unreadable("no base64") from None
+    if b64encode(found).decode() != text:
+        raise Unreadable("unused bits that are not 0")
+    return found

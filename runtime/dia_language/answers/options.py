@@ -1,0 +1,114 @@
+"""The options of answers: which fit, and what is wrong with those that do not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from dia_language.numbers.rounding import THOUSANDS, TIES
+from dia_language.numbers.values import decode
+
+PLACES = 1000
+UNIT = 40
+VARIABLES = 10
+VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
+NUMERIC = frozenset("0123456789+-.,_'/eE ")
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "case": ("exact", "fold"),
+    "whitespace": ("exact", "fold", "collapse", "ignore"),
+    "unicode": ("exact", "fold"),
+    "punctuation": ("exact", "ignore"),
+}
+ROUND: Mapping[str, tuple[str, ...]] = {
+    "ties": tuple(TIES),
+    "zeros": ("keep", "strip"),
+    "thousands": ("", *THOUSANDS),
+}
+
+
+def choice_faults(options: Mapping[str, Any], choices: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """One message for every option whose value is none of its choices."""
+    return [
+        f"`{name}` must be one of {', '.join(repr(choice) for choice in allowed)}"
+        for name, allowed in choices.items()
+        if name in options and options[name] not in allowed
+    ]
+
+
+def round_faults(round: Any) -> list[str]:
+    """What is wrong with the option `round`."""
+    if round is None:
+        return []
+    if not isinstance(round, Mapping):
+        return ["`round` must be a mapping such as {places: 2, ties: half_even}"]
+    found = [f"`round` has no option `{name}`" for name in round if name not in ("places", *ROUND)]
+    places = round.get("places")
+    if type(places) is not int or abs(places) > PLACES:
+        found.append(f"`places` of `round` must be an integer from -{PLACES} to {PLACES}")
+    return found + choice_faults(round, ROUND)
+
+
+def tolerance_faults(tolerance: Any) -> list[str]:
+    """What is wrong with the option `tolerance`."""
+    if tolerance is None:
+        return []
+    if not isinstance(tolerance, Mapping) or not tolerance:
+        return ["`tolerance` must be a mapping with `absolute`, `relative` or both"]
+    found = [f"`tolerance` has no option `{name}`" for name in tolerance if name not in ("absolute", "relative")]
+    for name in ("absolute", "relative"):
+        amount = exact_number(tolerance.get(name, 0))
+        if amount is None or amount < 0:
+            found.append(f"`{name}` of `tolerance` must be an exact number that is not negative")
+    return found
+
+
+def units_of(comparison: Mapping[str, Any]) -> tuple[str, ...]:
+    """The units that a lenient reading passes over, the longest first."""
+    held = comparison.get("units", ())
+    several = (held,) if isinstance(held, str) else held
+    return tuple(sorted(several, key=lambda unit: (-len(unit), unit)))
+
+
+def unit_faults(units: Any) -> list[str]:
+    """What is wrong with the option `units`."""
+    several = [units] if isinstance(units, str) else units
+    if several is None:
+        return []
+    if not isinstance(several, list | tuple) or not all(isinstance(unit, str) for unit in several):
+        return ["`units` must be a unit or a list of units, such as [km, kilometres]"]
+    if any(not 0 < len(unit) <= UNIT or unit != unit.strip() or NUMERIC.issuperset(unit) for unit in several):
+        return [f"each of `units` must be a text of 1 to {UNIT} characters that is no part of a number"]
+    return []
+
+
+def variables_of(comparison: Mapping[str, Any]) -> tuple[str, ...]:
+    """The variables that a formula may have."""
+    several = comparison.get("variables", comparison.get("variable", ()))
+    return (several,) if isinstance(several, str) else tuple(several)
+
+
+def variable_faults(comparison: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the options `variable` and `variables`."""
+    held = [name for name in ("variable", "variables") if name in comparison]
+    if len(held) > 1:
+        return ["`variable` and `variables` cannot stand together"]
+    for name in held:
+        several = [comparison[name]] if isinstance(comparison[name], str) else comparison[name]
+        is_list = isinstance(several, list | tuple) and 0 < len(several) <= VARIABLES
+        if not is_list or not all(isinstance(one, str) and VARIABLE.fullmatch(one) for one in several):
+            return [f"`{name}` must be a name, or a list of names, of letters, digits and _"]
+        if len(set(several)) < len(several):
+            return [f"a name stands twice in `{name}`"]
+    return []
+
+
+def exact_number(held: Any) -> Fraction | None:
+    """The exact number of an option, as it is or as a bundle stores it; None for anything else."""
+    if isinstance(held, Mapping):
+        try:
+            held = decode(held)
+        except ValueError:
+            return None
+    return Fraction(held) if type(held) is int or isinstance(held, Fraction) else None

@@ -1,0 +1,228 @@
+"""Polynomials with rational coefficients, equal when all their coefficients are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from dia_language.answers.base import Comparison, Mode, Types, Undecided, Unreadable, unfit, within
+from dia_language.answers.grammar import LENGTH, parse_formula
+from dia_language.answers.options import variable_faults, variables_of
+from dia_language.answers.texts import WordAnswer
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.radix import integer_of, integer_text
+from dia_language.numbers.values import Value, is_symbolic, normal
+
+DEGREE, TERMS, WORK, BITS = 1_000, 2_000, 400_000, 20_000
+
+ZERO = Fraction(0)
+# Exponents of the variables, in the order of their declaration -> coefficient, never 0
+Terms: TypeAlias = dict[tuple[int, ...], Fraction]
+
+
+class TermsBuilder:
+    """Makes polynomials of formulas. Raises Unreadable for what is none, and where the work would be too much."""
+
+    def __init__(self, variables: Sequence[str]) -> None:
+        self.variables = variables
+        self.constant = (0,) * len(variables)
+        self.work = 0
+
+    def number(self, digits: str) -> Terms:
+        whole, _, places = digits.partition(".")
+        if len(digits) > BITS // 4:
+            raise Unreadable("too many digits")
+        return self.rational(Fraction(integer_of(whole + places), 10 ** len(places)))
+
+    def rational(self, value: Fraction) -> Terms:
+        """A constant polynomial."""
+        return {self.constant: value} if value else {}
+
+    def name(self, name: str) -> Terms:
+        if name not in self.variables:
+            raise Unreadable("another variable")
+        place = self.variables.index(name)
+        return {tuple(int(at == place) for at in range(len(self.variables))): Fraction(1)}
+
+    def call(self, name: str, arguments: list[Terms]) -> Terms:
+        if name in self.variables and len(arguments) == 1:  # x(x + 1)
+            return self.binary("*", self.name(name), arguments[0])
+        raise Unreadable("a function in a polynomial")
+
+    def negative(self, value: Terms) -> Terms:
+        return {powers: -factor for powers, factor in value.items()}
+
+    def binary(self, operator: str, left: Terms, right: Terms) -> Terms:
+        if operator in "+-":
+            return self._sum(left, right if operator == "+" else self.negative(right))
+        if operator == "*":
+            return self._product(left, right)
+        if set(right) - {self.constant}:
+            raise Unreadable("a division, or a power, by a polynomial")
+        number = right.get(self.constant, ZERO)
+        if operator == "**":
+            return self._power(left, number)
+        if not number:
+            raise Unreadable("a division by zero")
+        return self._product(left, {self.constant: 1 / number})
+
+    def _sum(self, left: Terms, right: Terms) -> Terms:
+        """The sum, made in the larger of the two, which nobody else holds."""
+        found, rest = (left, right) if len(left) >= len(right) else (right, left)
+        self.work += len(rest)
+        for powers, factor in rest.items():
+            total = found.pop(powers, ZERO) + factor
+            if total:
+                found[powers] = total
+            self._check(powers, total)
+        if len(found) > TERMS or self.work > WORK:
+            raise Unreadable("a polynomial of too many terms")
+        return found
+
+    def _product(self, left: Terms, right: Terms) -> Terms:
+        self.work += len(left) * len(right)
+        if self.work > WORK:
+            raise Unreadable("a polynomial that takes too long")
+        found: Terms = {}
+        for powers, factor in left.items():
+            for others, other in right.items():
+                both = tuple(map(sum, zip(powers, others, strict=True)))
+                found[both] = found.get(both, ZERO) + factor * other
+        return self._bounded({powers: factor for powers, factor in found.items() if factor})
+
+    def _power(self, base: Terms, exponent: Fraction) -> Terms:
+        if exponent.denominator != 1 or not 0 <= exponent <= DEGREE:
+            raise Unreadable("a power that is no whole number, or too large")
+        found, square, rest = self.rational(Fraction(1)), base, int(exponent)
+        while rest:
+            if rest & 1:
+                found = self._product(found, square)
+            rest >>= 1
+            square = self._product(square, square) if rest else square
+        return found
+
+    def _bounded(self, terms: Terms) -> Terms:
+        if len(terms) > TERMS:
+            raise Unreadable("a polynomial of too many terms")
+        for powers, factor in terms.items():
+            self._check(powers, factor)
+        return terms
+
+    @staticmethod
+    def _check(powers: tuple[int, ...], factor: Fraction) -> None:
+        if sum(powers) > DEGREE or max(factor.numerator.bit_length(), factor.denominator.bit_length()) > BITS:
+            raise Unreadable("a polynomial of too high a degree, or of coefficients with too many digits")
+
+
+class PolynomialAnswer(WordAnswer):
+    """A polynomial in `variable` (x unless said), or in several `variables`, with rational coefficients.
+
+    Canonical is `3*x^2 - 1/2*x + 1`, the highest powers first. Both readings take any formula of numbers, variables,
+    + - * / brackets and whole powers (^ or **) that is a polynomial when multiplied out; lenient adds products without
+    a sign (2x), the signs of typesetters and LaTeX.
+    """
+
+    name = "polynomial"
+    options = frozenset({"variable", "variables"})
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.variables = variables_of(comparison) or ("x",)
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        return variable_faults(comparison)
+
+    def settle(self, value: Value) -> Value:
+        try:
+            return self._value(self.terms(value))
+        except Unreadable as error:
+            if not is_symbolic(value) and not isinstance(value, int | Fraction):
+                raise unfit(self.name, value, "give an expression, such as `polynomial([1, 2])`") from None
+            names = ", ".join(self.variables)
+            message = f"the answer's type is polynomial, but its value is no polynomial in {names}: {error}"
+            raise LanguageError(message, "declare its `variable`, or another `type`") from None
+
+    def terms(self, value: Value) -> Terms:
+        """The terms of a polynomial as sympy, as a number, or as a bundle stores it. Raises Unreadable."""
+        builder = TermsBuilder(self.variables)
+        value = normal(value)
+        if type(value) is str:
+            terms: Terms = parse_formula(value, builder, "strict")
+            return terms
+        return _terms(value, builder)
+
+    def _value(self, terms: Mapping[tuple[int, ...], Fraction]) -> Value:
+        import sympy
+
+        symbols = [sympy.Symbol(name) for name in self.variables]
+        parts = []
+        for powers, factor in terms.items():
+            held = [symbol**power for symbol, power in zip(symbols, powers, strict=True)]
+            parts.append(sympy.Mul(sympy.Rational(factor.numerator, factor.denominator), *held))
+        return normal(sympy.Add(*parts))
+
+    def holds(self, value: Value) -> bool:
+        try:
+            return not isinstance(value, bool) and bool(self.terms(value) or True)
+        except Unreadable:
+            return False
+
+    def write(self, value: Value) -> str:
+        terms = sorted(self.terms(value).items(), key=lambda term: (sum(term[0]), term[0]), reverse=True)
+        parts = [self._term(powers, factor, not at) for at, (powers, factor) in enumerate(terms)]
+        return within("".join(parts) or "0", LENGTH)
+
+    def _term(self, powers: Sequence[int], factor: Fraction, is_first: bool) -> str:
+        sign = ("-" if is_first else " - ") if factor < 0 else "" if is_first else " + "
+        size = abs(factor)
+        held = [
+            f"{name}^{power}" if power > 1 else name
+            for name, power in zip(self.variables, powers, strict=True)
+            if power
+        ]
+        below = f"/{integer_text(size.denominator)}" if size.denominator > 1 else ""
+        number = [integer_text(size.numerator) + below] if size != 1 or not held else []
+        return sign + "*".join([*number, *held])
+
+    def read(self, text: str, mode: Mode) -> Value:
+        return self._value(parse_formula(text, TermsBuilder(self.variables), mode))
+
+    def equal(self, reply: Value, truth: Value) -> bool:
+        try:
+            return self.terms(reply) == self.terms(truth)
+        except Unreadable as error:
+            raise Undecided(f"two polynomials cannot be compared: {error}") from None
+
+    def key(self, value: Value) -> Hashable | None:
+        return frozenset(self.terms(value).items())
+
+    def describe(self) -> str:
+        return f"a polynomial in {' and '.join(self.variables)}, such as {self.write(self.samples()[0])}"
+
+    def samples(self) -> list[Value]:
+        first, last = self.variables[0], self.variables[-1]
+        return [f"3*{first}**2 - 1/2*{last} + 1", f"{first} + 1", f"{last}**3"]
+
+
+def _terms(value: Any, builder: TermsBuilder) -> Terms:
+    """The terms of a sympy object, which is read part by part and never handed text."""
+    if isinstance(value, bool):
+        raise Unreadable("not a number")
+    if isinstance(value, int | Fraction):
+        return builder.rational(Fraction(value))
+    if not is_symbolic(value):
+        raise Unreadable("no expression")
+    if value.is_Rational:
+        return builder.rational(Fraction(int(value.p), int(value.q)))
+    if value.is_Symbol:
+        return builder.name(value.name)
+    if value.is_Pow and value.exp.is_Integer:
+        return builder.binary("**", _terms(value.base, builder), builder.rational(Fraction(int(value.exp))))
+    if value.is_Add or value.is_Mul:
+        parts = [_terms(part, builder) for part in value.args]
+        found = parts[0]
+        for part in parts[1:]:
+            found = builder.binary("+" if value.is_Add else "*", found, part)
+        return found
+    raise Unreadable("something that is no polynomial with rational coefficients")

@@ -1,0 +1,242 @@
+"""Records: values under names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from itertools import zip_longest
+from typing import Any
+
+from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.lists import INHERITED, comparison_depth, inheriting, too_deep
+from dia_language.answers.split import QUOTED, is_bracketed
+from dia_language.answers.texts import BRACKETS, QUOTES
+from dia_language.answers.written import form_of, written_faults
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import Record, Value
+
+FIELDS = 100
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+# Linear: a name, quoted or not, and what parts it from its value
+FIELD = re.compile(r"\s*(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})'|([A-Za-z][A-Za-z0-9_]{0,63}))\s*[:=]\s*")
+HIDDEN = str.maketrans({char: f"\\u{ord(char):04x}" for char in "[](){},'"})
+MARKS = re.compile(r"[\[\](){},\"']")
+BLANK, BLANK_ON_LINE = re.compile(r"\s*"), re.compile(r"[^\S\n]*")
+LINE_MARKS = re.compile(r"[\[\](){},\"'\n]")
+
+
+class RecordAnswer(AnswerType):
+    """Values under the names that `of` (or `fields`) declares, each with its type.
+
+    Canonical is `{x: 1, y: 2}`, in the order of the declaration, or what `written` makes of the values. Strict takes
+    both, the names in any order, quoted or not, with a colon or an equals sign, in one pair of brackets or none; so
+    JSON is taken. Lenient takes the names in any case, and lines instead of commas.
+    """
+
+    name = "record"
+    options = frozenset({"of", "fields", "written"}) | INHERITED
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.fields: dict[str, AnswerType] = {
+            name: types.build(inheriting(of, comparison, types)) for name, of in fields_of(comparison).items()
+        }
+        levels = zip_longest(*(kind.separators for kind in self.fields.values()), fillvalue=frozenset[str]())
+        self.separators = (frozenset({","}), *(frozenset().union(*level) for level in levels))
+        template = comparison.get("written")
+        self.form = form_of(template) if template is not None else None
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        fields = fields_of(comparison)
+        if not isinstance(fields, Mapping) or not 1 <= len(fields) <= FIELDS:
+            return [
+                f"answers of type record need `of`, from 1 to {FIELDS} names with their types, such as {{x: integer}}"
+            ]
+        if not all(isinstance(name, str) and NAME.fullmatch(name) for name in fields):
+            return ["the names of a record's fields must be letters, digits and _, and begin with a letter"]
+        if comparison_depth(comparison) is None:
+            return [too_deep()]
+        elements = {name: inheriting(of, comparison, types) for name, of in fields.items()}
+        found = [f"field {name}: {message}" for name, of in elements.items() for message in types.faults(of)]
+        if not found and comparison.get("written") is not None:
+            found = written_faults(comparison["written"], list(fields))
+        return found
+
+    def settle(self, value: Value) -> Value:
+        if type(value) is not Record:
+            raise unfit(self.name, value, "give a record, such as {x: 1, y: 2}, or declare another `type`")
+        lacking = [name for name in self.fields if name not in value]
+        surplus = [name for name in value if name not in self.fields]
+        if lacking or surplus:
+            message = (
+                f"the answer lacks the field `{lacking[0]}`" if lacking else f"the answer has a field `{surplus[0]}`"
+            )
+            raise LanguageError(f"{message}; its type has {', '.join(self.fields)}")
+        return Record((name, self._settled(name, value[name])) for name in self.fields)
+
+    def _settled(self, name: str, value: Value) -> Value:
+        try:
+            return self.fields[name].settle(value)
+        except LanguageError as error:
+            raise LanguageError(f"field {name}: {error.message}", error.help, error.code) from None
+
+    def holds(self, value: Value) -> bool:
+        if not isinstance(value, Record) or value.keys() != self.fields.keys():
+            return False
+        return all(kind.holds(value[name]) for name, kind in self.fields.items())
+
+    def write(self, value: Value) -> str:
+        if self.form is None:
+            return self._plain(value)
+        text = within(self.form.fill([self.fields[name].write(value[name]) for name in self.form.names]))
+        try:
+            is_same = self.equal(self._from_form(text, "strict"), value)
+        except Unreadable:
+            is_same = False
+        if not is_same:
+            raise LanguageError("a part of the answer cannot be told from the text around it in `written`")
+        return text
+
+    def _plain(self, value: Value, is_inside: bool = False) -> str:
+        """The values with their names; inside a list no quoted text may hold what has a meaning there."""
+        texts = {name: kind.write_inside(value[name], ",") for name, kind in self.fields.items()}
+        if is_inside:
+            texts = {name: _hidden(text) for name, text in texts.items()}
+        return within("{" + ", ".join(f"{name}: {text}" for name, text in texts.items()) + "}")
+
+    def read(self, text: str, mode: Mode) -> Value:
+        if self.form is not None:
+            try:
+                return self._from_form(text, mode)
+            except Unreadable:
+                pass
+        return self._from_pairs(text.strip(), mode)
+
+    def _from_form(self, text: str, mode: Mode) -> Record:
+        assert self.form is not None
+        said = dict(zip(self.form.names, self.form.gaps(text), strict=True))
+        return Record((name, kind.read(said[name], mode)) for name, kind in self.fields.items())
+
+    def _from_pairs(self, text: str, mode: Mode) -> Record:
+        inner = text[1:-1] if is_bracketed(text) else text
+        said: dict[str, str] = {}
+        for name, piece in pairs_of(inner, mode == "lenient"):
+            known = self._known(name, mode)
+            if known in said or not piece:
+                raise Unreadable("a field twice, or without a value")
+            said[known] = piece
+        if said.keys() != self.fields.keys():
+            raise Unreadable("other fields")
+        return Record((name, kind.read_inside(said[name], mode)) for name, kind in self.fields.items())
+
+    def _known(self, name: str, mode: Mode) -> str:
+        if name in self.fields:
+            return name
+        same = [known for known in self.fields if known.casefold() == name.casefold()]
+        if mode == "strict" or len(same) != 1:
+            raise Unreadable("another field")
+        return same[0]
+
+    def equal(self, reply: Value, truth: Value) -> bool:
+        if self.form is not None:  # its values are read bare, so their outer white space does not count
+            return all(kind.equal(reply[name], truth[name]) for name, kind in self.fields.items())
+        return all(kind.equal_inside(reply[name], truth[name]) for name, kind in self.fields.items())
+
+    def key(self, value: Value) -> Hashable | None:
+        keys = [kind.key(value[name]) for name, kind in self.fields.items()]
+        return None if None in keys or self.form is not None else tuple(keys)
+
+    def describe(self) -> str:
+        shown = self.write(self.samples()[0])
+        if self.form is not None:
+            return f"a record written as {shown}"
+        has_text = any(kind.has_quotes for kind in self.fields.values())
+        rule = ", with text that holds a comma, a bracket or a quote in double quotes" if has_text else ""
+        return f"a record such as {shown}{rule}"
+
+    def samples(self) -> list[Value]:
+        columns = [(name, kind.samples()) for name, kind in self.fields.items()]
+        return [
+            Record((name, column[(place + start) % 3]) for place, (name, column) in enumerate(columns))
+            for start in range(3)
+        ]
+
+    @property
+    def has_quotes(self) -> bool:
+        return True
+
+    def write_inside(self, value: Value, separator: str) -> str:
+        return self._plain(value, True)
+
+    def read_inside(self, piece: str, mode: Mode) -> Value:
+        if not is_bracketed(piece):
+            raise Unreadable("a record inside something else without brackets")
+        return self._from_pairs(piece, mode)
+
+
+def _hidden(text: str) -> str:
+    """The text of a value with brackets, commas and quotes inside its quotes as escapes."""
+    return f'"{text[1:-1].translate(HIDDEN)}"' if text[:1] == '"' else text
+
+
+def fields_of(comparison: Comparison) -> Any:
+    """The declared fields, under either name."""
+    return comparison.get("of", comparison.get("fields"))
+
+
+def pairs_of(text: str, has_lines: bool) -> Iterator[tuple[str, str]]:
+    """The names and the texts of their values. Raises Unreadable."""
+    text = text.rstrip()
+    if text.endswith(","):
+        if not has_lines:
+            raise Unreadable("nothing behind a comma")
+        text = text[:-1]
+    place = 0
+    while place < len(text):
+        found = FIELD.match(text, place)
+        if found is None:
+            raise Unreadable("a value without a name")
+        end = _value_end(text, found.end(), has_lines)
+        yield found[1] or found[2] or found[3], text[found.end() : end].strip()
+        place = end + 1
+
+
+def _value_end(text: str, start: int, has_lines: bool) -> int:
+    """Where a value ends: at a comma outside brackets and quotes, leniently at the end of its line, or at the end."""
+    if text[start : start + 1] in QUOTED:
+        found = QUOTED[text[start]].match(text, start)
+        if found is None:
+            raise Unreadable("a quote that is not closed")
+        return _stop(text, found.end(), has_lines)
+    waiting: list[str] = []
+    place = start
+    stops = LINE_MARKS if has_lines else MARKS
+    while mark := stops.search(text, place):
+        place = mark.end()
+        if mark[0] in BRACKETS:
+            waiting.append(BRACKETS[mark[0]])
+        elif mark[0] in QUOTES:
+            place = _behind_quote(text, mark.start()) if waiting else place
+        elif mark[0] in ",\n":
+            if not waiting:
+                return mark.start()
+        elif not waiting or waiting.pop() != mark[0]:
+            raise Unreadable("brackets that do not match")
+    if waiting:
+        raise Unreadable("brackets that do not match")
+    return len(text)
+
+
+def _behind_quote(text: str, start: int) -> int:
+    found = QUOTED[text[start]].match(text, start)
+    return found.end() if found else start + 1
+
+
+def _stop(text: str, place: int, has_lines: bool) -> int:
+    """The comma behind a quoted value, leniently the end of its line, or the end of the text."""
+    blank = BLANK_ON_LINE if has_lines else BLANK
+    found = blank.match(text, place)
+    end = found.end() if found else place
+    if end < len(text) and text[end] not in (",\n" if has_lines else ","):
+        raise Unreadable("text behind a closing quote")
+    return end

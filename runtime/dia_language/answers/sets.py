@@ -1,0 +1,96 @@
+"""Sets and multisets: elements in any order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dia_language.answers.base import Mode, Unreadable
+from dia_language.answers.lists import ListAnswer
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import Value
+
+# Elements that only a comparison can tell to be equal, as under a tolerance: pairing them takes time
+PAIRED = 300
+
+
+class MultisetAnswer(ListAnswer):
+    """Elements in any order, all of one type; each as often as in the truth."""
+
+    name = "multiset"
+    opener, closer = "{", "}"
+
+    def settle(self, value: Value) -> Value:
+        held = self._ordered(super().settle(value))
+        if len(held) > PAIRED and self._keys(held) is None:
+            raise LanguageError(f"more than {PAIRED} elements that are compared by a tolerance or as expressions")
+        return held
+
+    def _ordered(self, items: Sequence[Value]) -> list[Value]:
+        """The elements in ascending order: numbers by size, others by their text."""
+        if all(type(item) is int or isinstance(item, Fraction) for item in items):
+            return sorted(items)
+        return sorted(items, key=lambda item: self.of[0].write_inside(item, self.separator))
+
+    def read(self, text: str, mode: Mode) -> Value:
+        return self._ordered(super().read(text, mode))
+
+    def equal(self, reply: Value, truth: Value) -> bool:
+        if len(reply) != len(truth):
+            return False
+        said, right = self._keys(reply), self._keys(truth)
+        if said is not None and right is not None:
+            return Counter(said) == Counter(right)
+        return len(reply) <= PAIRED and self._can_pair(reply, truth)
+
+    def _keys(self, items: Sequence[Value]) -> list[Hashable] | None:
+        keys = [self.of[0].key(item) for item in items]
+        return None if None in keys else keys
+
+    def _can_pair(self, reply: Sequence[Value], truth: Sequence[Value]) -> bool:
+        """Whether each element of the reply can have one of the truth for its own (Kuhn's algorithm)."""
+        suits = [[at for at, right in enumerate(truth) if self.of[0].equal_inside(said, right)] for said in reply]
+        owner: dict[int, int] = {}
+        return all(_find_place(number, suits, owner, set()) for number in range(len(reply)))
+
+    def key(self, value: Value) -> Hashable | None:
+        keys = self._keys(value)
+        return None if keys is None else frozenset(Counter(keys).items())
+
+
+class SetAnswer(MultisetAnswer):
+    """Different elements in any order, all of one type; a reply that names an element twice is no set."""
+
+    name = "set"
+
+    def settle(self, value: Value) -> Value:
+        held = super().settle(value)
+        if self._has_repeats(held):
+            raise LanguageError(
+                "the answer's type is set, but an element stands in it twice", "use `unique`, or multiset"
+            )
+        return held
+
+    def read(self, text: str, mode: Mode) -> Value:
+        held = super().read(text, mode)
+        if self._has_repeats(held):
+            raise Unreadable("an element twice")
+        return held
+
+    def _has_repeats(self, items: Sequence[Any]) -> bool:
+        keys = self._keys(items)
+        written = [self.of[0].write_inside(item, self.separator) for item in items] if keys is None else keys
+        return len(set(written)) < len(items)
+
+
+def _find_place(number: int, suits: list[list[int]], owner: dict[int, int], seen: set[int]) -> bool:
+    """Whether the element finds a place, where others may have to move."""
+    for place in suits[number]:
+        if place not in seen:
+            seen.add(place)
+            if place not in owner or _find_place(owner[place], suits, owner, seen):
+                owner[place] = number
+                return True
+    return False

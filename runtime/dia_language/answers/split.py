@@ -1,0 +1,151 @@
+"""The elements of a written list: one pass over the text, no recursion, no backtracking."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from dia_language.answers.base import ELEMENTS, Unreadable
+from dia_language.answers.texts import BRACKETS, QUOTES
+
+# Linear: what stands between quotes is read in one way only.
+QUOTED = {mark: re.compile(rf"{mark}[^{mark}\\]*(?:\\.[^{mark}\\]*)*{mark}", re.DOTALL) for mark in QUOTES}
+SPACE = re.compile(r"\s*")
+
+
+# For every depth of brackets the separators that count there; a list of scalars has one depth.
+Separators = tuple[frozenset[str], ...]
+
+
+def pieces_of(text: str, separator: str, separators: Separators, has_quotes: bool) -> list[str]:
+    """The texts, without outer white space, of the elements of a list in one pair of brackets or in none.
+
+    Quotes count where elements may be texts, and only at the beginning of an element. Inner brackets count
+    where elements are lists, and have to match; elsewhere a bare text may hold any, as long as they do not close
+    the pair around the list before its end. A separator of white space may be repeated. Raises Unreadable.
+    """
+    text = text.strip()
+    if not is_bracketed(text):
+        return _filled(_split(text, separator, separators, has_quotes), separator)
+    inner = text[1:-1].strip()
+    if not inner:
+        return []
+    pieces = _inner_pieces(inner, text[0], separator, separators, has_quotes)
+    if pieces is None:
+        pieces = _split(text, separator, separators, has_quotes)
+    return _filled(pieces, separator)
+
+
+def is_bracketed(text: str) -> bool:
+    """Whether the text begins with a bracket and ends with the one that closes its kind."""
+    return len(text) > 1 and BRACKETS.get(text[0]) == text[-1]
+
+
+def _split(text: str, separator: str, separators: Separators, has_quotes: bool) -> list[str]:
+    return flat(text, separator, has_quotes) if len(separators) == 1 else nested(text, separators, has_quotes)
+
+
+def _inner_pieces(
+    inner: str, opener: str, separator: str, separators: Separators, has_quotes: bool
+) -> list[str] | None:
+    """The pieces between the brackets; None where these are no pair, since the first is closed before the last."""
+    if len(separators) > 1:
+        try:
+            return nested(inner, separators, has_quotes)
+        except Unreadable:
+            return None
+    pieces = flat(inner, separator, has_quotes)
+    return None if has_quotes and _close_early(pieces, opener) else pieces
+
+
+def _filled(pieces: list[str], separator: str) -> list[str]:
+    if separator.isspace():
+        pieces = [piece for piece in pieces if piece]
+    if len(pieces) > ELEMENTS:
+        raise Unreadable("too many elements")
+    if not all(pieces) or not pieces:
+        raise Unreadable("an empty element")
+    return pieces
+
+
+def _close_early(pieces: list[str], opener: str) -> bool:
+    """Whether the bracket before the pieces is closed by one in a bare text."""
+    closer, depth = BRACKETS[opener], 0
+    if closer not in "".join(pieces):
+        return False
+    for piece in pieces:
+        for char in piece if piece[:1] not in QUOTES else "":
+            depth += (char == opener) - (char == closer)
+            if depth < 0:
+                return True
+    return False
+
+
+def flat(text: str, separator: str, has_quotes: bool) -> list[str]:
+    """The pieces between separators that stand outside quotes."""
+    if not has_quotes or not ('"' in text or "'" in text or separator.isspace()):
+        return [piece.strip() for piece in text.split(separator)]
+    pieces, place = [], 0
+    while place <= len(text):
+        start = _after(SPACE, text, place)
+        end = _end(text, start, separator)
+        pieces.append(text[start:end].rstrip())
+        place = end + len(separator)
+    return pieces
+
+
+def _end(text: str, start: int, separator: str) -> int:
+    """Where the element that starts at the place ends: at a separator or at the end of the text."""
+    behind = _after(QUOTED[text[start]], text, start) if text[start : start + 1] in QUOTED else start
+    found = text.find(separator, behind)
+    end = len(text) if found < 0 else found
+    if behind > start and text[behind:end].strip():
+        raise Unreadable("text behind a closing quote")
+    return end
+
+
+def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
+    found = pattern.match(text, place)
+    if found is None:
+        raise Unreadable("a quote that is not closed")
+    return found.end()
+
+
+def nested(text: str, separators: Separators, has_quotes: bool) -> list[str]:
+    """The pieces between separators that stand outside quotes and brackets."""
+    marks = [_marks(level) for level in (*separators, frozenset[str]())]
+    pieces, start, place = [], 0, 0
+    waiting: list[str] = []  # the closing brackets to come
+    fresh: int | None = 0  # where an element begins, until something of it has been seen
+    while found := marks[min(len(waiting), len(separators))].search(text, place):
+        at, place = found.span()
+        mark = found[0]
+        if mark in BRACKETS:
+            waiting.append(BRACKETS[mark])
+            fresh = place if len(waiting) < len(separators) else None
+        elif mark in CLOSERS:
+            if not waiting or waiting.pop() != mark:
+                raise Unreadable("brackets that do not match")
+            fresh = None
+        elif mark in QUOTED:
+            if has_quotes and fresh is not None and not text[fresh:at].strip():
+                place = _after(QUOTED[mark], text, at)
+            fresh = None
+        else:
+            fresh = place
+            if not waiting:
+                pieces.append(text[start:at].strip())
+                start = place
+    if waiting:
+        raise Unreadable("brackets that do not match")
+    return [*pieces, text[start:].strip()]
+
+
+CLOSERS = frozenset(BRACKETS.values())
+
+
+@lru_cache(maxsize=64)
+def _marks(separators: frozenset[str]) -> re.Pattern[str]:
+    """Brackets, quotes and these separators, the longest first."""
+    known = sorted(separators, key=lambda mark: (-len(mark), mark))
+    return re.compile("|".join([r"[\[\](){}\"']", *map(re.escape, known)]))

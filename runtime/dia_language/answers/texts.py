@@ -1,0 +1,219 @@
+"""Text and booleans."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from unicodedata import category, combining, normalize
+
+from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.options import CHOICES, choice_faults
+from dia_language.numbers.values import Value, normal
+
+BRACKETS = {"[": "]", "(": ")", "{": "}"}
+QUOTES = "\"'"
+SPECIAL = frozenset([*BRACKETS, *BRACKETS.values(), *QUOTES])
+
+# More combining characters in a row than any language has: normalising n of them takes n**2 steps
+COMBINING = 100
+
+ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "'": "'", "/": "/"}
+WRITTEN = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+def is_no_punctuation(char: str) -> bool:
+    """Whether the character is in none of the Unicode categories P."""
+    return category(char)[0] != "P"
+
+
+UNPUNCTUATED = {ord(char): char if is_no_punctuation(char) else None for char in map(chr, range(128))}  # ASCII
+
+
+class TextAnswer(AnswerType):
+    """Text, exact unless an option says otherwise; outer white space never counts, but in quotes.
+
+    - case: fold compares without case (Unicode case folding).
+    - unicode: fold compares after normalisation NFKC: full-width forms, ligatures and the like are one. (A text
+      with more than 100 combining characters in a row is compared as it is.)
+    - punctuation: ignore leaves out all characters of the Unicode categories P (not symbols such as + or $).
+    - whitespace: fold takes every single white-space character for a blank; collapse takes every run of them
+      for one blank; ignore leaves them all out.
+
+    They apply in this order, to reply and truth alike.
+    """
+
+    name = "text"
+    options = frozenset(CHOICES)
+
+    def __init__(self, comparison: Comparison, types: Types) -> None:
+        self.whitespace: str = comparison.get("whitespace", "exact")
+        self.folds_case = comparison.get("case", "exact") == "fold"
+        self.folds_unicode = comparison.get("unicode", "exact") == "fold"
+        self.drops_punctuation = comparison.get("punctuation", "exact") == "ignore"
+        folds = self.folds_case or self.folds_unicode
+        self.is_exact = self.whitespace == "exact" and not (folds or self.drops_punctuation)
+
+    @classmethod
+    def faults(cls, comparison: Comparison, types: Types) -> list[str]:
+        return choice_faults(comparison, CHOICES)
+
+    def settle(self, value: Value) -> Value:
+        if type(value) is not str:
+            raise unfit(self.name, value, "make it text with `text` or an f-string, or declare another `type`")
+        return value
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is str
+
+    def write(self, value: Value) -> str:
+        return within(value)
+
+    def read(self, text: str, mode: Mode) -> Value:
+        return text.strip()
+
+    def equal(self, reply: Value, truth: Value) -> bool:
+        if self.is_exact:
+            return bool(reply.strip() == truth.strip())
+        return self.compared(reply).strip() == self.compared(truth).strip()
+
+    def compared(self, text: str) -> str:
+        """The text as it is compared."""
+        if self.is_exact:
+            return text
+        if self.folds_unicode:
+            text = normalized(text)
+        if self.folds_case:
+            text = text.casefold()
+            text = normalized(text) if self.folds_unicode else text
+        if self.drops_punctuation:
+            text = text.translate(UNPUNCTUATED) if text.isascii() else "".join(filter(is_no_punctuation, text))
+        if self.whitespace == "fold":
+            text = "".join(" " if char.isspace() else char for char in text)
+        elif self.whitespace != "exact":
+            text = ("" if self.whitespace == "ignore" else " ").join(text.split())
+        return text
+
+    def describe(self) -> str:
+        return "text exactly as asked for, without quotes around it"
+
+    def samples(self) -> list[Value]:
+        return ["a", "b", "c"]
+
+    @property
+    def has_quotes(self) -> bool:
+        return True
+
+    def write_inside(self, value: Value, separator: str) -> str:
+        return quoted_if_needed(value, separator)
+
+    def read_inside(self, piece: str, mode: Mode) -> Value:
+        return unquoted(piece)
+
+    def equal_inside(self, reply: Value, truth: Value) -> bool:
+        return self.compared(reply) == self.compared(truth)
+
+    def key(self, value: Value) -> Hashable | None:
+        return self.compared(value)
+
+
+class WordAnswer(AnswerType):
+    """A text of one kind, such as a date: in lists it may stand in quotes."""
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is str
+
+    def write(self, value: Value) -> str:
+        return within(value)
+
+    @property
+    def has_quotes(self) -> bool:
+        return True
+
+    def write_inside(self, value: Value, separator: str) -> str:
+        return quoted_if_needed(self.write(value), separator)
+
+    def read_inside(self, piece: str, mode: Mode) -> Value:
+        return self.read(unquoted(piece), mode)
+
+
+def quoted_if_needed(text: str, separator: str) -> str:
+    """The text as an element of a list: in quotes where it could be taken for something else."""
+    is_bare = text and text == text.strip() and separator not in text and SPECIAL.isdisjoint(text)
+    return text if is_bare else f'"{text.translate(WRITTEN)}"'
+
+
+def unquoted(piece: str) -> str:
+    """The text of an element, which may stand in quotes. Raises Unreadable."""
+    if not piece:
+        raise Unreadable("an empty element")
+    if piece[0] not in QUOTES:
+        return piece
+    if len(piece) < 2 or piece[-1] != piece[0]:
+        raise Unreadable("a quote that is not closed")
+    return unescaped(piece[1:-1])
+
+
+def normalized(text: str) -> str:
+    """The text in normal form NFKC, or as it is where that would take too long."""
+    if text.isascii():
+        return text
+    marks = "".join(char for char in set(text) if combining(normalize("NFKD", char)[0]))
+    if marks and re.search(rf"[{re.escape(marks)}]{{{COMBINING + 1}}}", text):
+        return text
+    return normalize("NFKC", text)
+
+
+def unescaped(text: str) -> str:
+    r"""The text that stands between quotes, with \n, \r, \t, \\, \", \', \/ and \uXXXX replaced.
+
+    A backslash before anything else stays, as in Python. Raises Unreadable for half a surrogate pair.
+    """
+    if "\\" not in text:
+        return text
+    replaced = ESCAPE.sub(_character, text)
+    try:
+        return replaced.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        raise Unreadable("half a surrogate pair") from None
+
+
+def _character(found: re.Match[str]) -> str:
+    held = found[1]
+    return chr(int(held[1:], 16)) if len(held) > 1 else ESCAPES.get(held, f"\\{held}")
+
+
+class BooleanAnswer(AnswerType):
+    """True or False, in any case; read leniently yes and no as well."""
+
+    name = "boolean"
+
+    def settle(self, value: Value) -> Value:
+        value = normal(value)
+        if type(value) is not bool:
+            raise unfit(self.name, value, "make it a condition, such as `x == 1`, or declare another `type`")
+        return value
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is bool
+
+    def write(self, value: Value) -> str:
+        return "True" if value else "False"
+
+    def read(self, text: str, mode: Mode) -> Value:
+        # Folding other alphabets would take a long s for an s.
+        word = text.strip()
+        word = word.lower() if len(word) <= 5 and word.isascii() else ""
+        if word in BOOLEANS and (mode == "lenient" or word in STRICT):
+            return BOOLEANS[word]
+        raise Unreadable("neither true nor false")
+
+    def describe(self) -> str:
+        return "True or False"
+
+    def samples(self) -> list[Value]:
+        return [True, False, True]
+
+
+BOOLEANS = {"true": True, "false": False, "yes": True, "no": False}
+STRICT = ("true", "false")

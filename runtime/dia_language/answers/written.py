@@ -1,0 +1,80 @@
+"""The form that an author gives to the answer, as `written: "({{ x }}, {{ y }})"`: filled, and read again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dia_language.answers.base import Unreadable
+
+LONGEST = 2_000
+GAP = re.compile(r"\{\{ ?([A-Za-z][A-Za-z0-9_]*|it\[[0-9]{1,3}\]) ?\}\}")
+SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Literal texts with a gap between each and the next, and the names of the gaps."""
+
+    literals: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def fill(self, texts: Sequence[str]) -> str:
+        """The form with these texts in its gaps."""
+        parts = [part for pair in zip(self.literals, texts, strict=False) for part in pair]
+        return "".join((*parts, self.literals[-1]))
+
+    def gaps(self, text: str) -> list[str]:
+        """The texts in the gaps of a filled form, white space aside. Raises Unreadable.
+
+        A gap ends where what stands behind it begins for the first time.
+        """
+        marks = [literal.strip() for literal in self.literals]
+        text = text.strip()
+        if not text.startswith(marks[0]):
+            raise Unreadable("not the form that is asked for")
+        found, place = [], len(marks[0])
+        for mark in marks[1:-1]:
+            start, end = _next(mark, text, place)
+            found.append(text[place:start].strip())
+            place = end
+        end = len(text) - len(marks[-1])
+        if not text.endswith(marks[-1]) or end < place:
+            raise Unreadable("not the form that is asked for")
+        return [*found, text[place:end].strip()]
+
+
+def _next(mark: str, text: str, place: int) -> tuple[int, int]:
+    """Where the mark begins and ends; one of nothing but white space is any white space behind the gap."""
+    if mark:
+        start = text.find(mark, place)
+        end = start + len(mark)
+    else:
+        first = re.compile(r"\S").search(text, place)
+        found = SPACE.search(text, first.end()) if first else None
+        start, end = found.span() if found else (-1, -1)
+    if start < 0:
+        raise Unreadable("not the form that is asked for")
+    return start, end
+
+
+def form_of(template: str) -> Written:
+    """The form of a template without faults."""
+    parts = GAP.split(template)
+    return Written(tuple(parts[::2]), tuple(parts[1::2]))
+
+
+def written_faults(template: object, names: Sequence[str]) -> list[str]:
+    """What is wrong with the option `written` of an answer whose parts have these names."""
+    if not isinstance(template, str) or len(template) > LONGEST:
+        return [f"`written` must be a text of at most {LONGEST:,} characters"]
+    form = form_of(template)
+    if any(mark in literal for literal in form.literals for mark in ("{{", "{%")):
+        return ["`written` can hold nothing but the parts of the answer, such as `{{ " + names[0] + " }}`"]
+    if sorted(form.names) != sorted(names):
+        shown = ", ".join("`{{ " + name + " }}`" for name in names[:10])
+        return [f"`written` must hold every part of the answer once: {shown}"]
+    if not all(form.literals[1:-1]):
+        return ["`written` needs something between its parts, so that they can be told apart"]
+    return []

@@ -1,0 +1,49 @@
+"""Whether programs may be started in this process, and what they may still take of the seconds of an evaluation.
+
+Nothing may, until the command that compiles says so: a process that scores, shows or verifies never does.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dia_language.diagnostics import LanguageError
+
+NO: Final = "no"
+CONFINED: Final = "confined"
+UNCONFINED: Final = "unconfined"
+WORDS: Final = (NO, CONFINED, UNCONFINED)
+CODE: Final = "E314"
+REFUSED: Final = "programs run only for the specs that come with dia, or with `--allow-programs`"
+
+_HELD = [NO]
+_USED: dict[str, str] = {}
+
+
+def permit(word: str) -> None:
+    """Sets what this process may do from now on: `no`, `confined`, or `unconfined` where nothing can confine.
+
+    No tool counts as used yet.
+    """
+    assert word in WORDS
+    _HELD[0] = word
+    _USED.clear()
+
+
+def permitted() -> str:
+    """What this process may do. Raises LanguageError where no program may be started."""
+    if _HELD[0] == NO:
+        raise LanguageError("a program may not be started here", REFUSED, CODE)
+    return _HELD[0]
+
+
+def note(tool: str, version: str) -> None:
+    """Remembers a tool that was used, for the provenance of what it has made."""
+    _USED[tool] = version
+
+
+def used() -> dict[str, str]:
+    """The tools that were used since the last call, with their versions."""
+    found = dict(_USED)
+    _USED.clear()
+    return found

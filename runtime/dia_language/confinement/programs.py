@@ -1,0 +1,156 @@
+"""A program of one language, from its source to its output."""
+
+from __future__ import annotations
+
+import platform
+import re
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from dia_language.confinement import permission
+from dia_language.confinement.interpreters import LANGUAGES, folders_of, interpreter, needed, version_of
+from dia_language.confinement.running import (
+    SECONDS,
+    Allowance,
+    Done,
+    bounded,
+    over,
+    run,
+    too_much_memory,
+)
+from dia_language.confinement.walls import Room, Wall, chosen, readable
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.workers import heartbeat
+
+MAIN = "main"
+SHARE = 0.85  # of the seconds that are left to the evaluation: what is left over tells of the program
+LEAST = 0.2
+COMPILER_BYTES = 1 << 30
+BINARY_BYTES = 8 << 20
+COMPLAINT = 200
+LONGEST = 60.0
+ZIG = ("cc", "-target", f"{platform.machine()}-linux-gnu.2.28")
+SLOW = "install `gcc`, which is faster than the compiler of the extra `binary`, or raise `limits: {seconds: ...}`"
+FORGETFUL = re.compile(r"(?i)out of memory|MemoryError|NoMemoryError|allocate memory|memory size|PARI stack overflows")
+
+
+def output_of(language: str, source: bytes, given: bytes) -> str:
+    """What a program prints, less one last newline. Raises LanguageError for anything but a quiet end."""
+    wall = chosen(permission.permitted())
+    if given and not LANGUAGES[language].has_input:
+        raise LanguageError(f"a program of {language} takes no input", "write the values into its source")
+    if language != "elf":
+        needed(language)
+        permission.note(language, version_of(language) or "unknown")
+    if language == "c":
+        return _output("elf", _compiled(source, wall.name), given, wall)
+    return _output(language, source, given, wall)
+
+
+def _output(language: str, source: bytes, given: bytes, wall: Wall) -> str:
+    permission.note("confinement", wall.name)
+    held = LANGUAGES[language]
+    allowance = Allowance(_seconds(), has_bounded_address_space=not held.has_own_memory_limit)
+    with TemporaryDirectory(prefix="dia-program-") as folder:
+        room = _room(language, source, Path(folder))
+        command = _command(language, wall.home(room.folder))
+        done = _run(wall, command, room, given, allowance)
+    return _told(done, allowance, wall.home(room.folder))
+
+
+def _room(language: str, source: bytes, folder: Path) -> Room:
+    """The folder with the program, and all else that it may read."""
+    own = folder / "own"
+    own.mkdir()
+    file = own / (MAIN + LANGUAGES[language].ending)
+    file.write_bytes(source)
+    file.chmod(0o555)
+    program = interpreter(language) if LANGUAGES[language].commands else None
+    return Room(tuple(readable(folders_of(language, program))), own)
+
+
+def _command(language: str, home: Path) -> list[str]:
+    held = LANGUAGES[language]
+    program = [str(needed(language))] if held.commands else []
+    return [*program, *held.options, str(home / (MAIN + held.ending))]
+
+
+def _run(wall: Wall, command: Sequence[str], room: Room, given: bytes, allowance: Allowance) -> Done:
+    more = replace(allowance, processes=allowance.processes + wall.processes)
+    return run(bounded(wall.around(command, room), more), given, more, gathers=wall.processes == 0)
+
+
+def _seconds(most: float = SECONDS) -> float:
+    """What a program may take: its own limit, or most of what is left to the evaluation."""
+    left = heartbeat.left()
+    return most if left is None else max(LEAST, min(most, left * SHARE))
+
+
+@lru_cache(maxsize=16)
+def _compiled(source: bytes, wall_name: str) -> bytes:
+    """The program that a C compiler makes of the source."""
+    compiler = needed("c")
+    wall = chosen(permission.permitted())
+    is_zig = compiler.name == "zig"
+    seconds = _seconds(LONGEST) if is_zig else _seconds()  # it builds its C library first
+    allowance = Allowance(seconds, COMPILER_BYTES, has_bounded_address_space=False, writes=BINARY_BYTES)
+    with TemporaryDirectory(prefix="dia-program-") as folder:
+        room = _room("c", source, Path(folder))
+        room = replace(room, readable=tuple(readable(_of_compiler(compiler))), is_writable=True, has_processes=is_zig)
+        home = wall.home(room.folder)
+        words = [str(compiler), *(ZIG if is_zig else []), "-O1", "-o", str(home / "made")]
+        command = [*words, str(home / f"{MAIN}.c"), "-lm"]
+        script = f"TMPDIR={home} PATH=/usr/bin:/bin ZIG_GLOBAL_CACHE_DIR={home} ZIG_LOCAL_CACHE_DIR={home}"
+        try:
+            done = _run(wall, ["/usr/bin/env", *script.split(), *command], room, b"", allowance)
+        except LanguageError as error:
+            message = f"the C program cannot be compiled: {error.message.replace('the program', 'the compiler')}"
+            raise LanguageError(message, SLOW, error.code) from None
+        if done.code:
+            complaint = _first_line(done.complaint, home)
+            raise LanguageError(f"the C program cannot be compiled: {complaint or f'exit code {done.code}'}")
+        return (room.folder / "made").read_bytes()
+
+
+def _of_compiler(compiler: Path) -> list[Path]:
+    """What a compiler reads: all that belongs to the system."""
+    own = compiler.parent if compiler.name == "zig" else compiler
+    return [path for path in (Path("/usr"), own) if path.exists()]
+
+
+def _told(done: Done, allowance: Allowance, home: Path) -> str:
+    """The output as text. Raises LanguageError for a failure."""
+    if done.code:
+        raise _failure(done, allowance, home)
+    try:
+        text = done.output.decode("utf-8")
+    except UnicodeDecodeError:
+        raise LanguageError("the program's output is not UTF-8", "print text, such as hexadecimal digits") from None
+    if len(text) > TEXT_LENGTH:
+        raise over(f"wrote more than {TEXT_LENGTH} characters")
+    return text.removesuffix("\n")
+
+
+def _failure(done: Done, allowance: Allowance, home: Path) -> LanguageError:
+    complaint = _first_line(done.complaint, home)
+    if FORGETFUL.search(done.complaint.decode("utf-8", "replace")):
+        return too_much_memory(allowance)
+    number = -done.code if done.code < 0 else done.code - 128
+    try:
+        how = f"signal {signal.Signals(number).name}"
+    except ValueError:
+        how = f"exit code {done.code}"
+    return LanguageError(f"the program ended with {how}" + (f": {complaint}" if complaint else ""))
+
+
+def _first_line(complaint: bytes, home: Path) -> str:
+    """The first line that says what is wrong, short and without the folder in which the program lay."""
+    text = complaint.decode("utf-8", "replace").replace(f"{home}/", "")
+    lines = [line for line in text.splitlines() if line.strip(" *")]
+    telling = (line for line in lines if "rror" in line and not line.startswith((" ", "\t")))
+    return next(telling, lines[0] if lines else "").strip(" *")[:COMPLAINT]

@@ -1,0 +1,246 @@
+"""One program from its start to its end: fed, heard, watched, and killed with all that it has started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from time import monotonic, sleep
+from typing import IO, Any
+
+from dia_language.diagnostics import LanguageError
+
+SECONDS = 5.0
+MEMORY_BYTES = 256 << 20
+PROCESSES = 16
+THREADS = 256
+OUTPUT_BYTES = 1 << 20
+OPEN_FILES = 64
+TICK = 0.01
+BLOCK = 1 << 16
+DEATH, BURIAL = 2.0, 0.3
+MANY = 64  # processes that are looked at one by one
+PAGE = 4096 if sys.platform == "win32" else os.sysconf("SC_PAGE_SIZE")
+SMALLER = "make the program smaller"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one program may take. `address_space` bounds what it reserves, too; `writes` is how large a file may get."""
+
+    seconds: float = SECONDS
+    memory: int = MEMORY_BYTES
+    processes: int = PROCESSES
+    has_bounded_address_space: bool = True
+    writes: int = 0
+
+
+@dataclass(slots=True)
+class Done:
+    """How a program has ended, and what it has said."""
+
+    code: int
+    output: bytes
+    complaint: bytes
+
+
+def bounded(command: list[str], allowance: Allowance) -> list[str]:
+    """The command behind a shell that sets what the kernel itself bounds."""
+    space = f"ulimit -v {allowance.memory >> 10}" if allowance.has_bounded_address_space else "ulimit -S -v unlimited"
+    bounds = (
+        space, f"ulimit -t {int(allowance.seconds) + 1}", f"ulimit -f {allowance.writes >> 9}", "ulimit -c 0",
+        f"ulimit -n {OPEN_FILES}",
+    )  # fmt: skip
+    # Behind all others in the queue for the processor, lest one that forks without end keeps out who would end it.
+    script = "; ".join(f"{bound} 2>/dev/null" for bound in bounds) + '; exec nice -n 10 "$@"'
+    return ["/bin/sh", "-c", script, "sh", *command]
+
+
+def run(command: list[str], given: bytes, allowance: Allowance, gathers: bool = False) -> Done:
+    """What became of the command. Raises LanguageError where it takes more than it may; nothing of it survives.
+
+    With `gathers` every process that turns up below this one meanwhile is taken for the program's, and killed: for
+    where no wall does that.
+    """
+    with _gathering_orphans() if gathers else contextlib.nullcontext():
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       env={}, cwd="/", start_new_session=True)  # fmt: skip
+        except OSError as error:
+            raise LanguageError(f"the program cannot be started: {error.strerror}") from None
+        try:
+            return _Watched(process, given, allowance).heard()
+        finally:
+            _end(process)
+
+
+@dataclass(slots=True)
+class _Watched:
+    """A running program, and what it has said so far."""
+
+    process: subprocess.Popen[bytes]
+    given: bytes
+    allowance: Allowance
+    heard_of: dict[str, bytearray] = field(default_factory=lambda: {"output": bytearray(), "complaint": bytearray()})
+    begin: float = field(default_factory=monotonic)
+
+    def heard(self) -> Done:
+        """Feeds and hears the program until it ends. Raises LanguageError at the first thing that it may not do."""
+        with selectors.DefaultSelector() as ears:
+            self.listen(ears)
+            while ears.get_map() or self.process.poll() is None:
+                if not ears.get_map():
+                    self.wait()
+                for key, _ in ears.select(TICK) if ears.get_map() else ():
+                    self.serve(ears, key)
+                self.judge()
+        return Done(self.process.returncode, *map(bytes, self.heard_of.values()))
+
+    def listen(self, ears: selectors.BaseSelector) -> None:
+        held = self.process
+        assert held.stdin is not None and held.stdout is not None and held.stderr is not None
+        for pipe in (held.stdin, held.stdout, held.stderr):
+            os.set_blocking(pipe.fileno(), False)
+        ears.register(held.stdin, selectors.EVENT_WRITE, "input")
+        ears.register(held.stdout, selectors.EVENT_READ, "output")
+        ears.register(held.stderr, selectors.EVENT_READ, "complaint")
+
+    def serve(self, ears: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
+        """Writes or reads a block at one pipe; closes it at its end."""
+        pipe: IO[bytes] = key.fileobj  # type: ignore[assignment]
+        if key.data == "input":
+            is_over = self.feed(pipe)
+        else:
+            block = os.read(pipe.fileno(), BLOCK)
+            self.heard_of[key.data] += block
+            is_over = not block
+        if is_over:
+            ears.unregister(pipe)
+            pipe.close()
+
+    def feed(self, pipe: IO[bytes]) -> bool:
+        """Gives the program more of its input; whether that was all, or all that it wants."""
+        try:
+            self.given = self.given[os.write(pipe.fileno(), self.given[:BLOCK]) :] if self.given else b""
+        except BlockingIOError:
+            return False
+        except BrokenPipeError:
+            return True
+        return not self.given
+
+    def wait(self) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(TICK)
+
+    def judge(self) -> None:
+        """Raises LanguageError where the program takes more than it may."""
+        allowed = self.allowance
+        if monotonic() - self.begin > allowed.seconds:
+            raise over(f"ran longer than {allowed.seconds:.2g} s")
+        if max(map(len, self.heard_of.values())) > OUTPUT_BYTES:
+            raise over(f"wrote more than {OUTPUT_BYTES >> 20} MiB")
+        processes = threads = memory = 0
+        for _, tasks, held in _descendants(self.process.pid):  # no further than needed: more come meanwhile
+            processes, threads, memory = processes + 1, threads + tasks, memory + held
+            if processes > allowed.processes:
+                raise over(f"started more than {PROCESSES} processes")
+            if threads > THREADS:
+                raise over(f"started more than {THREADS} threads")
+            if memory > allowed.memory:
+                raise too_much_memory(allowed)
+
+
+def over(what: str) -> LanguageError:
+    """The refusal of a program that takes more than it may."""
+    return LanguageError(f"the program {what}", SMALLER, "E502")
+
+
+def too_much_memory(allowance: Allowance) -> LanguageError:
+    """The refusal of a program that takes more memory than it may."""
+    return over(f"took more than {allowance.memory >> 20} MiB of memory")
+
+
+def _descendants(process: int) -> Iterator[tuple[int, int, int]]:
+    """Number, threads and bytes in memory of a process and of all below it, where the system tells."""
+    waiting = [process]
+    while waiting and len(waiting) < 10 * THREADS:
+        held = waiting.pop()
+        with contextlib.suppress(OSError, ValueError):
+            tasks = os.listdir(f"/proc/{held}/task")  # noqa: PTH208 - strings are wanted, and speed
+            memory = int(Path(f"/proc/{held}/statm").read_bytes().split()[1]) * PAGE
+            for task in tasks:
+                waiting += map(int, Path(f"/proc/{held}/task/{task}/children").read_bytes().split())
+            yield held, len(tasks), memory
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kills the process with its group, and all below it that have left the group.
+
+    The group comes first and in one call: processes that multiply would be born faster than they are killed one by
+    one. So would those be counted; with the first process behind a wall all others behind it end at once.
+    """
+    below = [number for number, _, _ in islice(_descendants(process.pid), 1, MANY)] if process.poll() is None else []
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for number in below:
+        with contextlib.suppress(OSError):
+            os.kill(number, signal.SIGKILL)
+    if below:
+        _bury(below[0])
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(DEATH)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def _bury(number: int) -> None:
+    """Waits until a process that was killed is gone, and with it what stood behind its wall."""
+    deadline = monotonic() + BURIAL
+    while monotonic() < deadline and os.path.exists(f"/proc/{number}"):  # noqa: PTH110
+        sleep(TICK / 10)
+
+
+@contextlib.contextmanager
+def _gathering_orphans() -> Iterator[None]:
+    """Makes this process inherit what the program leaves behind, and kills it at the end."""
+    if sys.platform != "linux":
+        yield
+        return
+    before = set(_children())
+    _set_subreaper(True)
+    try:
+        yield
+    finally:
+        deadline = monotonic() + DEATH
+        while (left := set(_children()) - before) and monotonic() < deadline:
+            for number in left:
+                with contextlib.suppress(OSError):
+                    os.kill(number, signal.SIGKILL)
+                    os.waitpid(number, 0)
+        _set_subreaper(False)
+
+
+def _children(process: int | str = "self") -> Iterator[int]:
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208
+            yield from map(int, Path(f"/proc/{process}/task/{task}/children").read_bytes().split())
+
+
+def _set_subreaper(is_on: bool) -> None:
+    with contextlib.suppress(OSError, AttributeError):
+        _library().prctl(36, int(is_on), 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def _library() -> Any:
+    import ctypes
+
+    return ctypes.CDLL(None)

@@ -1,0 +1,169 @@
+"""Faults with their positions, and how they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from dia_language.workers.packing import packed
+
+
+@packed
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a source file; line and column count from 1, columns in code points."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One fault or warning: where it is, what is wrong and how to mend it."""
+
+    code: str
+    message: str
+    position: Position | None = None
+    help: str | None = None
+    severity: str = "error"
+
+    def as_json(self) -> dict[str, Any]:
+        """The mapping that `--format json` prints."""
+        place = self.position
+        return {
+            "path": place.file if place else None,
+            "line": place.line if place else None,
+            "column": place.column if place else None,
+            "severity": self.severity,
+            "code": self.code,
+            "message": self.message,
+            "help": self.help,
+        }
+
+
+class DiaError(Exception):
+    """An expected failure: one or more diagnostics and the exit code that they deserve."""
+
+    def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic], exit_code: int = 2) -> None:
+        found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        super().__init__("; ".join(entry.message for entry in found))
+        self.diagnostics = found
+        self.exit_code = exit_code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DiaError, (self.diagnostics, self.exit_code)
+
+
+class LanguageError(Exception):
+    """A failed evaluation, before anyone has said where in a spec it happened."""
+
+    def __init__(self, message: str, help: str | None = None, code: str = "E501") -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = help
+        self.code = code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LanguageError, (self.message, self.help, self.code)
+
+
+@dataclass(slots=True)
+class Faults:
+    """Collects the diagnostics of a stage, so that one run tells them all."""
+
+    entries: list[Diagnostic] = field(default_factory=list)
+
+    def error(self, code: str, message: str, position: Position | None, help: str | None = None) -> None:
+        """Adds an error."""
+        self.entries.append(Diagnostic(code, message, position, help))
+
+    def warn(self, code: str, message: str, position: Position | None, help: str | None = None) -> None:
+        """Adds a warning."""
+        self.entries.append(Diagnostic(code, message, position, help, "warning"))
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """The errors among the entries."""
+        return [entry for entry in self.entries if entry.severity == "error"]
+
+    def ordered(self, files: Iterable[str] = ()) -> list[Diagnostic]:
+        """The entries by file (in the order of `files`, then by name), line and column, without repeats."""
+        rank = {name: number for number, name in enumerate(files)}
+        unique = list(dict.fromkeys(self.entries))
+
+        def key(entry: Diagnostic) -> tuple[int, str, int, int]:
+            place = entry.position
+            if place is None:
+                return (len(rank) + 1, "", 0, 0)
+            return (rank.get(place.file, len(rank)), place.file, place.line, place.column)
+
+        return sorted(unique, key=key)
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that looks most like `name`, or None when none is near."""
+    found = get_close_matches(name, sorted(set(known)), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """The mend for an unknown name, or None when nothing is near."""
+    near = closest(name, known)
+    return f"did you mean `{near}`?" if near else None
+
+
+def names_help(name: str, known: Iterable[str], most: int = 12) -> str | None:
+    """The mend for an unknown name: the closest known one, else all of them where they are few."""
+    names = sorted(set(known))
+    few = f"the names here are {', '.join(names)}" if 0 < len(names) <= most else None
+    return did_you_mean(name, names) or few
+
+
+def visible(text: str) -> str:
+    """The text with control, escape and bidirectional characters made visible, for terminals.
+
+    >>> print(visible("a" + chr(27) + "[31mb"))
+    a\\x1b[31mb
+    """
+    return "".join(char if _is_shown(char) else _escaped(char) for char in text)
+
+
+def _is_shown(char: str) -> bool:
+    return char in "\n\t" or (char.isprintable() and ord(char) not in BIDIRECTIONAL)
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+
+
+BIDIRECTIONAL = frozenset([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+
+
+def told(entry: Diagnostic, sources: Mapping[str, str]) -> str:
+    """The diagnostic as terminals show it: message, source line, caret and mend."""
+    place = f"{entry.position}: " if entry.position else ""
+    parts = [f"{place}{entry.severity}[{entry.code}]: {entry.message}".replace("\n", "\\n")]
+    text = sources.get(entry.position.file) if entry.position else None
+    if entry.position and text:
+        parts += _excerpt(text, entry.position)
+    if entry.help:
+        parts.append(f"  help: {entry.help}".replace("\n", "\\n"))
+    return visible("\n".join(parts))
+
+
+def _excerpt(text: str, place: Position, width: int = 100) -> list[str]:
+    lines = text.split("\n")
+    if not 1 <= place.line <= len(lines):
+        return []
+    line = lines[place.line - 1].rstrip("\r").replace("\t", " ")
+    start = max(0, place.column - 1 - width * 3 // 4)
+    shown = line[start : start + width]
+    margin = f"{place.line:>5} | "
+    return [margin + shown, " " * (len(margin) - 2) + "| " + " " * (place.column - 1 - start) + "^"]

@@ -1,0 +1,69 @@
+"""The budget of an evaluation: a count of steps that whatever loops has to pay from, and the size of integers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.limits import INTEGER_BITS, INTEGER_DIGITS
+
+STEPS: Final = 2_000_000
+
+
+class Budget:
+    """A number of steps, and how many of them are left."""
+
+    __slots__ = ("left", "steps")
+
+    def __init__(self, steps: int = STEPS) -> None:
+        self.steps = steps
+        self.left = steps
+
+
+_BUDGET = Budget()
+
+
+def charge(steps: int, budget: Budget = _BUDGET) -> None:
+    """Takes the steps off the budget; LanguageError (E502) once it is spent, and at every later charge."""
+    budget.left -= steps
+    if budget.left < 0:
+        raise LanguageError(
+            f"the evaluation took more than {budget.steps} steps",
+            "make the lists shorter, or raise `limits: {steps: ...}` of the template",
+            "E502",
+        )
+
+
+class Size:
+    """The bits that an integer may have."""
+
+    __slots__ = ("bits", "digits")
+
+    def __init__(self) -> None:
+        self.bits, self.digits = INTEGER_BITS, INTEGER_DIGITS
+
+
+SIZE = Size()
+
+
+def bound_digits(digits: int) -> None:
+    """Sets how many digits integers may have; counted in bits, so that here and there one digit more gets through."""
+    SIZE.digits = min(digits, INTEGER_DIGITS)
+    SIZE.bits = min(SIZE.digits * 332193 // 100000 + 2, INTEGER_BITS)
+
+
+def too_large() -> LanguageError:
+    """The refusal of an integer beyond the bound."""
+    bound = f"{SIZE.bits} bits" if SIZE.bits == INTEGER_BITS else f"{SIZE.digits} digits (`limits` of the template)"
+    return LanguageError("a number too large", f"integers have at most {bound}", "E502")
+
+
+def reset(steps: int = STEPS) -> None:
+    """Begins a new evaluation, which may take so many steps."""
+    _BUDGET.steps = steps
+    _BUDGET.left = steps
+
+
+def left() -> int:
+    """The steps that the evaluation may still take."""
+    return max(0, _BUDGET.left)

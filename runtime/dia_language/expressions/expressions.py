@@ -1,0 +1,156 @@
+"""Expressions of the language: allow-listed Python syntax, lowered to guarded operators and compiled once.
+
+Nothing of an expression runs as Python that this module has not written: names become look-ups in a scope, operators
+become functions of `guards`, calls go to the library or to functions of the spec. An unknown kind of syntax is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from types import CodeType, TracebackType
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
+from dia_language.expressions.budgets import SIZE, too_large
+from dia_language.expressions.lowering import Lowering
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import Located, Parsed, fault, offset_in
+from dia_language.numbers.values import Value
+from dia_language.stored.replies import Unset
+from dia_language.workers.heartbeat import begin
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An expression ready to run: call it with the scope, then the function's arguments if it has any."""
+
+    parsed: Parsed
+    call: Callable[..., Value]
+    number: int
+
+    def __call__(self, scope: Mapping[str, Value], *arguments: Value) -> Value:
+        """The expression's value. Raises DiaError with the position of the failing part, and Unset."""
+        begin(self.number)
+        try:
+            value = self.call(scope, *arguments)
+            if type(value) is int and value.bit_length() > SIZE.bits:
+                raise too_large()
+            return value
+        except (DiaError, Unset):
+            raise
+        except Exception as error:
+            raise located(error, self.parsed.source) from None
+
+
+SOURCES: dict[str, Parsed] = {}
+NUMBERS = count(1)
+
+
+def compile_expression(
+    parsed: Parsed,
+    namespace: Namespace,
+    arguments: tuple[str, ...] = (),
+    entry: frozenset[str] | None = None,
+    values: frozenset[str] | None = None,
+) -> Compiled:
+    """The parsed expression as a Python function of scope, entry values (unless `entry` is None) and arguments.
+
+    `values` are the names that the scope may hold; with None every free name is looked up there.
+    Raises DiaError for names and functions that are not known.
+    """
+    lowering = Lowering(parsed, namespace, frozenset(arguments), entry or frozenset(), values)
+    try:
+        lowered = lowering.lower(parsed.tree)
+    except RecursionError:
+        raise fault(parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
+    if lowering.faults:
+        raise DiaError(lowering.faults)
+    parameters = ["_s", *([] if entry is None else ["_e"]), *arguments]
+    function = ast.Lambda(
+        args=ast.arguments(
+            posonlyargs=[], args=[ast.arg(arg=name) for name in parameters], kwonlyargs=[], kw_defaults=[], defaults=[]
+        ),
+        body=lowered,
+    )
+    number = next(NUMBERS)
+    name = f"<expression {number}>"
+    SOURCES[name] = parsed
+    tree = ast.Expression(ast.copy_location(function, parsed.tree))
+    _place(tree.body, (1, 0, 1, 0))
+    try:
+        code: CodeType = compile(tree, name, "eval")
+    except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops
+        raise fault(parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
+    return Compiled(parsed, eval(code, namespace.globals), number)  # our own lowered tree, with no builtins
+
+
+def _place(node: Any, outer: tuple[int, int, int, int]) -> None:
+    """Gives the parts without a place that of what they stand in, as `ast.fix_missing_locations`, but quicker."""
+    held = node.__dict__
+    if "lineno" in held:
+        outer = (held["lineno"], held["col_offset"], held["end_lineno"], held["end_col_offset"])
+    elif node._attributes:
+        held["lineno"], held["col_offset"], held["end_lineno"], held["end_col_offset"] = outer
+    for name in _holding(node.__class__):
+        part = held.get(name)
+        if part.__class__ is list:
+            for inner in part:
+                _place(inner, outer)
+        elif part is not None:
+            _place(part, outer)
+
+
+@cache
+def _holding(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node in which there may be nodes with a place."""
+    return () if kind is ast.Constant else tuple(name for name in kind._fields if name not in WITHOUT_PLACES)
+
+
+WITHOUT_PLACES = frozenset({"id", "ctx", "op", "ops", "attr", "arg", "is_async", "type_comment"})
+
+
+def located(error: Exception, source: Located) -> DiaError:
+    """The failed evaluation as a diagnostic at the innermost part of an expression that was being computed."""
+    diagnostic = worded(error)
+    place = _failing_place(error.__traceback__) or source.place(0)
+    return DiaError(Diagnostic(diagnostic.code, diagnostic.message, place, diagnostic.help))
+
+
+def worded(error: Exception) -> LanguageError:
+    """The exception in the language's words."""
+    if isinstance(error, LanguageError):
+        return error
+    if isinstance(error, ZeroDivisionError):
+        return LanguageError("division by zero: no finite answer", code="E504")
+    if isinstance(error, RecursionError):
+        return LanguageError("the evaluation is nested too deep", code="E502")
+    if isinstance(error, MemoryError):
+        return LanguageError("the evaluation needs too much memory", code="E502")
+    if isinstance(error, NotImplementedError):
+        return LanguageError("the computer algebra has no method for this")
+    if isinstance(error, KeyError):
+        return LanguageError(f"`{error.args[0]}` has no value here")
+    return LanguageError(f"the evaluation failed: {error if str(error) else type(error).__name__}")
+
+
+def _failing_place(traceback: TracebackType | None) -> Position | None:
+    found: Position | None = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        parsed = SOURCES.get(code.co_filename)
+        if parsed is not None:
+            line, column = _instruction_place(code, traceback.tb_lasti)
+            found = parsed.source.place(offset_in(parsed.source.text, parsed.starts, line, column)) or found
+        traceback = traceback.tb_next
+    return found
+
+
+def _instruction_place(code: CodeType, last: int) -> tuple[int, int]:
+    for at, place in enumerate(code.co_positions()):
+        if at == last // 2:
+            return place[0] or 1, place[2] or 0
+    return 1, 0

@@ -1,0 +1,350 @@
+"""Allowed syntax trees rewritten into look-ups, guards and known calls."""
+
+from __future__ import annotations
+
+import ast
+from itertools import count
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, names_help
+from dia_language.expressions.integer_operators import at_place_of, unguarded
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import (
+    BINARY,
+    COMPARED,
+    CONSTANTS,
+    LITERALS,
+    UNARY,
+    Located,
+    Parsed,
+    Use,
+    fault,
+    wrapped,
+)
+from dia_language.functions import library
+from dia_language.numbers.values import Value, decimal
+from dia_language.stored.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS
+
+
+class Lowering:
+    """Rewrites an allowed tree into look-ups, guards and known calls; unknown names are gathered in `faults`."""
+
+    def __init__(
+        self,
+        parsed: Parsed,
+        namespace: Namespace,
+        arguments: frozenset[str],
+        entry: frozenset[str],
+        values: frozenset[str] | None,
+    ) -> None:
+        self.parsed, self.namespace = parsed, namespace
+        self.bound, self.entry, self.values = arguments, entry, values
+        self.temporaries = count(1)
+        self.is_guarded = False
+        self.faults: list[Diagnostic] = []
+
+    def tell(self, error: DiaError) -> ast.expr:
+        """Notes a fault and goes on with a stand-in, so that all unknown names of an expression are told at once."""
+        told = {entry.message for entry in self.faults}
+        self.faults += [entry for entry in error.diagnostics if entry.message not in told]
+        return ast.Constant(None)
+
+    def lower(self, node: Any) -> Any:
+        if node is None:
+            return ast.Constant(None)
+        method = getattr(self, f"lower_{type(node).__name__}")
+        return at_place_of(node, method(node))
+
+    def guard(self, name: str, *arguments: ast.expr) -> ast.Call:
+        return ast.Call(func=ast.Name(f"_{name}", ast.Load()), args=list(arguments), keywords=[])
+
+    def lower_Constant(self, node: ast.Constant) -> ast.expr:
+        if not isinstance(node.value, float):
+            return node
+        text = ast.get_source_segment(wrapped(self.parsed.source.text)[0], node) or ""
+        key = f"_c_{text}"
+        try:
+            self.namespace.globals[key] = exact_literal(text)
+        except LanguageError as error:
+            return self.tell(fault(self.parsed.source, self.parsed.offset(node), error.code, error.message, error.help))
+        return ast.Name(key, ast.Load())
+
+    def lower_Name(self, node: ast.Name) -> ast.expr:
+        name = node.id
+        if name in self.bound:
+            return ast.Name(name, ast.Load())
+        if name in self.entry:
+            return self.look_up("_e", name)
+        if name in LITERALS:
+            return ast.Constant(LITERALS[name])
+        if name in self.namespace.replies:
+            return self.of_reply("reply_value", name)
+        if self.values is None or name in self.values:
+            return self.look_up("_s", name)
+        if name in CONSTANTS:
+            return ast.Name(self.namespace.constant(name), ast.Load())
+        return self.tell(self.unknown(node, name))
+
+    def look_up(self, mapping: str, name: str) -> ast.expr:
+        return ast.Subscript(ast.Name(mapping, ast.Load()), ast.Constant(name), ast.Load())
+
+    def unknown(self, node: ast.AST, name: str) -> DiaError:
+        known = {*(self.values or ()), *self.bound, *self.entry}
+        message, mend = f"unknown name `{name}`", did_you_mean(name, known | CONSTANTS) or names_help(name, known)
+        if name in self.namespace.own or name in library():
+            message, mend = f"`{name}` is a function, not a value", f"call it: {name}(...)"
+        elif name in SEEN_IN:
+            message, mend = f"`{name}` has no value here", f"it has one in {SEEN_IN[name]}"
+        return fault(self.parsed.source, self.parsed.offset(node), "E303", message, mend)
+
+    def lower_BinOp(self, node: ast.BinOp) -> ast.expr:
+        return self.quick(node) or self.guard(BINARY[type(node.op)], self.lower(node.left), self.lower(node.right))
+
+    def quick(self, node: ast.BinOp | ast.Compare) -> ast.expr | None:
+        """The tree without guards where all of its values are integers, else with them; None where they may be more."""
+        made = None if self.is_guarded else unguarded(node, self.value_of)
+        if made is None:
+            return None
+        self.is_guarded = True
+        guarded = self.lower(node)
+        self.is_guarded = False
+        return ast.IfExp(made[0], made[1], guarded)
+
+    def value_of(self, name: ast.Name) -> ast.expr | None:
+        """Where compiled code finds the value of a name; None for what is none of the scope's, such as `true`."""
+        if name.id in self.bound or name.id in self.entry:
+            return self.lower_Name(name)
+        is_other = name.id in LITERALS or name.id in self.namespace.replies
+        is_value = not is_other and (self.values is None or name.id in self.values)
+        return self.look_up("_s", name.id) if is_value else None
+
+    def lower_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Not):
+            return ast.UnaryOp(ast.Not(), self.lower(node.operand))
+        operand = node.operand
+        if isinstance(node.op, ast.USub) and isinstance(operand, ast.Constant) and type(operand.value) is int:
+            return ast.UnaryOp(ast.USub(), operand)
+        return self.guard(UNARY[type(node.op)], self.lower(operand))
+
+    def lower_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        return ast.BoolOp(node.op, [self.lower(value) for value in node.values])
+
+    def lower_IfExp(self, node: ast.IfExp) -> ast.expr:
+        return ast.IfExp(self.lower(node.test), self.lower(node.body), self.lower(node.orelse))
+
+    def lower_Compare(self, node: ast.Compare) -> ast.expr:
+        """a < b < c becomes (lambda t: a < t and t < c)(b): each operand is computed once."""
+        if (quick := self.quick(node)) is not None:
+            return quick
+        left = self.lower(node.left)
+        if len(node.ops) == 1:
+            return self.guard(COMPARED[type(node.ops[0])], left, self.lower(node.comparators[0]))
+        shared = f"_t{next(self.temporaries)}"
+        middle = node.comparators[0]
+        rest = ast.Compare(middle, node.ops[1:], node.comparators[1:])
+        self.bound = self.bound | {shared}
+        tail = self.lower(ast.copy_location(ast.Compare(ast.Name(shared), rest.ops, rest.comparators), node))
+        first = self.guard(COMPARED[type(node.ops[0])], left, ast.Name(shared, ast.Load()))
+        body = ast.BoolOp(ast.And(), [first, tail])
+        return ast.Call(func=_lambda(shared, body), args=[self.lower(middle)], keywords=[])
+
+    def lower_List(self, node: ast.List | ast.Tuple) -> ast.expr:
+        return ast.List([self.lower(item) for item in node.elts], ast.Load())
+
+    lower_Tuple = lower_List
+
+    def lower_Dict(self, node: ast.Dict) -> ast.expr:
+        names = ast.List([ast.Constant(key.value) for key in node.keys if isinstance(key, ast.Constant)], ast.Load())
+        return self.guard("record", names, ast.List([self.lower(value) for value in node.values], ast.Load()))
+
+    def lower_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return self.guard("field", self.lower(node.value), ast.Constant(node.attr))
+
+    def lower_Subscript(self, node: ast.Subscript) -> ast.expr:
+        if isinstance(node.slice, ast.Slice):
+            part = node.slice
+            bounds = (self.lower(part.lower), self.lower(part.upper), self.lower(part.step))
+            if isinstance(node.value, ast.Name) and (name := self.reply_of(node.value)) is not None:
+                return self.of_reply("reply_slice", name[0], *bounds)
+            return self.guard("slice_of", self.lower(node.value), *bounds)
+        reply = self.reply_of(node)
+        if reply is not None:
+            return self.of_reply("reply_value", reply[0], *map(self.lower, reply[1]))
+        return self.guard("item_of", self.lower(node.value), self.lower(node.slice))
+
+    def reply_of(self, node: ast.expr) -> tuple[str, list[ast.expr]] | None:
+        """The reply that a name stands for, with the indices behind it; None for anything else."""
+        path: list[ast.expr] = []
+        while isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+            path.insert(0, node.slice)
+            node = node.value
+        is_reply = isinstance(node, ast.Name) and node.id in self.namespace.replies - self.bound - self.entry
+        return (node.id, path) if is_reply and isinstance(node, ast.Name) else None
+
+    def of_reply(self, guard: str, name: str, *arguments: ast.expr) -> ast.expr:
+        return self.guard(guard, ast.Name("_s", ast.Load()), ast.Constant(name), *arguments)
+
+    def reply_call(self, node: ast.Call, name: str) -> ast.expr | None:
+        """A call of a function of replies; None where it is the library's function of that name."""
+        reply = self.reply_of(node.args[0]) if len(node.args) == 1 else None
+        if reply is not None:
+            return self.of_reply(f"said_{name}", reply[0], *map(self.lower, reply[1]))
+        if name in ALSO_IN_LIBRARY:
+            return None
+        message, mend = no_reply(name, self.namespace.replies)
+        return self.failed_call(node, fault(self.parsed.source, self.parsed.offset(node), "E305", message, mend))
+
+    def lower_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        parts = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
+        return self.guard("joined", *(self.lower(part) for part in parts))
+
+    def lower_ListComp(self, node: ast.ListComp) -> ast.expr:
+        generators, element = self.loops(node)
+        return ast.ListComp(element, generators)
+
+    def lower_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        generators, element = self.loops(node)
+        return ast.ListComp(element, generators)
+
+    def loops(self, node: ast.ListComp | ast.GeneratorExp) -> tuple[list[ast.comprehension], ast.expr]:
+        outer, generators = self.bound, []
+        for part in node.generators:
+            items = self.items(part)
+            self.bound = self.bound | {name.id for name in ast.walk(part.target) if isinstance(name, ast.Name)}
+            conditions = [self.lower(condition) for condition in part.ifs]
+            generators.append(ast.comprehension(part.target, ast.copy_location(items, part.iter), conditions, 0))
+        element = self.lower(node.elt)
+        self.bound = outer
+        return generators, element
+
+    def items(self, part: ast.comprehension) -> ast.expr:
+        """What a loop goes over; rows of `zip` and `enumerate` that it takes apart at once are never made lists."""
+        made = self.lower(part.iter)
+        name = made.func.id if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) else ""
+        if isinstance(part.target, ast.Tuple) and name in TAKEN_APART:
+            return self.guard(TAKEN_APART[name], made.func, *made.args)
+        return self.guard("steps", made)
+
+    def lower_Call(self, node: ast.Call) -> ast.expr:
+        assert isinstance(node.func, ast.Name)
+        name = node.func.id
+        if name == "exact" and name not in self.namespace.own:
+            return self.exact_answer(node)
+        if name in self.namespace.own:
+            return self.own_call(node, name)
+        if self.namespace.replies and name in REPLY_FUNCTIONS and (made := self.reply_call(node, name)) is not None:
+            return made
+        known = library().get(name)
+        if known is None:
+            return self.failed_call(node, self.unknown_function(node, name))
+        try:
+            check_arity(self.parsed.source, self.use(node, name), known.minimum, known.maximum, known.signature)
+        except DiaError as error:
+            return self.failed_call(node, error)
+        if name in ("all", "any") and isinstance(node.args[0], ast.GeneratorExp):
+            generators, element = self.loops(node.args[0])
+            lazy = ast.copy_location(ast.GeneratorExp(element, generators), node.args[0])
+            return self.guard({"all": "every", "any": "some"}[name], lazy)
+        arguments = [self.argument(at, argument, known.function_arguments) for at, argument in enumerate(node.args)]
+        return ast.Call(func=ast.Name(self.namespace.reference(name), ast.Load()), args=arguments, keywords=[])
+
+    def use(self, node: ast.Call, name: str) -> Use:
+        return Use(name, self.parsed.offset(node), len(node.args))
+
+    def own_call(self, node: ast.Call, name: str) -> ast.expr:
+        arity = self.namespace.own[name]
+        try:
+            check_arity(self.parsed.source, self.use(node, name), arity or 0, arity, name)
+        except DiaError as error:
+            return self.failed_call(node, error)
+        if name in self.namespace.fixed and all(is_plain(argument) for argument in node.args):
+            key = self.namespace.once(name, tuple(argument.value for argument in node.args))  # type: ignore[attr-defined]
+            return ast.Call(func=ast.Name(key, ast.Load()), args=[ast.Name("_s", ast.Load())], keywords=[])
+        arguments = [ast.Name("_s", ast.Load()), *(self.lower(argument) for argument in node.args)]
+        return ast.Call(func=ast.Name(f"_o_{name}", ast.Load()), args=arguments, keywords=[])
+
+    def failed_call(self, node: ast.Call, error: DiaError) -> ast.expr:
+        """Notes the call's fault, then those of its arguments."""
+        self.tell(error)
+        for argument in node.args:
+            if not (isinstance(argument, ast.Name) and self.is_function(argument.id)):
+                self.lower(argument)
+        return ast.Constant(None)
+
+    def is_function(self, name: str) -> bool:
+        return name not in self.bound and (name in self.namespace.own or name in library())
+
+    def exact_answer(self, node: ast.Call) -> ast.expr:
+        if len(node.args) != 1 or not isinstance(node.args[0], ast.Name) or node.args[0].id != "answer":
+            message = "`exact` takes the answer alone: exact(answer) is the value before rounding"
+            raise fault(self.parsed.source, self.parsed.offset(node), "E305", message)
+        if self.values is not None and "answer" not in self.values:
+            return self.tell(self.unknown(node.args[0], "answer"))
+        return self.look_up("_s", EXACT_ANSWER)
+
+    def argument(self, at: int, node: ast.expr, places: frozenset[int]) -> ast.expr:
+        if at not in places or not isinstance(node, ast.Name) or node.id in self.bound:
+            lowered: ast.expr = self.lower(node)
+            return lowered
+        if node.id in self.namespace.own:
+            scope = ast.Name("_s", ast.Load())
+            return ast.Call(
+                func=ast.Name("_partial", ast.Load()), args=[ast.Name(f"_o_{node.id}", ast.Load()), scope], keywords=[]
+            )
+        if node.id in library():
+            return ast.Name(self.namespace.reference(node.id), ast.Load())
+        return self.tell(self.unknown_function(node, node.id))
+
+    def unknown_function(self, node: ast.AST, name: str) -> DiaError:
+        mend = did_you_mean(name, {*library(), *self.namespace.own}) or LIBRARY_HELP
+        if name == "random":
+            mend = "use a parameter: it is drawn from the instance's own seed"
+        if self.values is not None and name in self.values:
+            mend = f"`{name}` is a value; drop the brackets"
+        return fault(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", mend)
+
+
+def no_reply(name: str, replies: frozenset[str]) -> tuple[str, str]:
+    """The message for a function of replies that is given something else, and the mend."""
+    one = min(replies)
+    return f"`{name}` takes a reply's name", f"write {name}({one}), or {name}({one}[0]) for one of several replies"
+
+
+def is_plain(node: ast.expr) -> bool:
+    """Whether the node is a whole number or a text as it stands."""
+    return isinstance(node, ast.Constant) and type(node.value) in (int, str)
+
+
+def check_arity(source: Located, use: Use, least: int, most: int | None, signature: str) -> None:
+    """Raises DiaError where a function is called with too few or too many arguments."""
+    if use.arguments < least or (most is not None and use.arguments > most):
+        wanted = f"{least}" if least == most else f"{least} to {most}" if most is not None else f"at least {least}"
+        message = f"`{use.name}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {use.arguments}"
+        mend = f"write {signature}" if "(" in signature else None
+        raise fault(source, use.offset, "E305", message, mend)
+
+
+EXACT_ANSWER = "exact(answer)"
+# The globals of library functions whose rows loops may take apart, and the guards that stand for them there
+TAKEN_APART = {"_f_zip": "rows_together", "_f_enumerate": "numbered"}
+LIBRARY_HELP = "`dia functions` lists the library"
+SEEN_IN = {
+    "answer": "`let`, `checks`, `mistakes`, `accept`, `accept_if` and the explanation",
+    "reply": "`accept_if`",
+    "it": "the `where` of a type",
+}
+
+
+def _lambda(name: str, body: ast.expr) -> ast.Lambda:
+    arguments = ast.arguments(posonlyargs=[], args=[ast.arg(arg=name)], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.Lambda(arguments, body)
+
+
+def exact_literal(text: str) -> Value:
+    """The exact value of a decimal literal: 0.1 is 1/10 and prints as 0.1."""
+    from fractions import Fraction
+
+    mantissa, _, exponent = text.lower().replace("_", "").partition("e")
+    if abs(int(exponent or 0)) > 4000:
+        raise LanguageError("an exponent beyond 4000", code="E502")
+    return decimal(Fraction(mantissa) * Fraction(10) ** int(exponent or 0))

@@ -1,0 +1,141 @@
+"""What compiled expressions may call: the library, the guards, and the functions of one template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import charge, left
+from dia_language.expressions.integer_operators import INTEGER
+from dia_language.expressions.syntax import BINARY, COMPARED, UNARY
+from dia_language.functions import library
+from dia_language.numbers.values import Entry, Value
+from dia_language.stored.replies import REPLY_GUARDS
+
+OwnCall = Callable[..., Value]
+
+
+class Namespace:
+    """What compiled expressions may call: the library, the guards, and the functions of one template.
+
+    An own function is a callable that takes the scope and then its arguments. `replies` are the names under which a
+    scope holds what a model said.
+    """
+
+    def __init__(self, replies: frozenset[str] = frozenset()) -> None:
+        self.replies = replies
+        self.globals: dict[str, Any] = {"__builtins__": {}}
+        self.own: dict[str, int | None] = {}
+        self.fixed: set[str] = set()
+        self.globals |= {f"_{name}": getattr(operators, name) for name in GUARDS}
+        self.globals |= REPLY_GUARDS
+        self.globals |= {"_partial": partial, INTEGER: int}
+
+    def add(self, name: str, arity: int | None, call: OwnCall, is_fixed: bool = False) -> None:
+        """Makes an own function known; it hides a library function of that name. Arity None takes any arguments.
+
+        A fixed one looks at nothing but its arguments.
+        """
+        self.own[name] = arity
+        (self.fixed.add if is_fixed else self.fixed.discard)(name)
+        self.globals[f"_o_{name}"] = call
+
+    def once(self, name: str, arguments: tuple[int | str, ...]) -> str:
+        """The global under which compiled code finds a fixed function's value for arguments that stand in the text."""
+        key = f"_h_{name}_{arguments!r}"
+        if key not in self.globals:
+            self.globals[key] = Once(self.globals[f"_o_{name}"], arguments)
+        return key
+
+    def reference(self, name: str) -> str:
+        """The global under which compiled code finds a library function, made at first use."""
+        key = f"_f_{name}"
+        if key not in self.globals:
+            self.globals[key] = library()[name].call
+        return key
+
+    def constant(self, name: str) -> str:
+        """The global under which compiled code finds a constant, made at first use."""
+        key = f"_k_{name}"
+        if key not in self.globals:
+            self.globals[key] = constant(name)
+        return key
+
+
+class Once:
+    """A function's value for certain arguments, computed at first use; later uses cost the same steps."""
+
+    __slots__ = ("arguments", "call", "is_known", "steps", "value")
+
+    def __init__(self, call: OwnCall, arguments: tuple[int | str, ...]) -> None:
+        self.call, self.arguments = call, arguments
+        self.is_known, self.steps, self.value = False, 0, None
+
+    def __call__(self, scope: Mapping[str, Value]) -> Value:
+        """The value. Raises what the function raises."""
+        if self.is_known:
+            charge(self.steps)
+            return self.value
+        before = left()
+        self.value = self.call(scope, *self.arguments)
+        self.steps, self.is_known = before - left(), True
+        return self.value
+
+
+GUARDS = (
+    *BINARY.values(), *UNARY.values(), *COMPARED.values(),
+    "item_of", "slice_of", "field", "record", "joined", "steps", "rows_together", "numbered", "every", "some",
+)  # fmt: skip
+
+
+def constant(name: str) -> Value:
+    """The value of a constant of the language (`CONSTANTS`)."""
+    import string
+
+    if name == "pi":
+        import sympy
+
+        return sympy.pi
+    texts = {
+        "letters": string.ascii_letters,
+        "digits": string.digits,
+        "lower_letters": string.ascii_lowercase,
+        "upper_letters": string.ascii_uppercase,
+        "hex_digits": "0123456789abcdef",
+        "punctuation": string.punctuation,
+        "printable": string.ascii_letters + string.digits + string.punctuation,
+    }
+    return texts[name]
+
+
+MISSING: Any = object()
+
+
+def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> OwnCall:
+    """The function of a face: its last argument is an entry, which decides what is done; the first one may be it too.
+
+    `apply(text, step)` is what `reduce(apply, steps, text)` calls, `holds(rule, text)` is what a person writes.
+    """
+
+    find = entries.get
+
+    def call(scope: Mapping[str, Value], subject: Value = MISSING, entry: Value = MISSING, *more: Value) -> Value:
+        if type(entry) is Entry and not more:  # as in loops, without lists of arguments
+            chosen = find((entry.catalog, entry.name))
+            if chosen is not None:
+                return chosen(scope, entry.values, subject)
+        arguments = [given for given in (subject, entry, *more) if given is not MISSING]
+        *others, last = arguments
+        if type(last) is not Entry:
+            last, *others = arguments
+        if type(last) is not Entry:
+            raise LanguageError(f"the last argument of `{name}` is an entry of a catalog")
+        chosen = find((last.catalog, last.name))
+        if chosen is None:
+            raise LanguageError(f"the entries of `{last.catalog}` have no face `{name}`")
+        return chosen(scope, last.values, *others)
+
+    return call

@@ -1,0 +1,514 @@
+"""The operators of the language: Python's, made exact, bounded and told in plain words.
+
+Every function takes and returns values of the language and raises LanguageError; sizes are judged before the work is
+done, so that `2**10**9` is refused and not attempted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from math import log2
+from operator import add as add_
+from operator import and_, ge, gt, le, lt, mul, or_, sub, xor
+from typing import Any, NamedTuple
+
+from dia_language.diagnostics import LanguageError, names_help
+from dia_language.expressions.budgets import SIZE, charge, too_large
+from dia_language.expressions.limits import LIST_LENGTH, TEXT_LENGTH
+from dia_language.numbers import irrationals
+from dia_language.numbers.certified import interval
+from dia_language.numbers.values import (
+    RATIONAL,
+    ExactDecimal,
+    Record,
+    Value,
+    decimal,
+    described,
+    has_finite_decimals,
+    is_symbolic,
+    kind_of,
+    normal,
+    plain,
+    quotient_in_decimals,
+)
+
+SYMBOLIC_EXPONENT = 10_000
+
+
+def add(a: Value, b: Value) -> Value:
+    """The sum of two numbers, or two texts, lists or bytes joined."""
+    kind = type(a)
+    if kind is int and type(b) is int:
+        return a + b
+    if kind is type(b) and kind in (str, list, bytes):
+        return _bounded(a + b)
+    return _arithmetic(SUM, a, b)
+
+
+def subtract(a: Value, b: Value) -> Value:
+    """The difference of two numbers."""
+    if type(a) is int and type(b) is int:
+        return a - b
+    return _arithmetic(DIFFERENCE, a, b)
+
+
+def multiply(a: Value, b: Value) -> Value:
+    """The product of two numbers, or a text or list repeated."""
+    kind, other = type(a), type(b)
+    if kind is int and other is int:
+        if a.bit_length() + b.bit_length() > SIZE.bits:
+            raise too_large()
+        return a * b
+    if kind in (str, list, bytes) and other is int:
+        return _repeated(a, b)
+    if other in (str, list, bytes) and kind is int:
+        return _repeated(b, a)
+    return _arithmetic(PRODUCT, a, b)
+
+
+def divide(a: Value, b: Value) -> Value:
+    """The exact quotient: an integer where it is whole, else a rational (a decimal among decimals)."""
+    if type(a) is int and type(b) is int:
+        return normal(Fraction(a, b)) if b else _no_division()
+    if is_number(b) and not is_symbolic(b) and b == 0:
+        _no_division()
+    return _arithmetic(QUOTIENT, a, b)
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    return Fraction(a) / b if isinstance(a, (int, Fraction)) and isinstance(b, (int, Fraction)) else a / b
+
+
+def floor_divide(a: Value, b: Value) -> Value:
+    """The quotient rounded down."""
+    if type(a) is int and type(b) is int and b:
+        return a // b
+    if _are_rational(a, b):
+        return a // b if b else _no_division()
+    raise _unfit("divide", a, b)
+
+
+def modulo(a: Value, b: Value) -> Value:
+    """The remainder of rounding the quotient down; it has the sign of `b`."""
+    if type(a) is int and type(b) is int and b:
+        return a % b
+    if _are_rational(a, b):
+        return _kept(a % b, a, b) if b else _no_division()
+    raise _unfit("take the remainder of", a, b)
+
+
+def power(a: Value, b: Value) -> Value:
+    """The exact power; a root that is not rational stays a symbol."""
+    if type(a) is int and type(b) is int and b >= 0 and a.bit_length() * b <= SIZE.bits:
+        return a**b
+    if not (is_number(a) and is_number(b)):
+        raise _unfit("raise", a, b)
+    if isinstance(a, (int, Fraction)) and type(b) is int:
+        if _bits_of_power(a, b) > SIZE.bits:
+            raise LanguageError("exponent too large", too_large().help, "E502")
+        if b < 0 and not a:
+            _no_division()
+        return _kept(Fraction(a) ** b if b < 0 else a**b, a, b)
+    if not is_symbolic(b) and abs(b) > SYMBOLIC_EXPONENT:
+        raise LanguageError("exponent too large", f"symbolic powers go up to {SYMBOLIC_EXPONENT}", "E502")
+    return normal(symbolic(a) ** symbolic(b))
+
+
+def _bits_of_power(a: int | Fraction, b: int) -> int:
+    """The bits of a power, of which a product of bits would count up to twice as many."""
+    largest = max(abs(a.numerator), a.denominator)
+    return int(log2(largest) * abs(b)) + 1 if largest > 1 and abs(b) <= SIZE.bits else _bits(a) * abs(b)
+
+
+def _bits(a: int | Fraction) -> int:
+    top, bottom = (a, 1) if type(a) is int else (a.numerator, a.denominator)
+    if bottom == 1 and -1 <= top <= 1:
+        return 0
+    return max(top.bit_length(), bottom.bit_length())
+
+
+def negate(a: Value) -> Value:
+    """The number with its sign turned."""
+    if type(a) is int:
+        return -a
+    if isinstance(a, ExactDecimal):
+        return ExactDecimal(-a)
+    if not is_number(a):
+        raise LanguageError(f"{described(a)} has no sign")
+    return -a
+
+
+def identity(a: Value) -> Value:
+    """The number itself (a leading plus)."""
+    if not is_number(a):
+        raise LanguageError(f"{described(a)} has no sign")
+    return a
+
+
+def bit_and(a: Value, b: Value) -> Value:
+    """The bits that both integers have, or whether both are true."""
+    return a & b if type(a) is int and type(b) is int else _combined(and_, a, b)
+
+
+def bit_or(a: Value, b: Value) -> Value:
+    """The bits that one of the integers has, or whether one is true."""
+    return a | b if type(a) is int and type(b) is int else _combined(or_, a, b)
+
+
+def bit_xor(a: Value, b: Value) -> Value:
+    """The bits that just one of the integers has, or whether just one is true."""
+    return a ^ b if type(a) is int and type(b) is int else _combined(xor, a, b)
+
+
+def _combined(operate: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
+    if type(a) is bool and type(b) is bool:
+        return bool(operate(a, b))
+    raise _unfit("combine", a, b)
+
+
+def shift_left(a: Value, b: Value) -> Value:
+    """The integer with as many bits put behind it."""
+    if type(a) is not int or type(b) is not int:
+        raise _unfit("shift left", a, b)
+    if b < 0 or a.bit_length() + b > SIZE.bits:
+        raise too_large()
+    return a << b
+
+
+def shift_right(a: Value, b: Value) -> Value:
+    """The integer without as many of its last bits."""
+    if type(a) is not int or type(b) is not int:
+        raise _unfit("shift right", a, b)
+    if b < 0:
+        raise too_large()
+    return a >> b
+
+
+def bit_not(a: Value) -> Value:
+    """The integer with every bit turned (two's complement)."""
+    if type(a) is not int:
+        raise LanguageError(f"`~` needs an integer; this is {described(a)}")
+    return ~a
+
+
+def equal(a: Value, b: Value) -> bool:
+    """Whether two values are the same; symbolic numbers are compared exactly.
+
+    Text and a number are never compared silently, since the answer would always be no.
+    """
+    kind, other = type(a), type(b)
+    if kind is other and kind is not list:
+        if kind in SIMPLE:
+            return a == b  # type: ignore[no-any-return]
+        return bool(a == b) if not is_symbolic(a) else _same_symbolic(a, b)
+    if kind is list and other is list:
+        if len(a) != len(b):
+            return False
+        if a == b:
+            return True
+        if UNNESTED.issuperset(map(type, a)) and UNNESTED.issuperset(map(type, b)):
+            return False  # at once, as it would come out one by one
+        return all(map(_equal_inside, a, b))
+    if {kind, other} & {str, bytes} and (is_number(a) or is_number(b) or {kind, other} == {str, bytes}):
+        raise LanguageError(f"{kind_of(a)} is compared with {kind_of(b)}, which is never equal", _convert(kind, other))
+    if is_symbolic(a) or is_symbolic(b):
+        return is_number(a) and is_number(b) and _same_symbolic(a, b)
+    return bool(a == b)
+
+
+SIMPLE = frozenset({int, str, bool, bytes})
+UNNESTED = SIMPLE | {Fraction, ExactDecimal, type(None)}
+
+
+def _convert(kind: type, other: type) -> str:
+    return "use `utf8` or `text_of`" if bytes in (kind, other) else "use `str`, an f-string or an integer"
+
+
+def _equal_inside(a: Value, b: Value) -> bool:
+    if type(a) is list or is_symbolic(a) or is_symbolic(b):
+        return (type(b) is list or type(a) is not list) and equal(a, b)
+    return bool(a == b)
+
+
+def unequal(a: Value, b: Value) -> bool:
+    """Whether two values differ."""
+    if type(a) is type(b) and type(a) in SIMPLE:
+        return a != b  # type: ignore[no-any-return]
+    return not equal(a, b)
+
+
+def _same_symbolic(a: Value, b: Value) -> bool:
+    if a == b:
+        return True
+    found = (symbolic(a) - symbolic(b)).equals(0)
+    if found is None:
+        raise LanguageError("whether two expressions are equal cannot be decided")
+    return bool(found)
+
+
+def _ordered(word: str, compare: Callable[[Any, Any], bool], a: Value, b: Value) -> bool:
+    kind, other = type(a), type(b)
+    if kind is other and kind in ORDERED:
+        return bool(compare(a, b))
+    if kind in RATIONAL and other in RATIONAL:
+        # Fractions ask an abstract base class what the other number is
+        return compare(a.numerator * b.denominator, b.numerator * a.denominator)
+    if is_number(a) and is_number(b):
+        return compare(_sign(a, b), 0)
+    raise LanguageError(f"{kind_of(a)} and {kind_of(b)} have no order ({word})")
+
+
+ORDERED = frozenset({int, str, bytes, bool, list})
+
+
+def less(a: Value, b: Value) -> bool:
+    """Whether the first value comes before the second."""
+    if type(a) is int and type(b) is int:
+        return a < b
+    return _ordered("<", lt, a, b)
+
+
+def less_equal(a: Value, b: Value) -> bool:
+    """Whether the first value comes before the second, or is as large."""
+    if type(a) is int and type(b) is int:
+        return a <= b
+    return _ordered("<=", le, a, b)
+
+
+def greater(a: Value, b: Value) -> bool:
+    """Whether the first value comes after the second."""
+    if type(a) is int and type(b) is int:
+        return a > b
+    return _ordered(">", gt, a, b)
+
+
+def greater_equal(a: Value, b: Value) -> bool:
+    """Whether the first value comes after the second, or is as large."""
+    if type(a) is int and type(b) is int:
+        return a >= b
+    return _ordered(">=", ge, a, b)
+
+
+def _sign(a: Value, b: Value) -> int:
+    """The sign of a - b for real symbolic numbers, certain or an error."""
+    difference = symbolic(a) - symbolic(b)
+    if not difference.is_number or difference.is_real is False:
+        raise LanguageError("an expression with free symbols or a complex number has no order")
+    low, high = interval(difference, 30) or (0, 0)
+    if low > 0 or high < 0:
+        return 1 if low > 0 else -1
+    if _same_symbolic(a, b):
+        return 0
+    digits = difference.evalf(60)
+    if not digits.is_real or abs(digits) < 10**-50:
+        raise LanguageError("two expressions are too near to each other to be ordered")
+    return 1 if digits > 0 else -1
+
+
+def contains(item: Value, whole: Value) -> bool:
+    """Whether a list holds the item, a text the piece, a record the name."""
+    if type(whole) is list and type(item) in SIMPLE:
+        return item in whole
+    if isinstance(whole, str):
+        if not isinstance(item, str):
+            raise LanguageError(f"a text holds no {kind_of(item)}", "use `str` or an f-string")
+        return item in whole
+    if isinstance(whole, (list, Record)):
+        return any(_equal_inside(item, held) for held in whole) if is_symbolic(item) else item in whole
+    if isinstance(whole, bytes) and isinstance(item, (bytes, int)):
+        return item in whole
+    raise LanguageError(f"`in` needs a list, text or record; this is {described(whole)}")
+
+
+def lacks(item: Value, whole: Value) -> bool:
+    """Whether the item is not in the list, text or record."""
+    return not contains(item, whole)
+
+
+def item_of(whole: Value, place: Value) -> Value:
+    """The element at a place of a list or text, or the field of a record."""
+    if type(place) is not int or type(whole) not in PLACED:
+        if isinstance(whole, Record):
+            return field(whole, place)
+        if type(place) is not int:
+            raise LanguageError(f"a place in {described(whole)} is an integer; this is {described(place)}")
+        raise LanguageError(f"{described(whole)} has no places")
+    try:
+        return whole[place]
+    except IndexError:
+        raise LanguageError(f"place {place} is outside {described(whole)} of length {len(whole)}") from None
+
+
+PLACED = frozenset({list, str, bytes})
+BOUNDS = frozenset({int, type(None)})
+
+
+def slice_of(whole: Value, start: Value, stop: Value, step: Value) -> Value:
+    """A part of a list, text or bytes."""
+    if step is None and type(start) in BOUNDS and type(stop) in BOUNDS and type(whole) in PLACED:
+        return whole[start:stop]
+    if not isinstance(whole, (list, str, bytes)):
+        raise LanguageError(f"{described(whole)} has no parts")
+    if not BOUNDS.issuperset((type(start), type(stop), type(step))) or step == 0:
+        raise LanguageError("the bounds of a part are integers, and its step is not 0")
+    return whole[start:stop:step]
+
+
+def field(whole: Value, name: Value) -> Value:
+    """The named field of a record."""
+    try:
+        if type(whole) is Record:
+            return whole[name]
+    except KeyError:
+        pass
+    if not isinstance(whole, Record):
+        raise LanguageError(f"{described(whole)} has no fields", "only records have; there are no methods")
+    if name not in whole:
+        raise LanguageError(f"the record has no field `{name}`", names_help(str(name), whole))
+    return whole[name]
+
+
+def record(names: Iterable[str], values: Iterable[Value]) -> Record:
+    """A record of the names and values."""
+    return Record(zip(names, values, strict=True))
+
+
+def joined(*parts: Value) -> str:
+    """The parts of an f-string as one text."""
+    text = "".join([part if type(part) is str else plain(part) for part in parts])
+    return text if len(text) <= TEXT_LENGTH else str(_bounded(text))
+
+
+def steps(items: Value) -> Any:
+    """The items to loop over, charged to the budget of the evaluation."""
+    if not isinstance(items, (list, str, bytes, Record)):
+        raise LanguageError(f"{described(items)} cannot be looped over")
+    charge(len(items) + 1)
+    return items
+
+
+def rows_together(together: Callable[..., Value], *lists: Value) -> Any:
+    """What `steps` gives for the library's `zip` of the lists, to loops that take each row apart at once."""
+    if not LISTS.issuperset(map(type, lists)):
+        return steps(together(*lists))
+    charge(len(lists[0]) + min(map(len, lists)) + 1)
+    return zip(*lists, strict=False)
+
+
+def numbered(counted: Callable[..., Value], items: Value, *start: Value) -> Any:
+    """What `steps` gives for the library's `enumerate` of the items, to loops that take each row apart at once."""
+    if start or type(items) is not list:
+        return steps(counted(items, *start))
+    charge(2 * len(items) + 1)
+    return enumerate(items)
+
+
+LISTS = frozenset({list})
+
+
+def every(values: Iterable[Value]) -> bool:
+    """Whether all values are true; each must be a boolean."""
+    for value in values:  # noqa: SIM110 - `all` would call for each value, in twice the time
+        if value is not True and not truth(value):
+            return False
+    return True
+
+
+def some(values: Iterable[Value]) -> bool:
+    """Whether a value is true; each must be a boolean."""
+    for value in values:  # noqa: SIM110
+        if value is not False and truth(value):
+            return True
+    return False
+
+
+def truth(value: Value) -> bool:
+    """The boolean itself; what is not a boolean is an error."""
+    if value is True or value is False:
+        return value
+    raise LanguageError(f"true or false is needed here; this is {described(value)}", "compare it with something")
+
+
+def is_number(value: Value) -> bool:
+    """Whether the value is an exact number (booleans are not)."""
+    return type(value) in RATIONAL or (type(value) is not bool and is_symbolic(value))
+
+
+def symbolic(value: Value) -> Any:
+    """The number as sympy's."""
+    import sympy
+
+    if isinstance(value, int):
+        return sympy.Integer(value)
+    if isinstance(value, Fraction):
+        return sympy.Rational(value.numerator, value.denominator)
+    return value
+
+
+class Operator(NamedTuple):
+    """An operator of arithmetic: on any two numbers of one library, on decimals, and on sympy's simplest numbers.
+
+    Of decimals it makes the top and the bottom of the result, which has finite decimals as well, of those of both
+    operands; of sympy's numbers it gives None for all but the simplest.
+    """
+
+    word: str
+    exact: Callable[[Any, Any], Any]
+    of_decimals: Callable[[int, int, int, int], tuple[int, int]] | None
+    of_symbols: Callable[[Any, Any], Any | None]
+
+
+SUM = Operator("add", add_, lambda a, b, c, d: (a * d + c * b, b * d), irrationals.total)
+DIFFERENCE = Operator("subtract", sub, lambda a, b, c, d: (a * d - c * b, b * d), irrationals.difference)
+PRODUCT = Operator("multiply", mul, lambda a, b, c, d: (a * c, b * d), irrationals.product)
+QUOTIENT = Operator("divide", _quotient, None, irrationals.quotient)
+DECIMALS = frozenset({int, ExactDecimal})
+
+
+def _arithmetic(operator: Operator, a: Value, b: Value) -> Value:
+    a, b = int(a) if type(a) is bool else a, int(b) if type(b) is bool else b
+    if type(a) not in RATIONAL or type(b) not in RATIONAL:
+        if not (is_number(a) and is_number(b)):
+            raise _unfit(operator.word, a, b)
+        made = operator.of_symbols(a, b)
+        return normal(operator.exact(symbolic(a), symbolic(b))) if made is None else made
+    if _bits(a) + _bits(b) > SIZE.bits:
+        raise too_large()
+    if operator.of_decimals and type(a) in DECIMALS and type(b) in DECIMALS:
+        return quotient_in_decimals(*operator.of_decimals(a.numerator, a.denominator, b.numerator, b.denominator))
+    return _kept(operator.exact(a, b), a, b)
+
+
+def _kept(result: Any, a: Value, b: Value) -> Value:
+    """The result as a decimal where an operand was one and its expansion ends."""
+    if type(result) is Fraction and (type(a) is ExactDecimal or type(b) is ExactDecimal):
+        return decimal(result) if has_finite_decimals(result) else result
+    return normal(result)
+
+
+def _are_rational(a: Value, b: Value) -> bool:
+    return (type(a) is bool or type(a) in RATIONAL) and (type(b) is bool or type(b) in RATIONAL)
+
+
+def _repeated(whole: Any, times: int) -> Any:
+    limit = LIST_LENGTH if isinstance(whole, list) else TEXT_LENGTH
+    if len(whole) * max(times, 0) > limit:
+        raise LanguageError(f"{described(whole)} longer than {limit}", code="E502")
+    return whole * times
+
+
+def _bounded(whole: Any) -> Any:
+    limit = LIST_LENGTH if isinstance(whole, list) else TEXT_LENGTH
+    if len(whole) > limit:
+        raise LanguageError(f"{described(whole)} longer than {limit}", code="E502")
+    return whole
+
+
+def _no_division() -> Any:
+    raise LanguageError("division by zero: no finite answer", code="E504")
+
+
+def _unfit(word: str, a: Value, b: Value) -> LanguageError:
+    mend = "use an f-string to put numbers into text" if str in (type(a), type(b)) else None
+    return LanguageError(f"cannot {word} {kind_of(a)} and {kind_of(b)}", mend)

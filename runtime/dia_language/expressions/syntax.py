@@ -1,0 +1,373 @@
+"""The syntax of expressions: an allow-list over Python's, and the names that an expression uses.
+
+An unknown kind of syntax is refused; every fault has its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from dia_language.diagnostics import DiaError, Diagnostic, Position
+from dia_language.functions import library
+from dia_language.numbers.values import Value
+
+TEXT_LIMIT = 20_000
+RESERVED = frozenset({"answer", "reply", "it", "index", "true", "false", "none", "True", "False", "None"})
+CONSTANTS = frozenset(
+    {"pi", "letters", "digits", "lower_letters", "upper_letters", "hex_digits", "punctuation", "printable"}
+)
+LITERALS: dict[str, Value] = {"true": True, "false": False, "none": None}
+
+
+class Located(Protocol):
+    """A text that knows where each of its characters stands in a file."""
+
+    @property
+    def text(self) -> str: ...
+
+    def place(self, offset: int) -> Position | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """A text from no file."""
+
+    text: str
+
+    def place(self, offset: int) -> Position | None:
+        """No place."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A name that an expression uses, and where."""
+
+    name: str
+    offset: int
+    arguments: int = 0
+
+
+@dataclass(slots=True)
+class Parsed:
+    """An expression whose syntax is allowed, with the free names and the functions that it uses."""
+
+    source: Located
+    tree: ast.expr
+    names: list[Use] = field(default_factory=list)
+    calls: list[Use] = field(default_factory=list)
+    function_names: list[Use] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+
+    def offset(self, node: ast.AST) -> int:
+        """Where in the source's text the node begins, in characters."""
+        return offset_in(self.source.text, self.starts, getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
+
+
+def parse(source: Located) -> Parsed:
+    """The parsed expression. Raises DiaError with a position for any syntax that the language does not have."""
+    text = source.text
+    if len(text) > TEXT_LIMIT:
+        raise fault(source, 0, "E302", f"an expression longer than {TEXT_LIMIT} characters")
+    _check_brackets(source)
+    bracketed, starts = wrapped(text)
+    try:
+        tree = ast.parse(bracketed, mode="eval").body
+        if isinstance(tree, ast.Tuple) and not tree.elts and (tree.lineno, tree.col_offset) == (1, 0):
+            raise fault(source, 0, "E301", "an empty expression")
+        parsed = Parsed(source, tree, starts=starts)
+        _Reader(parsed).visit(tree, frozenset())
+    except SyntaxError as error:
+        raise _syntax(source, starts, error) from None
+    except (RecursionError, MemoryError):
+        raise fault(source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
+    except ValueError as error:
+        raise fault(source, 0, "E301", *_syntax_words(str(error))) from None
+    return parsed
+
+
+def wrapped(text: str) -> tuple[str, list[int]]:
+    """The text in brackets, so that it may take several lines, and where each line begins in it."""
+    starts, end = [-1], text.find("\n")
+    while end >= 0:
+        starts.append(end + 1)
+        end = text.find("\n", end + 1)
+    return f"({text}\n)", starts
+
+
+def offset_in(text: str, starts: list[int], line: int, column: int) -> int:
+    """Characters before a place that Python counts in lines and UTF-8 bytes of the wrapped text."""
+    if line > len(starts):
+        return len(text.rstrip())
+    start = starts[line - 1]
+    if text.isascii():
+        return max(0, min(len(text), start + column))
+    head = "(" + text if start < 0 else text[start:]
+    before = head.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace")
+    return max(0, min(len(text), start + len(before)))
+
+
+def _check_brackets(source: Located) -> None:
+    """Refuses brackets that do not match, which the added brackets would hide or Python would tell elsewhere."""
+    if _surely_match(source.text):
+        return
+    starts = wrapped(source.text)[1]
+    opened: list[tuple[str, int]] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+            if token.type != tokenize.OP or token.string not in BRACKETS:
+                continue
+            at = max(starts[token.start[0] - 1], 0) + token.start[1]
+            if token.string in "([{":
+                opened.append((token.string, at))
+            elif not opened:
+                raise fault(source, at, "E301", f"a `{token.string}` that nothing opened")
+            elif BRACKETS[token.string] != (last := opened.pop()[0]):
+                raise fault(source, at, "E301", f"a `{token.string}` that closes a `{last}`")
+    except (tokenize.TokenError, IndentationError, SyntaxError) as error:
+        if "EOF in multi-line statement" not in str(error):
+            return  # Python's parser says what is wrong, and where
+    if opened:
+        raise fault(source, opened[-1][1], "E301", f"a `{opened[-1][0]}` that nothing closes")
+
+
+def _surely_match(text: str) -> bool:
+    """Whether the brackets match, as far as can be told without Python's own reader, which takes ten times as long."""
+    if "#" in text or "\\" in text or '"""' in text or "'''" in text:
+        return False
+    opened: list[str] = []
+    for sign in SIGNS.findall(TEXTS.sub("", text)):
+        if sign in "([{":
+            opened.append(sign)
+        elif sign in "\"'" or not opened or opened.pop() != BRACKETS[sign]:
+            return False
+    return not opened
+
+
+TEXTS = re.compile(r"""["][^"\n]*["]|'[^'\n]*'""")
+SIGNS = re.compile(r"""[][(){}"']""")
+BRACKETS = {"(": "", "[": "", "{": "", ")": "(", "]": "[", "}": "{"}
+
+
+def fault(source: Located, offset: int, code: str, message: str, help: str | None = None) -> DiaError:
+    """An error at a character of the source."""
+    return DiaError(Diagnostic(code, message, source.place(offset), help))
+
+
+def _syntax(source: Located, starts: list[int], error: SyntaxError) -> DiaError:
+    line, column = error.lineno or 1, (error.offset or 1) - 1
+    at = len(source.text) if line > len(starts) else max(0, starts[line - 1] + column)
+    message, mend = _syntax_words(error.msg or "")
+    return fault(source, min(at, len(source.text.rstrip())), "E301", message, mend)
+
+
+def _syntax_words(problem: str) -> tuple[str, str | None]:
+    for words, message, mend in SYNTAX_WORDS:
+        if words in problem:
+            return message, mend
+    return "not an expression", "expressions are Python's: `and`, `or`, `not`, `==`, `a if b else c`"
+
+
+# Python's words -> ours and the mend; the first that occurs in the problem decides
+SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
+    ("unterminated", "a text that is not closed", "texts stand between quotes of one kind, on one line"),
+    ("instead of '='", "`=` is not part of an expression", "compare with `==`; name a value under `let`"),
+    ("integer string conversion", "a number with too many digits", "build it by an expression such as 10**5000"),
+    ("leading zeros", "a number that begins with 0", "drop the zero, or quote it if it is text"),
+    ("invalid decimal literal", "a number that runs into a word", "a name begins with a letter; `*` multiplies"),
+    ("forgot a comma", "two values with nothing between them", "put a comma or an operator between them"),
+    ("invalid character", "a character that expressions do not have", "use plain operators and straight quotes"),
+    ("invalid non-printable", "a character that nobody sees", "remove it"),
+    ("expected 'else'", "an `if` without its `else`", "write `a if condition else b`"),
+    ("f-string", "an f-string that cannot be read", "write braces that are text as {{ and }}"),
+    ("too many nested parentheses", "an expression that is nested too deep", "split it with `let`"),
+)
+
+BINARY: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide",
+    ast.Mod: "modulo", ast.Pow: "power", ast.BitAnd: "bit_and", ast.BitOr: "bit_or", ast.BitXor: "bit_xor",
+    ast.LShift: "shift_left", ast.RShift: "shift_right",
+}  # fmt: skip
+UNARY: dict[type[ast.AST], str] = {ast.USub: "negate", ast.UAdd: "identity", ast.Invert: "bit_not"}
+COMPARED: dict[type[ast.AST], str] = {
+    ast.Eq: "equal", ast.NotEq: "unequal", ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater",
+    ast.GtE: "greater_equal", ast.In: "contains", ast.NotIn: "lacks",
+}  # fmt: skip
+
+REFUSED: dict[type[ast.AST], tuple[str, str | None]] = {
+    ast.Lambda: ("`lambda` is not part of the language", "name a function under `functions`"),
+    ast.NamedExpr: ("`:=` is not part of the language", "name the value under `let`"),
+    ast.Dict: ("a record is written with texts as keys", "{'name': value}"),
+    ast.Set: ("braces do not make a set", "set([...])"),
+    ast.SetComp: ("braces do not make a set", "set([... for ... in ...])"),
+    ast.DictComp: ("records are written out, not computed", None),
+    ast.Starred: ("`*` before a value is not part of the language", "lists join with +"),
+    ast.Is: ("`is` is not part of the language", "use =="),
+    ast.IsNot: ("`is not` is not part of the language", "use !="),
+    ast.MatMult: ("`@` is not part of the language", "use dot or matrix_multiply"),
+    ast.Await: ("`await` is not part of the language", None),
+    ast.Yield: ("`yield` is not part of the language", None),
+    ast.YieldFrom: ("`yield` is not part of the language", None),
+}
+
+
+class _Reader:
+    """Walks a syntax tree, refuses what is not allowed and notes the names."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+
+    def refuse(self, node: ast.AST, message: str, help: str | None = None) -> DiaError:
+        return fault(self.parsed.source, self.parsed.offset(node), "E302", message, help)
+
+    def visit(self, node: ast.AST, bound: frozenset[str]) -> None:
+        kind = type(node)
+        visit = VISITS.get(kind)
+        if visit is None:
+            raise self.refuse(node, *REFUSED.get(kind, (f"{kind.__name__} is not part of the language", None)))
+        visit(self, node, bound)
+
+    def visit_BoolOp(self, node: ast.BoolOp, bound: frozenset[str]) -> None:
+        for value in node.values:
+            self.visit(value, bound)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp, bound: frozenset[str]) -> None:
+        self.visit(node.operand, bound)
+
+    def visit_IfExp(self, node: ast.IfExp, bound: frozenset[str]) -> None:
+        self.visit(node.test, bound)
+        self.visit(node.body, bound)
+        self.visit(node.orelse, bound)
+
+    def visit_Compare(self, node: ast.Compare, bound: frozenset[str]) -> None:
+        self.visit(node.left, bound)
+        for sign in node.ops:
+            if type(sign) in REFUSED:
+                raise self.refuse(node, *REFUSED[type(sign)])
+        for operand in node.comparators:
+            self.visit(operand, bound)
+
+    def visit_List(self, node: ast.List | ast.Tuple, bound: frozenset[str]) -> None:
+        for item in node.elts:
+            self.visit(item, bound)
+
+    visit_Tuple = visit_List
+
+    def visit_Slice(self, node: ast.Slice, bound: frozenset[str]) -> None:
+        for part in (node.lower, node.upper, node.step):
+            if part is not None:
+                self.visit(part, bound)
+
+    def visit_BinOp(self, node: ast.BinOp, bound: frozenset[str]) -> None:
+        if type(node.op) not in BINARY:
+            raise self.refuse(node, *REFUSED[type(node.op)])
+        self.visit(node.left, bound)
+        self.visit(node.right, bound)
+
+    def visit_Subscript(self, node: ast.Subscript, bound: frozenset[str]) -> None:
+        self.visit(node.value, bound)
+        if isinstance(node.slice, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.slice.elts):
+            raise self.refuse(node.slice, "one slice at a time", "slice the parts: `[row[1:] for row in rows]`")
+        self.visit(node.slice, bound)
+
+    def visit_Name(self, node: ast.Name, bound: frozenset[str]) -> None:
+        self.check_name(node, node.id)
+        if node.id not in bound:
+            self.parsed.names.append(Use(node.id, self.parsed.offset(node)))
+
+    def check_name(self, node: ast.AST, name: str) -> None:
+        if name.startswith("_"):
+            raise self.refuse(node, "names that start with _ are not allowed")
+        if not name.isascii():
+            raise self.refuse(node, f"the name `{name}` has letters outside a to z")
+
+    def visit_Constant(self, node: ast.Constant, bound: frozenset[str]) -> None:
+        if isinstance(node.value, (complex, bytes)) or node.value is ...:
+            mend = 'write hexadecimal text and from_hex("...")' if isinstance(node.value, bytes) else None
+            raise self.refuse(node, "not a value of the language", mend)
+        if isinstance(node.value, str) and not is_encodable(node.value):
+            raise self.refuse(node, "a text with half of a character (a surrogate)", "write the whole character")
+
+    def visit_Attribute(self, node: ast.Attribute, bound: frozenset[str]) -> None:
+        self.visit(node.value, bound)
+        name = ast.Name(node.attr, lineno=node.end_lineno or 1, col_offset=(node.end_col_offset or 0) - len(node.attr))
+        self.check_name(name, node.attr)
+
+    def visit_Dict(self, node: ast.Dict, bound: frozenset[str]) -> None:
+        for key, value in zip(node.keys, node.values, strict=True):
+            if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+                raise self.refuse(key or node, *REFUSED[ast.Dict])
+            self.visit(value, bound)
+
+    def visit_Call(self, node: ast.Call, bound: frozenset[str]) -> None:
+        if isinstance(node.func, ast.Attribute):
+            name, mend = node.func.attr, "write `f(x)`, not `x.f()`"
+            mend = f"write `{name}(x)`, not `x.{name}()`" if name in library() else mend
+            raise self.refuse(node.func, "method calls are not part of the language", mend)
+        if not isinstance(node.func, ast.Name):
+            raise self.refuse(node, "only functions can be called, by their names")
+        if node.keywords:
+            raise self.refuse(node.keywords[0], "arguments have no names here", "give them in order")
+        self.check_name(node.func, node.func.id)
+        self.parsed.calls.append(Use(node.func.id, self.parsed.offset(node.func), len(node.args)))
+        places = _function_places(node.func.id)
+        for at, argument in enumerate(node.args):
+            if at in places and isinstance(argument, ast.Name) and argument.id not in bound:
+                self.check_name(argument, argument.id)
+                self.parsed.function_names.append(Use(argument.id, self.parsed.offset(argument)))
+            else:
+                self.visit(argument, bound)
+
+    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp, bound: frozenset[str]) -> None:
+        inner = bound
+        for part in node.generators:
+            if part.is_async:
+                raise self.refuse(node, "`async` is not part of the language")
+            self.visit(part.iter, inner)
+            inner = inner | self.targets(part.target)
+            for condition in part.ifs:
+                self.visit(condition, inner)
+        self.visit(node.elt, inner)
+
+    visit_GeneratorExp = visit_ListComp
+
+    def targets(self, node: ast.expr) -> frozenset[str]:
+        if isinstance(node, ast.Name):
+            self.check_name(node, node.id)
+            if node.id in RESERVED:
+                raise self.refuse(node, f"`{node.id}` is reserved")
+            return frozenset({node.id})
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return frozenset().union(*(self.targets(item) for item in node.elts))
+        raise self.refuse(node, "a loop runs over names")
+
+    def visit_JoinedStr(self, node: ast.JoinedStr, bound: frozenset[str]) -> None:
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                if part.conversion != -1 or part.format_spec is not None:
+                    mend = "use `decimal`, `grouped`, `pad_left` or `hex`"
+                    raise self.refuse(node, "f-strings have no format widths or conversions here", mend)
+                self.visit(part.value, bound)
+
+
+VISITS: dict[type[ast.AST], Callable[[_Reader, Any, frozenset[str]], None]] = {
+    getattr(ast, name.removeprefix("visit_")): method
+    for name, method in vars(_Reader).items()
+    if name.startswith("visit_")
+}
+
+
+def _function_places(name: str) -> frozenset[int]:
+    known = library().get(name)
+    return known.function_arguments if known else frozenset()
+
+
+def is_encodable(text: str) -> bool:
+    """Whether the text can be written as UTF-8: it holds no half of a surrogate pair."""
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)

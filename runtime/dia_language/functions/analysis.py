@@ -1,0 +1,121 @@
+"""Analysis: integrals with proven digits, arc lengths, Taylor series and Laplace transforms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions import operators
+from dia_language.functions import calculus
+from dia_language.functions.closed_forms import attempted, closed, require_symbol
+from dia_language.functions.kinds import Expression, Number
+from dia_language.numbers.certified import SPARE_DIGITS, interval
+from dia_language.numbers.values import normal
+
+TERMS = 30
+CHECKED_DIGITS = 5
+
+
+def definite_integral(expression: Expression, symbol: Expression, low: Number, high: Number) -> Number:
+    """Integral of the expression between two finite bounds as an exact number, also where no closed form exists.
+
+    Polynomials with rational coefficients give a rational number, all others a number whose digits `round_to`
+    proves: its bounds come from Taylor series in interval arithmetic. The expression is made of rational powers,
+    exp, log, sin, cos and tan, and is smooth between the bounds and at them, or it is an error. For a closed form
+    take `integrate`. Source: Moore, Interval Analysis (1966), chapter 8.
+
+    >>> from dia_language.functions.arithmetic import round_to
+    >>> from dia_language.functions.calculus import exp, symbol
+    >>> x = symbol("x")
+    >>> str(round_to(definite_integral(exp(-(x**2)), x, 0, 1), 10)), definite_integral(x**2, x, 0, 3)
+    ('0.7468241328', 9)
+    """
+    import sympy
+
+    held = operators.symbolic(expression)
+    require_symbol(symbol)
+    if held.free_symbols - {symbol} or any(operators.symbolic(end).free_symbols for end in (low, high)):
+        raise LanguageError("`definite_integral` needs an expression and bounds without other symbols")
+    exact = calculus.rational_integral(held, symbol, low, high)
+    if exact is not None:
+        return normal(exact)
+    found = sympy.Integral(held, (symbol, operators.symbolic(low), operators.symbolic(high)))
+    if interval(found, SPARE_DIGITS) is None and interval(found, CHECKED_DIGITS) is None:  # rounding asks for the first
+        raise LanguageError(
+            "the integral cannot be bounded: the expression is not shown to be smooth between the bounds", code="E504"
+        )
+    return found
+
+
+def arc_length(expression: Expression, symbol: Expression, low: Number, high: Number) -> Number:
+    """Length of the graph of the expression between two finite bounds, as an exact number.
+
+    The integral of sqrt(1 + derivative**2); limits and digits as for `definite_integral`.
+
+    >>> from dia_language.functions.arithmetic import round_to
+    >>> from dia_language.functions.calculus import symbol
+    >>> x = symbol("x")
+    >>> str(round_to(arc_length(x**3, x, 0, 1), 6)), arc_length(3 * x / 4, x, 0, 8)
+    ('1.547866', 10)
+    """
+    import sympy
+
+    slope = operators.symbolic(calculus.differentiate(expression, symbol))
+    return definite_integral(sympy.sqrt(1 + slope**2), symbol, low, high)
+
+
+def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -> list[Expression]:
+    """First coefficients of the Taylor series of the expression around the point `at`, the constant first.
+
+    From 1 to 30 terms. An error where the expression has no such series there.
+
+    >>> from dia_language.functions.calculus import exp, symbol
+    >>> x = symbol("x")
+    >>> taylor(exp(x), x, 0, 4), taylor(1 / x, x, 1, 3)
+    ([1, 1, Fraction(1, 2), Fraction(1, 6)], [1, -1, 1])
+    """
+    require_symbol(symbol)
+    if not 1 <= terms <= TERMS:
+        raise LanguageError(f"`taylor` gives 1 to {TERMS} terms", code="E501" if terms < 1 else "E502")
+    shifted = operators.symbolic(expression).subs(symbol, symbol + operators.symbolic(at))
+    found = attempted("Taylor series", lambda: shifted.series(symbol, 0, terms).removeO().expand())
+    if not found.is_polynomial(symbol):
+        raise LanguageError("the expression has no Taylor series at this point", code="E504")
+    return [normal(found.coeff(symbol, power)) for power in range(terms)]
+
+
+def laplace(expression: Expression, symbol: Expression, s: Expression) -> Expression:
+    """Laplace transform of the expression in the symbol at s, which is a number or another symbol.
+
+    The integral of expression * exp(-s * symbol) from 0 to infinity. An error where it does not converge, and
+    where the computer algebra finds no closed form.
+
+    >>> from dia_language.functions.calculus import exp, symbol
+    >>> t = symbol("t")
+    >>> laplace(t**2 * exp(-3 * t), t, 2), laplace(t, t, symbol("s"))
+    (Fraction(2, 125), s**(-2))
+    """
+    import sympy
+
+    require_symbol(symbol)
+    if operators.symbolic(s) == symbol:
+        raise LanguageError("`laplace` needs `s` to be a number or another symbol")
+    place = sympy.Dummy("s")
+    transform = attempted(
+        "Laplace transform", lambda: sympy.laplace_transform(operators.symbolic(expression), symbol, place)
+    )
+    found, abscissa = _transform(transform)
+    put = operators.symbolic(s)
+    if not put.free_symbols and not abscissa.free_symbols and not operators.less(normal(abscissa), s):
+        raise LanguageError("the Laplace integral does not converge at this `s`", code="E504")
+    return closed("Laplace transform", found.subs(place, put))
+
+
+def _transform(transform: Any) -> tuple[Any, Any]:
+    """The transform and the number above which it converges; -1/0 is written as a very small number."""
+    import sympy
+
+    if not isinstance(transform, tuple) or transform[0].has(sympy.LaplaceTransform):
+        raise LanguageError("the Laplace transform has no closed form that the computer algebra finds", code="E504")
+    found, abscissa = transform[0], transform[1]
+    return found, sympy.Integer(-(10**100)) if abscissa is sympy.S.NegativeInfinity else abscissa

@@ -1,0 +1,353 @@
+"""Algebra and calculus on symbolic expressions, which are sympy's. Text is never handed to sympy."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import INTEGER_BITS
+from dia_language.functions.closed_forms import attempted, closed, no_closed_form, require_symbol
+from dia_language.functions.kinds import Endpoint, Expression, Number
+from dia_language.functions.ordering import order
+from dia_language.numbers.values import normal
+
+TERMS = 10_000
+FEW, SHORT = 100, 1_000  # coefficients, and bits of each number, of an integral that is reckoned by whole numbers
+FRACTIONS = frozenset({int, Fraction})
+SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+
+
+def symbol(name: str) -> Expression:
+    """Symbol of that name, to build expressions of.
+
+    The name has letters and digits only and begins with a letter.
+
+    >>> symbol("x") ** 2 + 1
+    x**2 + 1
+    """
+    import sympy
+
+    if not SYMBOL.fullmatch(name):
+        raise LanguageError("the name of a symbol has letters and digits only and begins with a letter")
+    return sympy.Symbol(name)
+
+
+def exp(x: Number) -> Expression:
+    """Exponential function of the number or expression; exp(1) is Euler's number.
+
+    >>> exp(0), exp(symbol("x"))
+    (1, exp(x))
+    """
+    return _elementary("exp", x)
+
+
+def log(x: Number) -> Expression:
+    """Natural logarithm of the number or expression.
+
+    An error for 0, which has none.
+
+    >>> log(1), log(exp(3))
+    (0, 3)
+    """
+    return _elementary("log", x)
+
+
+def sin(x: Number) -> Expression:
+    """Sine of the angle in radians.
+
+    >>> sin(symbol("x")), sin(0)
+    (sin(x), 0)
+    """
+    return _elementary("sin", x)
+
+
+def cos(x: Number) -> Expression:
+    """Cosine of the angle in radians.
+
+    >>> cos(symbol("x")), cos(0)
+    (cos(x), 1)
+    """
+    return _elementary("cos", x)
+
+
+def tan(x: Number) -> Expression:
+    """Tangent of the angle in radians.
+
+    >>> tan(symbol("x")), tan(0)
+    (tan(x), 0)
+    """
+    return _elementary("tan", x)
+
+
+def atan(x: Number) -> Expression:
+    """Angle in radians between -pi/2 and pi/2 that has the tangent x.
+
+    >>> atan(1)
+    pi/4
+    """
+    return _elementary("atan", x)
+
+
+def _elementary(name: str, x: Number) -> Any:
+    import sympy
+
+    return normal(getattr(sympy, name)(operators.symbolic(x)))
+
+
+def expand(expression: Expression) -> Expression:
+    """Expression multiplied out into a sum of products.
+
+    At most about 10,000 terms.
+
+    >>> expand((symbol("x") + 1) ** 2)
+    x**2 + 2*x + 1
+    """
+    held = operators.symbolic(expression)
+    if (terms := _terms(held)) > TERMS:
+        raise LanguageError(f"`expand` might give more than {TERMS} terms", code="E502")
+    charge(terms)
+    return normal(held.expand())
+
+
+def _terms(expression: Any) -> int:
+    """Upper bound on the terms of the expanded expression."""
+    if expression.is_Add:
+        return sum(map(_terms, expression.args))
+    if expression.is_Mul:
+        return math.prod(map(_terms, expression.args))
+    if expression.is_Pow and expression.exp.is_Integer:
+        terms, power = _terms(expression.base), abs(int(expression.exp))
+        return math.comb(min(terms, TERMS) + power - 1, min(power, TERMS)) if terms > 1 else 1
+    return max(1, sum(map(_terms, expression.args)))
+
+
+def substitute(expression: Expression, symbol: Expression, value: Expression) -> Expression:
+    """Expression with the value in place of the symbol.
+
+    Refused where numbers of more than 1,000,000 bits might arise.
+
+    >>> x = symbol("x")
+    >>> substitute(x**2 + x, x, 3)
+    12
+    """
+    held, put = operators.symbolic(expression), operators.symbolic(value)
+    if _bits(held, require_symbol(symbol), _bits(put)) > INTEGER_BITS:
+        raise LanguageError(f"`substitute` might give more than {INTEGER_BITS} bits", code="E502")
+    return normal(held.subs(symbol, put))
+
+
+def _bits(expression: Any, symbol: Any = None, size: int = 0) -> int:
+    """Upper bound on the bits of the numbers in the expression, with `size` bits in place of the symbol."""
+    if expression.is_Rational:
+        return max(int(expression.p).bit_length(), int(expression.q).bit_length())
+    if expression == symbol:
+        return size
+    parts = [_bits(part, symbol, size) for part in expression.args]
+    if expression.is_Pow:
+        if expression.exp.is_Integer:
+            return parts[0] * abs(int(expression.exp))
+        return parts[0] * 2 ** min(parts[1], 40) if parts[0] > 1 else parts[0]
+    if expression.is_Add or expression.is_Mul:
+        return sum(parts) + len(parts)
+    return max(parts, default=0)
+
+
+def differentiate(expression: Expression, symbol: Expression) -> Expression:
+    """Derivative of the expression by the symbol.
+
+    >>> x = symbol("x")
+    >>> differentiate(x**3 + sin(x), x)
+    3*x**2 + cos(x)
+    """
+    return closed("derivative", operators.symbolic(expression).diff(require_symbol(symbol)))
+
+
+def integrate(expression: Expression, symbol: Expression, low: Endpoint = None, high: Endpoint = None) -> Expression:
+    """Integral of the expression by the symbol: an antiderivative without a constant, or between two bounds.
+
+    A bound is a number, an expression, or the text infinity or -infinity. An error where the computer algebra
+    finds no closed form or the integral has no finite value.
+
+    >>> x = symbol("x")
+    >>> integrate(x**2, x), integrate(exp(-x), x, 0, "infinity")
+    (x**3/3, 1)
+    """
+    import sympy
+
+    if (low is None) != (high is None):
+        raise LanguageError("`integrate` takes both bounds or none")
+    held = operators.symbolic(expression)
+    found = rational_integral(held, require_symbol(symbol), low, high)
+    if found is not None:
+        return found
+    over = require_symbol(symbol) if low is None else (require_symbol(symbol), _endpoint(low), _endpoint(high))
+    return closed("integral", attempted("integral", lambda: sympy.integrate(held, over)))
+
+
+def rational_integral(held: Expression, over: Expression, low: Endpoint, high: Endpoint) -> Expression | None:
+    """The integral of a polynomial with rational coefficients between rational bounds or none; None for others.
+
+    The general method gives the same in thirty times the time.
+    """
+    import sympy
+
+    if not all(end is None or isinstance(end, (int, Fraction)) for end in (low, high)):
+        return None
+    if not held.free_symbols <= {over} or not held.is_polynomial(over):
+        return None
+    polynomial = sympy.Poly(held, over)
+    if not (polynomial.domain.is_ZZ or polynomial.domain.is_QQ):
+        return None
+    whole = polynomial.integrate()
+    if low is None or high is None:
+        return whole.as_expr()
+    return whole.eval(operators.symbolic(high)) - whole.eval(operators.symbolic(low))
+
+
+def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expression:
+    """Limit of the expression as the symbol goes to the target: a number, or the text infinity or -infinity.
+
+    An error where the limits from the two sides differ, where there is none, or where it is not finite.
+
+    >>> x = symbol("x")
+    >>> limit(sin(x) / x, x, 0), limit((x + 1) / x, x, "infinity")
+    (1, 1)
+    """
+    import sympy
+
+    held, end = operators.symbolic(expression), _endpoint(target)
+    sides = "+" if end.is_infinite else "+-"
+    found = attempted("limit", lambda: sympy.limit(held, require_symbol(symbol), end, sides))
+    if found.has(sympy.AccumBounds):
+        raise LanguageError("there is no limit: the expression swings", code="E504")
+    return closed("limit", found)
+
+
+def solve(expression: Expression, symbol: Expression) -> list[Expression]:
+    """Values of the symbol at which the expression is 0, each once: the real ones in ascending order first.
+
+    Of polynomials all complex roots, of other expressions the real ones. An error where there are endless
+    many, or the computer algebra finds no closed form.
+
+    >>> x = symbol("x")
+    >>> solve(x**2 - 5*x + 6, x), solve(x**2 - 2, x)
+    ([2, 3], [-sqrt(2), sqrt(2)])
+    """
+    import sympy
+
+    held, unknown = operators.symbolic(expression), require_symbol(symbol)
+    found = attempted("solution", lambda: _roots(held, unknown) or _solutions(held, unknown))
+    solutions = [closed("solution", solution) for solution in sorted(found, key=sympy.default_sort_key)]
+    real = [solution for solution in solutions if _is_real(solution)]
+    others = [solution for solution in solutions if not _is_real(solution)]
+    return [real[place] for place in order(real)] + others
+
+
+def _roots(held: Any, unknown: Any) -> list[Any]:
+    """All roots of a polynomial with rational coefficients; none where the expression is none."""
+    import sympy
+
+    polynomial = held.as_poly(unknown)
+    if polynomial is None or not (polynomial.domain.is_ZZ or polynomial.domain.is_QQ) or polynomial.is_ground:
+        return []
+    found = sympy.roots(polynomial)
+    if sum(found.values()) < polynomial.degree():
+        raise no_closed_form("solution")
+    return list(found)
+
+
+def _solutions(held: Any, unknown: Any) -> list[Any]:
+    import sympy
+
+    domain = sympy.S.Complexes if held.is_polynomial(unknown) else sympy.S.Reals
+    found = sympy.solveset(held, unknown, domain)
+    if found is sympy.S.EmptySet:
+        return []
+    if not isinstance(found, sympy.FiniteSet):
+        raise LanguageError("no finite list of solutions has a closed form", code="E504")
+    return list(found)
+
+
+def _is_real(solution: Expression) -> bool:
+    held = operators.symbolic(solution)
+    if held.is_real is None and not held.free_symbols:
+        raise no_closed_form("solution")  # real, but written with complex roots: Cardano's irreducible case
+    return bool(held.is_real)
+
+
+def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
+    """Polynomial in the symbol with these coefficients, the constant first.
+
+    coefficients[i] belongs to symbol**i. At most 10,000 coefficients.
+
+    >>> polynomial([5, 0, 2], symbol("x"))
+    2*x**2 + 5
+    """
+    import sympy
+
+    if len(coefficients) > TERMS:
+        raise LanguageError(f"`polynomial` takes at most {TERMS} coefficients", code="E502")
+    held = require_symbol(symbol)
+    terms = (operators.symbolic(value) * held**power for power, value in enumerate(coefficients))
+    return normal(sympy.Add(*terms))
+
+
+def evaluate_polynomial(coefficients: list[Number], x: Number) -> Number:
+    """Value at x of the polynomial with these coefficients, the constant first.
+
+    By Horner's rule; results have at most 1,000,000 bits.
+
+    >>> evaluate_polynomial([5, 0, 2], 3)
+    23
+    """
+    charge(len(coefficients))
+    return reduce(lambda value, part: operators.add(operators.multiply(value, x), part), reversed(coefficients), 0)
+
+
+def polynomial_integral(coefficients: list[Number], low: Number, high: Number) -> Number:
+    """Integral from low to high of the polynomial with these coefficients, the constant first, exact.
+
+    By the antiderivative.
+
+    >>> polynomial_integral([0, 0, 3], 0, 2)
+    8
+    """
+    if _is_small_integral(coefficients, low, high):
+        return _small_integral(coefficients, low, high)
+    raised = [0, *(operators.divide(value, power) for power, value in enumerate(coefficients, 1))]
+    return operators.subtract(evaluate_polynomial(raised, high), evaluate_polynomial(raised, low))
+
+
+def _is_small_integral(coefficients: list[Number], low: Number, high: Number) -> bool:
+    """Whether these are a few fractions between whole bounds, none of which is written in decimals or long."""
+    if type(low) is not int or type(high) is not int or len(coefficients) > FEW:
+        return False
+    if not FRACTIONS.issuperset(map(type, coefficients)):
+        return False
+    numbers = [low, high, *(part for value in coefficients for part in (value.numerator, value.denominator))]
+    return max(map(int.bit_length, numbers)) <= SHORT
+
+
+def _small_integral(coefficients: list[int | Fraction], low: int, high: int) -> Number:
+    """The integral by whole numbers, as so many parts of the coefficients' common denominator."""
+    charge(len(coefficients))
+    unit = math.lcm(*(power * value.denominator for power, value in enumerate(coefficients, 1)))
+    parts = (
+        value.numerator * (unit // (power * value.denominator)) * (high**power - low**power)
+        for power, value in enumerate(coefficients, 1)
+    )
+    return normal(Fraction(sum(parts), unit))
+
+
+def _endpoint(value: Endpoint) -> Any:
+    import sympy
+
+    if isinstance(value, str):
+        return {"infinity": sympy.oo, "-infinity": -sympy.oo}[value]
+    return operators.symbolic(value)

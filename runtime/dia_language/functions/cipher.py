@@ -1,0 +1,216 @@
+"""Ciphers with a shared key: bytes in, bytes out; nonce, padding and associated data are arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.expressions.budgets import charge
+
+BLOCK = 16
+PADDINGS = ("pkcs7", "none")
+
+
+def xor_bytes(data: bytes, key: bytes) -> bytes:
+    """Bytes of the data, each xor-ed with the byte of the key at its place; a shorter key is repeated.
+
+    An error for an empty key.
+
+    >>> xor_bytes(b"abc", b" "), xor_bytes(b"ABC", b" ")
+    (b'ABC', b'abc')
+    """
+    if not key:
+        raise _unfit("`xor_bytes` needs a key of at least one byte")
+    charge(len(data) // 64)
+    stream = (key * (len(data) // len(key) + 1))[: len(data)]
+    return (int.from_bytes(data) ^ int.from_bytes(stream)).to_bytes(len(data))
+
+
+def aes_encrypt(
+    data: bytes, key: bytes, mode: str, nonce: bytes = b"", padding: str = "", associated: bytes = b""
+) -> bytes:
+    """AES ciphertext of the data; in the mode GCM the tag of 16 bytes stands behind it.
+
+    Key: 16, 24 or 32 bytes. Mode: ECB (without nonce), CBC or CTR (a nonce of 16 bytes: the initialization
+    vector, the first counter block) or GCM (a nonce of any length but 0). Padding for ECB and CBC: pkcs7,
+    which is the default, or none, for which the data fill whole blocks of 16 bytes; CTR and GCM take none.
+    Associated data go with GCM alone. Source: FIPS 197, NIST SP 800-38A and 800-38D, RFC 5652 section 6.3.
+
+    >>> aes_encrypt(bytes(range(16)), bytes(16), "ECB", b"", "none").hex()
+    '7aca0fd9bcd6ec7c9f97466616e6a282'
+    """
+    is_padded = _is_padded("aes_encrypt", mode, padding)
+    cipher = _aes("aes_encrypt", data, key, mode, nonce, associated)
+    if mode == "GCM":
+        body, tag = cipher.encrypt_and_digest(data)
+        return bytes(body + tag)
+    filled = data + _filler(data) if is_padded else _whole("aes_encrypt", mode, data)
+    return bytes(cipher.encrypt(filled))
+
+
+def aes_decrypt(
+    data: bytes, key: bytes, mode: str, nonce: bytes = b"", padding: str = "", associated: bytes = b""
+) -> bytes:
+    """Data whose AES ciphertext `aes_encrypt` gives with the same arguments.
+
+    An error for a ciphertext of a wrong length, for padding that is malformed, and for a tag of GCM that does
+    not fit, as with a wrong key. Source: as `aes_encrypt`.
+
+    >>> aes_decrypt(aes_encrypt(b"abc", bytes(16), "CBC", bytes(16)), bytes(16), "CBC", bytes(16))
+    b'abc'
+    """
+    is_padded = _is_padded("aes_decrypt", mode, padding)
+    cipher = _aes("aes_decrypt", data, key, mode, nonce, associated)
+    if mode == "GCM":
+        return _verified("aes_decrypt", cipher.decrypt_and_verify, data)
+    plain = bytes(cipher.decrypt(_whole("aes_decrypt", mode, data)))
+    return _unpadded(plain) if is_padded else plain
+
+
+def chacha20(data: bytes, key: bytes, nonce: bytes, counter: int = 0) -> bytes:
+    """Bytes of the data xor-ed with ChaCha20's stream: the ciphertext of a plaintext, and the other way round.
+
+    Key: 32 bytes, nonce: 12 bytes, counter of the first block: 0 to 2**32 - 1. Source: RFC 8439, section 2.4.
+
+    >>> chacha20(bytes(8), bytes(32), bytes(12)).hex()
+    '76b8e0ada0f13d90'
+    """
+    from cryptography.hazmat.primitives.ciphers import Cipher
+    from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
+
+    _sized("chacha20", "key", key, (32,))
+    _sized("chacha20", "nonce", nonce, (12,))
+    blocks = -(-len(data) // 64)
+    if not 0 <= counter <= 2**32 - max(blocks, 1):
+        raise _unfit("`chacha20` counts its blocks from 0 to 2**32 - 1")
+    charge(blocks)
+    start = counter.to_bytes(4, "little") + nonce
+    return bytes(Cipher(ChaCha20(key, start), mode=None).encryptor().update(data))
+
+
+def chacha20_poly1305_encrypt(data: bytes, key: bytes, nonce: bytes, associated: bytes = b"") -> bytes:
+    """ChaCha20 ciphertext of the data with the Poly1305 tag of 16 bytes behind it.
+
+    Key: 32 bytes, nonce: 12 bytes. Source: RFC 8439, section 2.8.
+
+    >>> chacha20_poly1305_encrypt(b"", bytes(32), bytes(12)).hex()
+    '4eb972c9a8fb3a1b382bb4d36f5ffad1'
+    """
+    body, tag = _chacha("chacha20_poly1305_encrypt", data, key, nonce, associated).encrypt_and_digest(data)
+    return bytes(body + tag)
+
+
+def chacha20_poly1305_decrypt(data: bytes, key: bytes, nonce: bytes, associated: bytes = b"") -> bytes:
+    """Data whose ciphertext and tag `chacha20_poly1305_encrypt` gives with the same arguments.
+
+    An error for a tag that does not fit, as with a wrong key. Source: RFC 8439, section 2.8.
+
+    >>> sealed = chacha20_poly1305_encrypt(b"abc", bytes(32), bytes(12))
+    >>> chacha20_poly1305_decrypt(sealed, bytes(32), bytes(12))
+    b'abc'
+    """
+    cipher = _chacha("chacha20_poly1305_decrypt", data, key, nonce, associated)
+    return _verified("chacha20_poly1305_decrypt", cipher.decrypt_and_verify, data)
+
+
+def rc4(data: bytes, key: bytes) -> bytes:
+    """Bytes of the data xor-ed with RC4's stream: the ciphertext of a plaintext, and the other way round.
+
+    Key: 5 to 256 bytes. Broken; found in old protocols and files. Source: RFC 6229 has its stream.
+
+    >>> rc4(b"Attack at dawn", b"Secret").hex()
+    '45a01f645fc35b383552544b9bf5'
+    """
+    from Crypto.Cipher import ARC4
+
+    if not 5 <= len(key) <= 256:
+        raise _unfit("`rc4` takes a key of 5 to 256 bytes")
+    charge(len(data) // 64)
+    return bytes(ARC4.new(key).encrypt(data))
+
+
+def _aes(name: str, data: bytes, key: bytes, mode: str, nonce: bytes, associated: bytes) -> Any:
+    from Crypto.Cipher import AES
+
+    _sized(name, "key", key, (16, 24, 32))
+    _fits_mode(name, mode, nonce, associated)
+    charge((len(data) + len(associated)) // 64)
+    if mode == "ECB":
+        return AES.new(key, AES.MODE_ECB)
+    if mode == "CBC":
+        return AES.new(key, AES.MODE_CBC, iv=nonce)
+    if mode == "CTR":
+        return AES.new(key, AES.MODE_CTR, nonce=b"", initial_value=nonce)
+    cipher = AES.new(key, AES.MODE_GCM, nonce=nonce)
+    cipher.update(associated)
+    return cipher
+
+
+def _fits_mode(name: str, mode: str, nonce: bytes, associated: bytes) -> None:
+    if mode in ("CBC", "CTR"):
+        _sized(name, "nonce", nonce, (BLOCK,))
+    elif mode == "ECB" and nonce:
+        raise _unfit(f"`{name}` takes no nonce in the mode ECB")
+    elif mode == "GCM" and not nonce:
+        raise _unfit(f"`{name}` needs a nonce in the mode GCM", "12 bytes are usual")
+    if associated and mode != "GCM":
+        raise _unfit(f"`{name}` takes associated data in the mode GCM alone")
+
+
+def _is_padded(name: str, mode: str, padding: str) -> bool:
+    if mode not in ("ECB", "CBC", "CTR", "GCM"):
+        raise _unfit(f"`{name}` has no mode of this name", "there are ECB, CBC, CTR, GCM")
+    if padding and padding not in PADDINGS:
+        raise _unfit(f"`{name}` has no padding of this name", did_you_mean(padding, PADDINGS) or "pkcs7 or none")
+    if padding == "pkcs7" and mode in ("CTR", "GCM"):
+        raise _unfit(f"`{name}` takes no padding in the mode {mode}")
+    return mode in ("ECB", "CBC") and padding != "none"
+
+
+def _filler(data: bytes) -> bytes:
+    missing = BLOCK - len(data) % BLOCK
+    return bytes([missing]) * missing
+
+
+def _unpadded(plain: bytes) -> bytes:
+    size = plain[-1] if plain else 0
+    if not 1 <= size <= BLOCK or plain[-size:] != bytes([size]) * size:
+        raise _unfit("the decrypted bytes do not end with padding of PKCS #7", "the key or the mode may be wrong")
+    return plain[:-size]
+
+
+def _whole(name: str, mode: str, data: bytes) -> bytes:
+    if mode in ("ECB", "CBC") and len(data) % BLOCK:
+        raise _unfit(f"`{name}` needs whole blocks of {BLOCK} bytes here; these are {len(data)} bytes")
+    return data
+
+
+def _chacha(name: str, data: bytes, key: bytes, nonce: bytes, associated: bytes) -> Any:
+    from Crypto.Cipher import ChaCha20_Poly1305
+
+    _sized(name, "key", key, (32,))
+    _sized(name, "nonce", nonce, (12,))
+    charge((len(data) + len(associated)) // 64)
+    cipher = ChaCha20_Poly1305.new(key=key, nonce=nonce)
+    cipher.update(associated)
+    return cipher
+
+
+def _verified(name: str, decrypt: Callable[[bytes, bytes], bytes], data: bytes) -> bytes:
+    if len(data) < BLOCK:
+        raise _unfit(f"`{name}` needs the ciphertext with its tag of {BLOCK} bytes behind it")
+    try:
+        return bytes(decrypt(data[:-BLOCK], data[-BLOCK:]))
+    except ValueError:
+        raise _unfit("the tag does not fit key, nonce and ciphertext") from None
+
+
+def _sized(name: str, part: str, data: bytes, sizes: tuple[int, ...]) -> None:
+    if len(data) not in sizes:
+        shown = " or ".join(map(str, sizes))
+        raise _unfit(f"`{name}` takes a {part} of {shown} bytes; this one has {len(data)}")
+
+
+def _unfit(message: str, help: str | None = None) -> LanguageError:
+    return LanguageError(message, help)

@@ -1,0 +1,48 @@
+"""What functions on symbolic expressions share: judging what the computer algebra gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import normal
+
+
+def require_symbol(value: Any) -> Any:
+    """The symbol itself. Raises LanguageError for what is none."""
+    if not getattr(value, "is_Symbol", False):
+        raise LanguageError("a symbol is needed here", 'make it with `symbol("x")`')
+    return value
+
+
+def attempted(what: str, compute: Callable[[], Any]) -> Any:
+    """What sympy computes, its own failures told as an answer that it does not find."""
+    try:
+        return compute()
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        NotImplementedError,
+        TypeError,
+        ValueError,
+    ) as error:
+        if "left hand limit" in str(error):
+            raise LanguageError("the limits from the two sides differ", code="E504") from None
+        raise no_closed_form(what) from None
+
+
+def closed(what: str, found: Any) -> Any:
+    """The result in normal form, if it is finished and holds for all values of its symbols."""
+    import sympy
+
+    open_forms = (sympy.Integral, sympy.Derivative, sympy.Limit, sympy.Subs, sympy.Piecewise, sympy.RootOf)
+    if found.has(*open_forms, sympy.re, sympy.im):
+        raise no_closed_form(what)
+    return normal(found)
+
+
+def no_closed_form(what: str) -> LanguageError:
+    """The error that says so."""
+    return LanguageError(f"the {what} has no closed form that the computer algebra finds", code="E504")

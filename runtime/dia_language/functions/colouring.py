@@ -1,0 +1,212 @@
+"""Colourings and cliques of graphs, exact, by search. The time may grow exponentially with the graph."""
+
+from __future__ import annotations
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge, left
+from dia_language.functions.indexed_graph import indexed, require_size
+from dia_language.functions.kinds import Graph, Value
+
+SEARCHED_NODES = 64
+COUNTED_NODES = 32
+COLOURS_BITS = 1_000
+MOST_KNOWN = 4  # chromatic numbers that are kept
+
+
+def chromatic_number(graph: Graph) -> int:
+    """Fewest colours with which the nodes can be coloured so that no edge joins two of one colour.
+
+    At most 64 nodes; directions do not count. By branch and bound, the node with the fewest colours left first.
+    Source: Brelaz, Communications of the ACM 22 (1979).
+
+    >>> from dia_language.functions.graph import graph
+    >>> chromatic_number(graph(5, [[1, 2], [2, 3], [3, 4], [4, 5], [1, 5]]))
+    3
+    """
+    held = indexed(graph)
+    require_size("chromatic_number", held, SEARCHED_NODES)
+    around = held.around
+    key = tuple(around)
+    if key in _KNOWN:
+        steps, found = _KNOWN[key]
+        charge(steps)  # what it takes does not depend on what was computed before
+        return found
+    before = left()
+    least = len(_clique(around))
+    found, steps = _first_coloured(around)
+    if found == least:
+        charge(steps)  # those of the search, which would end there
+    else:
+        free = {place: others.bit_count() for place, others in enumerate(around)}
+        found = _coloured(around, [0] * len(around), free, 0, len(around) + 1, least)
+    while len(_KNOWN) >= MOST_KNOWN:
+        del _KNOWN[next(iter(_KNOWN))]
+    _KNOWN[key] = before - left(), found
+    return found
+
+
+# Conditions on a graph ask for its number, and so does the solver
+_KNOWN: dict[tuple[int, ...], tuple[int, int]] = {}
+
+
+def _first_coloured(around: list[int]) -> tuple[int, int]:
+    """How many colours the first colouring takes that the search finds, and how many steps; mostly it is the best."""
+    near: list[int] = []
+    free = {place: others.bit_count() for place, others in enumerate(around)}
+    steps = 1
+    while free:
+        steps += 1 + len(around) * len(free) // 12
+        place = max(free, key=free.__getitem__)
+        del free[place]
+        new = others = around[place]
+        for colour, taken in enumerate(near):
+            if not taken >> place & 1:
+                near[colour] = taken | others
+                new = others & ~taken
+                break
+        else:
+            near.append(others)
+        while new:
+            low = new & -new
+            at = low.bit_length() - 1
+            if at in free:
+                free[at] += 256
+            new ^= low
+    return len(near), steps
+
+
+def _coloured(around: list[int], near: list[int], free: dict[int, int], used: int, best: int, least: int) -> int:
+    """The fewest colours below `best` to complete the colouring with, or `best`; `least` of them need no improving.
+
+    `near` holds the nodes around those of each colour, as bits; `free` the nodes without a colour, each with 256 times
+    the number of colours around it and its degree, by which the next one is chosen.
+    """
+    charge(1 + len(around) * len(free) // 12)
+    if not free:
+        return used
+    place = max(free, key=free.__getitem__)
+    others = around[place]
+    for colour in range(used + 1):
+        if colour + 1 >= best:
+            break
+        taken = near[colour]
+        if taken >> place & 1:
+            continue
+        left, new = free.copy(), others & ~taken
+        del left[place]
+        while new:
+            low = new & -new
+            at = low.bit_length() - 1
+            if at in left:
+                left[at] += 256
+            new ^= low
+        near[colour] |= others
+        best = min(best, _coloured(around, near, left, max(used, colour + 1), best, least))
+        near[colour] = taken
+        if best <= max(least, used):
+            break
+    return best
+
+
+def max_clique(graph: Graph) -> list[Value]:
+    """Largest set of nodes each two of which share an edge; of several the first in the graph's order.
+
+    At most 64 nodes; directions do not count.
+
+    >>> from dia_language.functions.graph import graph
+    >>> max_clique(graph(4, [[1, 2], [2, 3], [3, 4], [2, 4]]))
+    [2, 3, 4]
+    """
+    held = indexed(graph)
+    require_size("max_clique", held, SEARCHED_NODES)
+    return [held.nodes[place] for place in _clique(held.around)]
+
+
+def _clique(around: list[int]) -> list[int]:
+    best = most = 0
+    waiting = [(0, 0, (1 << len(around)) - 1)]
+    while waiting:
+        chosen, size, candidates = waiting.pop()
+        charge(1)
+        while size + candidates.bit_count() > most:
+            if not candidates:
+                best, most = chosen, size
+                break
+            low = candidates & -candidates
+            rest = candidates ^ low
+            waiting.append((chosen, size, rest))
+            chosen, size, candidates = chosen | low, size + 1, rest & around[low.bit_length() - 1]
+            charge(1)
+    return [place for place in range(len(around)) if best >> place & 1]
+
+
+def count_colourings(graph: Graph, colours: int) -> int:
+    """In how many ways the nodes can be coloured with so many colours so that no edge joins two of one colour.
+
+    The chromatic polynomial at that number, by addition and contraction of edges; at most 32 nodes, and it shares
+    nothing with `chromatic_number`. Directions do not count. Source: Whitney, Bulletin of the American
+    Mathematical Society 38 (1932).
+
+    >>> from dia_language.functions.graph import graph
+    >>> count_colourings(graph(3, [[1, 2], [2, 3], [1, 3]]), 3), count_colourings(graph(2, []), 5)
+    (6, 25)
+    """
+    held = indexed(graph)
+    require_size("count_colourings", held, COUNTED_NODES)
+    if colours < 0 or colours.bit_length() > COLOURS_BITS:
+        raise LanguageError("`count_colourings` needs a number of colours from 0 to 2**1000")
+    return _counted(tuple(held.around), colours, {})
+
+
+def _counted(around: tuple[int, ...], colours: int, known: dict[tuple[int, ...], int]) -> int:
+    found = known.get(around) if around else 1
+    if found is None:
+        charge(len(around))
+        others = min(around, key=int.bit_count)
+        apart = _strangers(around, others)
+        if apart is None:
+            # The node and its neighbours are a clique: with fewer colours than nodes of it there is no colouring
+            left = colours - others.bit_count()
+            found = left * _counted(_without(around, around.index(others)), colours, known) if left > 0 else 0
+        else:
+            # Two nodes without an edge have different colours, or one colour
+            joined = _counted(_joined(around, *apart), colours, known)
+            found = joined + _counted(_merged(around, *apart), colours, known)
+        known[around] = found
+    return found
+
+
+def _strangers(around: tuple[int, ...], places: int) -> tuple[int, int] | None:
+    """Two of the places that share no edge; None where each two do."""
+    rest = places
+    while rest:
+        low = rest & -rest
+        a = low.bit_length() - 1
+        missing = places & ~around[a] ^ low
+        if missing:
+            return a, missing.bit_length() - 1
+        rest ^= low
+    return None
+
+
+def _joined(around: tuple[int, ...], a: int, b: int) -> tuple[int, ...]:
+    """The graph with one more edge."""
+    found = list(around)
+    found[a] |= 1 << b
+    found[b] |= 1 << a
+    return tuple(found)
+
+
+def _merged(around: tuple[int, ...], a: int, b: int) -> tuple[int, ...]:
+    """The graph with two nodes made one."""
+    found = [others | (1 << a) if others >> b & 1 else others for others in around]
+    found[a] |= around[b]
+    return _without(tuple(found), b)
+
+
+def _without(around: tuple[int, ...], place: int) -> tuple[int, ...]:
+    """The graph without the node; those behind it move up."""
+    below = (1 << place) - 1
+    above = ~below
+    kept = around[:place] + around[place + 1 :]
+    return tuple([others & below | others >> 1 & above for others in kept])

@@ -1,0 +1,208 @@
+"""Combinatorics: how many ways there are, and the ways themselves in a fixed order."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import INTEGER_BITS, LIST_LENGTH
+from dia_language.functions.kinds import Value
+from dia_language.functions.number import binomial
+
+TABLE = 2_000  # the largest argument of numbers that are computed from all smaller ones
+DERANGED = 20_000
+
+
+def combinations(items: list[Value], k: int) -> list[list[Value]]:
+    """All choices of k of the items, each in the list's order, in the order of their places.
+
+    Equal items at two places count as two. At most 1,000,000 items in all choices together.
+
+    >>> combinations([1, 2, 3], 2)
+    [[1, 2], [1, 3], [2, 3]]
+    """
+    _bounded("combinations", math.comb(len(items), _chosen("combinations", items, k)) * max(k, 1))
+    return [list(chosen) for chosen in itertools.combinations(items, k)]
+
+
+def permutations(items: list[Value], k: int | None = None) -> list[list[Value]]:
+    """All arrangements of the items, or of k of them, in the order of their places.
+
+    Equal items at two places count as two. At most 1,000,000 items in all arrangements together.
+
+    >>> permutations([1, 2, 3], 2)
+    [[1, 2], [1, 3], [2, 1], [2, 3], [3, 1], [3, 2]]
+    """
+    size = _chosen("permutations", items, len(items) if k is None else k)
+    _bounded("permutations", count_permutations(len(items), size) * max(size, 1))
+    return [list(chosen) for chosen in itertools.permutations(items, size)]
+
+
+def count_permutations(n: int, k: int) -> int:
+    """Ways to choose k of n things one after the other: n (n - 1) ... (n - k + 1); 0 where k is above n.
+
+    Both are 0 or more. Refused where the result might have more than 1,000,000 bits.
+
+    >>> count_permutations(10, 3)
+    720
+    """
+    _natural("count_permutations", n, k)
+    if k > n:
+        return 0
+    bits = k * n.bit_length()
+    _bounded_bits("count_permutations", bits)
+    charge(bits * bits // 100_000)
+    return math.perm(n, k)
+
+
+def multinomial(counts: list[int]) -> int:
+    """Ways to arrange things of several kinds, of which there are so many each.
+
+    The factorial of the sum divided by the factorials of the counts, each of which is 0 or more.
+
+    >>> multinomial([1, 4, 4, 2])
+    34650
+    """
+    _natural("multinomial", *counts)
+    found, total = 1, 0
+    for count in counts:
+        total += count
+        found *= binomial(total, count)
+        _bounded_bits("multinomial", found.bit_length())
+        charge(1 + found.bit_length() // 1_000)
+    return found
+
+
+def partitions(n: int, k: int | None = None) -> int:
+    """Ways to write n as a sum of positive integers, or of exactly k of them; their order does not count.
+
+    From 0 to 2,000.
+
+    >>> partitions(5), partitions(100), partitions(7, 3)
+    (7, 190569292, 4)
+    """
+    _natural("partitions", n, 0 if k is None else k)
+    _table("partitions", n)
+    if k is not None and not 0 < k <= n:
+        return int(n == k)
+    charge(n * n // 8)
+    # As many as the partitions of n - k into parts of at most k, by turning the diagram (Ferrers)
+    rest, most = (n, n) if k is None else (n - k, k)
+    ways = [1] + [0] * rest
+    for part in range(1, min(most, rest) + 1):
+        for total in range(part, rest + 1):
+            ways[total] += ways[total - part]
+    return ways[rest]
+
+
+def derangements(n: int) -> int:
+    """Arrangements of n things in which none stays in its place.
+
+    From 0 to 20,000.
+
+    >>> [derangements(n) for n in range(7)]
+    [1, 0, 1, 2, 9, 44, 265]
+    """
+    _natural("derangements", n)
+    if n > DERANGED:
+        raise LanguageError(f"`derangements` goes up to {DERANGED}", code="E502")
+    charge(n + n * n // 100)
+    found = 1
+    for size in range(1, n + 1):
+        found = size * found + (-1 if size % 2 else 1)
+    return found
+
+
+def stirling_first(n: int, k: int) -> int:
+    """Arrangements of n things that consist of k cycles: the unsigned Stirling number of the first kind.
+
+    Both are 0 or more, n at most 2,000.
+
+    >>> [stirling_first(4, k) for k in range(5)]
+    [0, 6, 11, 6, 1]
+    """
+    return _triangle("stirling_first", n, k, lambda size, place: size - 1)
+
+
+def stirling_second(n: int, k: int) -> int:
+    """Ways to put n things into k groups that are not told apart: the Stirling number of the second kind.
+
+    No group stays empty. Both are 0 or more, n at most 2,000.
+
+    >>> [stirling_second(4, k) for k in range(5)]
+    [0, 1, 7, 6, 1]
+    """
+    return _triangle("stirling_second", n, k, lambda size, place: place)
+
+
+def _triangle(name: str, n: int, k: int, factor: Callable[[int, int], int]) -> int:
+    _natural(name, n, k)
+    _table(name, n)
+    if k > n:
+        return 0
+    charge(n * (k + 1) // 4)
+    row = [1] + [0] * k
+    for size in range(1, n + 1):
+        for place in range(min(size, k), 0, -1):
+            row[place] = row[place - 1] + factor(size, place) * row[place]
+        row[0] = 0
+    return row[k]
+
+
+def bell(n: int) -> int:
+    """Ways to put n things into groups that are not told apart: the Bell number.
+
+    From 0 to 2,000. By the triangle of Aitken (1933).
+
+    >>> [bell(n) for n in range(7)]
+    [1, 1, 2, 5, 15, 52, 203]
+    """
+    _natural("bell", n)
+    _table("bell", n)
+    charge(n * n // 4)
+    row = [1]
+    for _ in range(n):
+        row = list(itertools.accumulate(row, initial=row[-1]))
+    return row[0]
+
+
+def catalan(n: int) -> int:
+    """Ways to set n pairs of brackets correctly: the Catalan number.
+
+    From 0 on; refused where the result might have more than 1,000,000 bits.
+
+    >>> [catalan(n) for n in range(7)]
+    [1, 1, 2, 5, 14, 42, 132]
+    """
+    _natural("catalan", n)
+    return binomial(2 * n, n) // (n + 1)
+
+
+def _chosen(name: str, items: list[Value], k: int) -> int:
+    if not 0 <= k <= len(items):
+        raise LanguageError(f"`{name}` needs `k` to be from 0 to the number of items, which is {len(items)}")
+    return k
+
+
+def _natural(name: str, *numbers: int) -> None:
+    if any(number < 0 for number in numbers):
+        raise LanguageError(f"`{name}` needs numbers that are 0 or more")
+
+
+def _table(name: str, n: int) -> None:
+    if n > TABLE:
+        raise LanguageError(f"`{name}` goes up to {TABLE}", code="E502")
+
+
+def _bounded(name: str, size: int) -> None:
+    if size > LIST_LENGTH:
+        raise LanguageError(f"`{name}` would give more than {LIST_LENGTH} items", code="E502")
+    charge(size)
+
+
+def _bounded_bits(name: str, bits: int) -> None:
+    if bits > INTEGER_BITS:
+        raise LanguageError(f"`{name}` might give more than {INTEGER_BITS} bits", code="E502")

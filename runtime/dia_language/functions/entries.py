@@ -1,0 +1,15 @@
+"""Entries of catalogs."""
+
+from __future__ import annotations
+
+from dia_language.numbers.values import Entry
+
+
+def name_of(entry: Entry) -> str:
+    """Name of the entry within its catalog.
+
+    >>> from dia_language.numbers.values import Record
+    >>> name_of(Entry("edit", "reverse", Record()))
+    'reverse'
+    """
+    return entry.name

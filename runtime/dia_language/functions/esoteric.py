@@ -1,0 +1,148 @@
+"""Programs in Brainfuck and Ook!: written, translated and run."""
+
+from __future__ import annotations
+
+import re
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.functions.encoding import text_of, utf8
+
+CELLS = 30_000
+RUN_STEPS = 2_000_000
+WRITTEN = 20_000
+BEGIN, LEVELS = "++++++++++[>+>+++>+++++++>++++++++++<<<<-]", (0, 10, 30, 70, 100)
+OOK = {
+    ">": "Ook. Ook?", "<": "Ook? Ook.", "+": "Ook. Ook.", "-": "Ook! Ook!",
+    ".": "Ook! Ook.", ",": "Ook. Ook!", "[": "Ook! Ook?", "]": "Ook? Ook!",
+}  # fmt: skip
+FROM_OOK = {tuple(ook.split()): sign for sign, ook in OOK.items()}
+COMMENT, FOLDED = re.compile(r"[^-+<>.,\[\]]+"), re.compile(r"[-+]+|[<>]+|[.,\[\]]")
+Code = list[tuple[str, int]]
+
+
+def to_brainfuck(text: str) -> str:
+    """Brainfuck program that prints the UTF-8 bytes of the text.
+
+    It sets five cells to 0, 10, 30, 70 and 100 and changes the nearest one for each byte. At most 20,000 bytes.
+    Source: U. Mueller, Brainfuck (1993).
+
+    >>> to_brainfuck("H")
+    '++++++++++[>+>+++>+++++++>++++++++++<<<<-]>>>++.'
+    """
+    data = utf8(text)
+    if len(data) > WRITTEN:
+        raise LanguageError(f"`to_brainfuck` takes at most {WRITTEN} bytes", code="E502")
+    charge(len(data))
+    cells, at, parts = list(LEVELS), 0, [BEGIN]
+    for byte in data:
+        costs = [abs(level - byte) + abs(cell - at) for cell, level in enumerate(cells)]
+        near = costs.index(min(costs))
+        parts += [_moved("><", near - at), _moved("+-", byte - cells[near]), "."]
+        cells[near], at = byte, near
+    return "".join(parts)
+
+
+def run_brainfuck(code: str, entered: str = "", steps: int = RUN_STEPS) -> str:
+    """Text that the Brainfuck program prints when it reads the UTF-8 bytes of what is entered.
+
+    30,000 cells from 0 to 255 that wrap around; at the end of what is entered a read cell becomes 0; other
+    characters are comments. Every ten steps, a run of equal signs being one, cost one of the budget. An error
+    for loops without a partner, for leaving the cells, for more steps than allowed (at most 2,000,000), and
+    for printed bytes that are not UTF-8.
+
+    >>> run_brainfuck(",[.,]", "abc"), run_brainfuck("++++++++[>++++++++<-]>+.")
+    ('abc', 'A')
+    """
+    if not 0 < steps <= RUN_STEPS:
+        raise LanguageError(f"`run_brainfuck` takes 1 to {RUN_STEPS} steps", code="E502")
+    return text_of(bytes(_run(_parsed(code), utf8(entered), steps)))
+
+
+def to_ook(code: str) -> str:
+    """Ook! program of the Brainfuck program: two words for each sign, blanks between them.
+
+    Characters other than the eight signs are left out. Source: D. Morgan-Mar, Ook! (2001).
+
+    >>> to_ook("+.")
+    'Ook. Ook. Ook! Ook.'
+    """
+    if len(code) * 10 > TEXT_LENGTH:
+        raise LanguageError(f"`to_ook` takes at most {TEXT_LENGTH // 10} characters", code="E502")
+    charge(len(code))
+    return " ".join(filter(None, map(OOK.get, code)))
+
+
+def from_ook(text: str) -> str:
+    """Brainfuck program of the Ook! program, whose words have blanks or ends of lines between them.
+
+    An error for other words than Ook. Ook? Ook! and for pairs that mean nothing.
+
+    >>> from_ook("Ook. Ook. Ook! Ook.")
+    '+.'
+    """
+    charge(len(text))
+    words = text.split()
+    signs = [FROM_OOK.get(pair, "") for pair in zip(words[::2], words[1::2], strict=False)]
+    if len(words) % 2 or "" in signs:
+        raise LanguageError("the text is not Ook!", "pairs of the words Ook. Ook? Ook!, without Ook? Ook?")
+    return "".join(signs)
+
+
+def _moved(signs: str, by: int) -> str:
+    return signs[by < 0] * abs(by)
+
+
+def _parsed(code: str) -> Code:
+    """The program with runs of moves and changes folded, and the places of partners beside brackets."""
+    charge(len(code))
+    folded: Code = []
+    open_places: list[int] = []
+    for run in FOLDED.findall(COMMENT.sub("", code)):
+        sign = run[0]
+        if sign in "+-":
+            folded.append(("+", 2 * run.count("+") - len(run)))
+        elif sign in "<>":
+            folded.append((">", 2 * run.count(">") - len(run)))
+        elif sign == "[":
+            open_places.append(len(folded))
+            folded.append((sign, 0))
+        elif sign == "]":
+            if not open_places:
+                raise LanguageError("the program has a `]` without its `[`")
+            begin = open_places.pop()
+            folded[begin] = ("[", len(folded))
+            folded.append((sign, begin))
+        else:
+            folded.append((sign, 0))
+    if open_places:
+        raise LanguageError("the program has a `[` without its `]`")
+    return folded
+
+
+def _run(code: Code, entered: bytes, steps: int) -> bytearray:
+    cells, at, place, read, printed = bytearray(CELLS), 0, 0, 0, bytearray()
+    for step in range(steps):
+        if place >= len(code):
+            return printed
+        if step % 10 == 0:
+            charge(1)
+        sign, by = code[place]
+        if sign == "+":
+            cells[at] = (cells[at] + by) % 256
+        elif sign == ">":
+            at += by
+            if not 0 <= at < CELLS:
+                raise LanguageError(f"the program leaves its {CELLS} cells")
+        elif (sign == "[" and not cells[at]) or (sign == "]" and cells[at]):
+            place = by
+        elif sign == ".":
+            printed.append(cells[at])
+        elif sign == ",":
+            cells[at] = entered[read] if read < len(entered) else 0
+            read += 1
+        place += 1
+    if place >= len(code):
+        return printed
+    raise LanguageError(f"the program takes more than {steps} steps", code="E502")

@@ -1,0 +1,158 @@
+"""Plane geometry with exact numbers. A point is a list of its coordinates, a polygon the list of its corners."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import reduce
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import charge
+from dia_language.functions.arithmetic import sqrt
+from dia_language.functions.kinds import Number, Points, Rational
+from dia_language.functions.ordering import order
+from dia_language.numbers.values import normal
+
+Point = list[Rational]
+
+
+def clock_angle(hour: int, minute: int) -> Rational:
+    """Smaller angle between the hands of a clock in degrees, from 0 to 180, exact.
+
+    The hour is from 0 to 24, the minute from 0 to 59; the hour hand moves on with the minutes.
+
+    >>> clock_angle(3, 0), clock_angle(12, 15)
+    (90, Fraction(165, 2))
+    """
+    if not (0 <= hour <= 24 and 0 <= minute <= 59):
+        raise LanguageError("`clock_angle` needs an hour from 0 to 24 and a minute from 0 to 59")
+    apart = abs(Fraction(60 * (hour % 12) - 11 * minute, 2))
+    return normal(min(apart, 360 - apart))  # type: ignore[no-any-return]
+
+
+def polygon_angle_sum(sides: int) -> int:
+    """Sum of the interior angles of a polygon with so many sides, in degrees.
+
+    From 3 sides on.
+
+    >>> polygon_angle_sum(3), polygon_angle_sum(8)
+    (180, 1080)
+    """
+    if sides < 3:
+        raise LanguageError("`polygon_angle_sum` needs 3 sides or more")
+    return (sides - 2) * 180
+
+
+def distance(a: list[Number], b: list[Number]) -> Number:
+    """Distance of two points with as many coordinates, exact.
+
+    >>> distance([0, 0], [3, 4]), distance([1, 1, 1], [2, 2, 2])
+    (5, sqrt(3))
+    """
+    if len(a) != len(b):
+        raise LanguageError(f"`distance` needs as many coordinates of both points; these have {len(a)} and {len(b)}")
+    charge(len(a))
+    steps = [operators.subtract(x, y) for x, y in zip(a, b, strict=True)]
+    return sqrt(reduce(operators.add, [operators.multiply(step, step) for step in steps], 0))
+
+
+def triangle_area(a: Number, b: Number, c: Number) -> Number:
+    """Area of the triangle with these three sides, exact, by Heron's formula.
+
+    An error where no triangle has these sides.
+
+    >>> triangle_area(3, 4, 5), triangle_area(1, 1, 1)
+    (6, sqrt(3)/4)
+    """
+    whole = operators.add(operators.add(a, b), c)
+    rests = [operators.subtract(whole, operators.multiply(2, side)) for side in (a, b, c)]
+    if not all(operators.less(0, rest) for rest in rests):
+        raise LanguageError("no triangle has these sides: each is shorter than the other two together", code="E504")
+    return operators.divide(sqrt(reduce(operators.multiply, rests, whole)), 4)
+
+
+def polygon_area(points: Points) -> Rational:
+    """Area of the polygon with these corners in order, which do not cross each other, by the shoelace formula.
+
+    >>> polygon_area([[0, 0], [4, 0], [4, 3]])
+    6
+    """
+    corners = _corners("polygon_area", points)
+    twice = sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(corners, corners[1:] + corners[:1], strict=True))
+    return normal(abs(Fraction(twice)) / 2)  # type: ignore[no-any-return]
+
+
+def is_inside(point: list[Rational], polygon: Points) -> bool:
+    """Whether the point lies in the polygon with these corners in order; its border belongs to it.
+
+    >>> square = [[0, 0], [4, 0], [4, 4], [0, 4]]
+    >>> is_inside([1, 3], square), is_inside([4, 2], square), is_inside([5, 2], square)
+    (True, True, False)
+    """
+    corners = _corners("is_inside", polygon)
+    if len(point) != 2:
+        raise LanguageError("`is_inside` needs a point with two coordinates")
+    inside = False
+    for a, b in zip(corners, corners[1:] + corners[:1], strict=True):
+        turn = _turn(a, b, point)
+        if turn == 0 and all(min(a[axis], b[axis]) <= point[axis] <= max(a[axis], b[axis]) for axis in (0, 1)):
+            return True
+        if (a[1] > point[1]) != (b[1] > point[1]) and (turn > 0) == (b[1] > a[1]):
+            inside = not inside
+    return inside
+
+
+def convex_hull(points: Points) -> list[Point]:
+    """Corners of the smallest convex polygon around the points, against the clock from the leftmost lowest one.
+
+    Points on its sides are left out; of points on one line the two ends remain. Source: Andrew, Information
+    Processing Letters 9 (1979).
+
+    >>> convex_hull([[0, 0], [4, 0], [2, 1], [4, 4], [0, 4], [2, 0]])
+    [[0, 0], [4, 0], [4, 4], [0, 4]]
+    """
+    charge(4 * len(points))
+    held = [points[place] for place in order(points)]
+    held = [point for at, point in enumerate(held) if at == 0 or point != held[at - 1]]
+    if len(held) < 3:
+        return held
+    return _half_hull(held)[:-1] + _half_hull(held[::-1])[:-1]
+
+
+def _half_hull(points: list[Point]) -> list[Point]:
+    found: list[Point] = []
+    for point in points:
+        while len(found) > 1 and _turn(found[-2], found[-1], point) <= 0:
+            found.pop()
+        found.append(point)
+    return found
+
+
+def line_intersection(a: list[Rational], b: list[Rational], c: list[Rational], d: list[Rational]) -> Point:
+    """Point in which the line through a and b meets the line through c and d.
+
+    An error where they are parallel or one has no direction.
+
+    >>> line_intersection([0, 0], [2, 2], [0, 2], [2, 0]), line_intersection([0, 0], [1, 3], [0, 1], [1, 1])
+    ([1, 1], [Fraction(1, 3), 1])
+    """
+    if any(len(point) != 2 for point in (a, b, c, d)):
+        raise LanguageError("`line_intersection` needs points with two coordinates")
+    first, second = (b[0] - a[0], b[1] - a[1]), (d[0] - c[0], d[1] - c[1])
+    across = first[0] * second[1] - first[1] * second[0]
+    if across == 0:
+        raise LanguageError("the lines are parallel, or one has no direction", code="E504")
+    share = Fraction((c[0] - a[0]) * second[1] - (c[1] - a[1]) * second[0]) / across
+    return [normal(a[axis] + share * first[axis]) for axis in (0, 1)]
+
+
+def _turn(a: Point, b: Point, c: Point) -> Rational:
+    """Above 0 where one turns left at b on the way from a to c, 0 on a line."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _corners(name: str, points: Points) -> Points:
+    if len(points) < 3:
+        raise LanguageError(f"`{name}` needs a polygon of 3 corners or more")
+    charge(len(points))
+    return points

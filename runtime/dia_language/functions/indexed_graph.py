@@ -1,0 +1,105 @@
+"""A graph of the language read once: nodes as places from 0, neighbours as sets of places and as bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.operators import is_number
+from dia_language.numbers.values import Record, Value, is_symbolic, plain
+
+
+@dataclass(frozen=True)
+class IndexedGraph:
+    """The graph by places of its nodes; `after[i]` leads from a place to its neighbours and the edges' weights."""
+
+    nodes: list[Value]
+    places: dict[Value, int]
+    edges: list[tuple[int, int, Any]]
+    is_directed: bool
+    after: list[dict[int, Any]]
+
+    def place(self, node: Value) -> int:
+        """Place of the node. Raises LanguageError where the graph has no such node."""
+        try:
+            return self.places[node]
+        except (KeyError, TypeError):
+            raise LanguageError(f"the graph has no node {plain(node)}", "`nodes` lists them") from None
+
+    @cached_property
+    def around(self) -> list[int]:
+        """For each place the bits of those it shares an edge with, whatever the direction; nobody changes it."""
+        found = [0] * len(self.nodes)
+        for a, b, _ in self.edges:
+            found[a] |= 1 << b
+            found[b] |= 1 << a
+        return found
+
+
+def indexed(graph: Record) -> IndexedGraph:
+    """The graph record, judged; nobody changes it later. Raises LanguageError for what `graph` would not have made."""
+    charge(len(graph["nodes"]) + 2 * len(graph["edges"]))
+    known = _KEPT.get(id(graph))
+    if known is not None:  # which holds the graph, so that no other has its number
+        return known[1]
+    found = _read(graph)
+    most = MOST_KEPT if len(graph["nodes"]) + len(graph["edges"]) <= SHORT else 1
+    while len(_KEPT) >= most:
+        del _KEPT[next(iter(_KEPT))]
+    _KEPT[id(graph)] = (graph, found)
+    return found
+
+
+# Graphs that were read, with what was read: solver and checks ask one thing after another about a graph, and may do so
+# for many instances in turn
+_KEPT: dict[int, tuple[Record, IndexedGraph]] = {}
+MOST_KEPT, SHORT = 80, 1_000  # graphs of up to so many nodes and edges, or one of more
+
+
+def _read(graph: Record) -> IndexedGraph:
+    nodes, edges, is_directed = graph["nodes"], graph["edges"], graph["directed"]
+    if not nodes or not NAMES.issuperset(map(type, nodes)):
+        raise LanguageError("a graph has one node or more, which are integers or texts")
+    places = {node: place for place, node in enumerate(nodes)}
+    if len(places) < len(nodes):
+        raise LanguageError("two nodes of a graph are alike")
+    found = IndexedGraph(nodes, places, [], is_directed, [{} for _ in nodes])
+    after, append = found.after, found.edges.append
+    for (one, other), weight in zip(edges, _weights(graph), strict=True):
+        try:
+            a, b = places[one], places[other]
+        except (KeyError, TypeError):
+            a, b = found.place(one), found.place(other)  # which tells the name of the node
+        if a == b or b in after[a]:
+            raise LanguageError("an edge joins two different nodes, and no two edges join the same nodes")
+        append((a, b, weight))
+        after[a][b] = weight
+        if not is_directed:
+            after[b][a] = weight
+    return found
+
+
+NAMES = frozenset({int, str})
+
+
+def _weights(graph: Record) -> list[Any]:
+    """The weights of the graph's edges, 1 where it has none."""
+    if "weights" not in graph:
+        return [1] * len(graph["edges"])
+    weights = graph["weights"]
+    if type(weights) is not list or len(weights) != len(graph["edges"]) or not all(map(_is_weight, weights)):
+        raise LanguageError("a weighted graph has one rational weight for each edge")
+    return weights
+
+
+def _is_weight(weight: Value) -> bool:
+    return is_number(weight) and not is_symbolic(weight)
+
+
+def require_size(name: str, graph: IndexedGraph, most: int) -> None:
+    """Raises LanguageError for a graph of more nodes than the function takes."""
+    if len(graph.nodes) > most:
+        raise LanguageError(f"`{name}` takes graphs of at most {most} nodes", code="E502")

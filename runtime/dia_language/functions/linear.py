@@ -1,0 +1,365 @@
+"""Linear algebra over exact numbers. A matrix is a list of rows; rows and columns count from 0.
+
+Rational matrices are computed with integers alone; matrices with symbolic entries by sympy.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import reduce
+from operator import mul
+from typing import Any
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import SIZE, charge
+from dia_language.expressions.limits import INTEGER_BITS
+from dia_language.functions.arithmetic import INTEGERS, sqrt
+from dia_language.functions.kinds import Matrix, Number, Rational
+from dia_language.functions.ordering import order
+from dia_language.numbers.values import is_symbolic, normal
+
+MANY = 9  # numbers from which on it pays to look whether all are whole
+
+
+def det(matrix: Matrix) -> Number:
+    """Determinant of the square matrix.
+
+    Costs a step for each of n**3 products. Source: Bareiss, Mathematics of Computation 22 (1968).
+
+    >>> det([[1, 2], [3, 4]])
+    -2
+    """
+    _square("det", matrix)
+    if _symbolic(matrix):
+        return normal(_sympy(matrix).det(method="berkowitz").expand())
+    rows, scale = _integers(matrix)
+    found = _eliminated(rows)[1]
+    return found if scale == 1 else operators.divide(found, scale)
+
+
+def rank(matrix: Matrix) -> int:
+    """Rank of the matrix: how many of its rows are independent.
+
+    >>> rank([[1, 2, 3], [2, 4, 6], [1, 0, 1]])
+    2
+    """
+    if _symbolic(matrix):
+        return int(_sympy(matrix).rank(simplify=True))
+    return _eliminated(_integers(matrix)[0])[0]
+
+
+def trace(matrix: Matrix) -> Number:
+    """Sum of the entries on the diagonal of the square matrix.
+
+    >>> trace([[1, 2], [3, 4]])
+    5
+    """
+    _square("trace", matrix)
+    return reduce(operators.add, (row[at] for at, row in enumerate(matrix)), 0)
+
+
+def transpose(matrix: Matrix) -> Matrix:
+    """Matrix with rows and columns exchanged.
+
+    >>> transpose([[1, 2, 3], [4, 5, 6]])
+    [[1, 4], [2, 5], [3, 6]]
+    """
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def matrix_multiply(a: Matrix, b: Matrix) -> Matrix:
+    """Product of the two matrices.
+
+    An error unless `a` has as many columns as `b` has rows.
+
+    >>> matrix_multiply([[1, 2], [3, 4]], [[0, 1], [1, 0]])
+    [[2, 1], [4, 3]]
+    """
+    columns = transpose(b)
+    charge(len(a) * len(columns) * len(b))
+    return [[_inner(row, column) for column in columns] for row in a]
+
+
+def dot(a: Matrix | list[Number], b: list[Number]) -> Number | list[Number]:
+    """Inner product of two vectors, or the product of a matrix and a vector, which is a vector.
+
+    An error where the lengths differ.
+
+    >>> dot([1, 2, 3], [4, 5, 6]), dot([[1, 2], [3, 4]], [5, 6])
+    (32, [17, 39])
+    """
+    charge(len(a) * (len(b) if a and isinstance(a[0], list) else 1))
+    if a and isinstance(a[0], list):
+        return [_inner(row, b) for row in a]
+    return _inner(a, b)
+
+
+def _inner(a: list[Number], b: list[Number]) -> Number:
+    if len(a) != len(b):
+        raise LanguageError(f"lengths {len(a)} and {len(b)} do not fit a product")
+    if len(a) >= MANY and _is_whole([a, b]) and _longest(a) + _longest(b) <= SIZE.bits:
+        return sum(map(mul, a, b))
+    return reduce(operators.add, map(operators.multiply, a, b), 0)
+
+
+def _longest(numbers: list[int]) -> int:
+    return max(max(numbers), -min(numbers)).bit_length()
+
+
+def solve_linear(matrix: Matrix, right: list[Number]) -> list[Number]:
+    """The one vector whose product with the square matrix is the vector `right`.
+
+    An error where there is none or more than one (the determinant is 0). By elimination with exact numbers.
+
+    >>> solve_linear([[2, 1], [1, 3]], [3, 5])
+    [Fraction(4, 5), Fraction(7, 5)]
+    """
+    _square("solve_linear", matrix)
+    if len(right) != len(matrix):
+        raise LanguageError(f"`solve_linear` has {len(matrix)} equations and {len(right)} right sides")
+    return [row[0] for row in _reduced(matrix, [[value] for value in right])]
+
+
+def inverse(matrix: Matrix) -> Matrix:
+    """Inverse of the square matrix.
+
+    An error where the determinant is 0.
+
+    >>> inverse([[1, 2], [3, 5]])
+    [[-5, 2], [3, -1]]
+    """
+    _square("inverse", matrix)
+    return _reduced(matrix, identity(len(matrix)))
+
+
+def identity(n: int) -> Matrix:
+    """Square matrix of n rows with 1 on the diagonal and 0 elsewhere.
+
+    From 1 to 1,000 rows.
+
+    >>> identity(2)
+    [[1, 0], [0, 1]]
+    """
+    if not 1 <= n <= 1_000:
+        raise LanguageError("`identity` makes 1 to 1000 rows", code="E501" if n < 1 else "E502")
+    charge(n * n)
+    return [[int(row == column) for column in range(n)] for row in range(n)]
+
+
+def minor(matrix: Matrix, row: int, column: int) -> Number:
+    """Determinant of the square matrix without the row and the column, which count from 0.
+
+    An error for a matrix of one row.
+
+    >>> minor([[1, 2, 3], [4, 5, 6], [7, 8, 10]], 0, 0)
+    2
+    """
+    size = _square("minor", matrix)
+    if size < 2 or not (0 <= row < size and 0 <= column < size):
+        raise LanguageError("`minor` needs 2 rows or more, and a row and a column of the matrix")
+    kept = [values for at, values in enumerate(matrix) if at != row]
+    return det([values[:column] + values[column + 1 :] for values in kept])
+
+
+def determinant_mod(matrix: list[list[int]], modulus: int) -> int:
+    """Determinant of the square matrix of integers modulo an integer, from 0 to modulus - 1.
+
+    The modulus is 1 or more and need not be prime.
+
+    >>> determinant_mod([[1, 2], [3, 4]], 7)
+    5
+    """
+    if modulus < 1:
+        raise LanguageError("`determinant_mod` needs `modulus` to be 1 or more")
+    return int(det([[entry % modulus for entry in row] for row in matrix]) % modulus)
+
+
+def eigenvalues(matrix: Matrix) -> list[Number]:
+    """Eigenvalues of the square matrix in ascending order, each as often as its multiplicity, exact.
+
+    Rational ones and those with one square root are found. An error where one is not real, or is the root
+    of an irreducible polynomial of degree 3 or more; matrices with symbolic entries have 2 rows at most.
+
+    >>> eigenvalues([[2, 1], [1, 2]]), eigenvalues([[1, 1], [1, 0]])
+    ([1, 3], [1/2 - sqrt(5)/2, 1/2 + sqrt(5)/2])
+    """
+    size = _square("eigenvalues", matrix)
+    if size == 1:
+        return [matrix[0][0]]
+    if size == 2 and not _symbolic(matrix):
+        return _rational_quadratic(trace(matrix), det(matrix))
+    found = _quadratic(1, operators.negate(trace(matrix)), det(matrix)) if size == 2 else _by_factors(matrix)
+    return [found[place] for place in order(found)]
+
+
+def _rational_quadratic(total: Rational, product: Rational) -> list[Number]:
+    """The two real numbers of this rational sum and product, the smaller first."""
+    inside = total * total - 4 * product
+    if inside < 0:
+        raise LanguageError("an eigenvalue is not real", code="E504")
+    middle, root = normal(Fraction(total) / 2), sqrt(normal(Fraction(inside) / 4))
+    return [operators.subtract(middle, root), operators.add(middle, root)]
+
+
+def _quadratic(a: Number, b: Number, c: Number) -> list[Number]:
+    """The two real roots of a x**2 + b x + c."""
+    inside = operators.subtract(operators.multiply(b, b), operators.multiply(4, operators.multiply(a, c)))
+    if operators.less(inside, 0):
+        raise LanguageError("an eigenvalue is not real", code="E504")
+    root, middle = sqrt(inside), operators.negate(b)
+    return [
+        _expanded(operators.divide(operators.subtract(middle, root), operators.multiply(2, a))),
+        _expanded(operators.divide(operators.add(middle, root), operators.multiply(2, a))),
+    ]
+
+
+def _expanded(value: Number) -> Number:
+    if not is_symbolic(value):
+        return value
+    import sympy
+
+    return normal(sympy.sqrtdenest(value).expand())
+
+
+def _by_factors(matrix: Matrix) -> list[Number]:
+    """Roots of the characteristic polynomial's factors over the rationals."""
+    if _symbolic(matrix):
+        raise LanguageError("`eigenvalues` of 3 rows or more needs rational entries")
+    import sympy
+
+    charge(len(matrix) ** 4)
+    polynomial = _sympy(matrix).charpoly(sympy.Symbol("x"))
+    found: list[Number] = []
+    for factor, multiplicity in polynomial.factor_list()[1]:
+        coefficients = [normal(coefficient) for coefficient in factor.all_coeffs()]
+        found += _roots(factor, coefficients) * multiplicity
+    return found
+
+
+def _roots(factor: Any, coefficients: list[Number]) -> list[Number]:
+    if len(coefficients) == 2:
+        return [operators.divide(operators.negate(coefficients[1]), coefficients[0])]
+    if len(coefficients) == 3:
+        return _quadratic(*coefficients)
+    if factor.count_roots() < factor.degree():
+        raise LanguageError("an eigenvalue is not real", code="E504")
+    raise LanguageError("an eigenvalue has no closed form in square roots", code="E504")
+
+
+def _square(name: str, matrix: Matrix) -> int:
+    size = len(matrix)
+    if any(len(row) != size for row in matrix):
+        raise LanguageError(f"`{name}` needs a square matrix; this one has {size} rows of {len(matrix[0])}")
+    return size
+
+
+def _symbolic(matrix: Matrix) -> bool:
+    return not _is_whole(matrix) and any(is_symbolic(entry) for row in matrix for entry in row)
+
+
+def _is_whole(matrix: Matrix) -> bool:
+    return all(INTEGERS.issuperset(map(type, row)) for row in matrix)
+
+
+def _sympy(matrix: Matrix) -> Any:
+    import sympy
+
+    return sympy.Matrix([[operators.symbolic(entry) for entry in row] for row in matrix])
+
+
+def _integers(matrix: Matrix) -> tuple[list[list[int]], int]:
+    """The matrix with each row times its common denominator, and the product of these."""
+    if _is_whole(matrix):
+        scales, rows = [1], [row.copy() for row in matrix]
+    else:
+        scales = [math.lcm(*(entry.denominator for entry in row)) for row in matrix]
+        rows = [[int(entry * scale) for entry in row] for row, scale in zip(matrix, scales, strict=True)]
+    longest = max((max(map(int.bit_length, row)) for row in rows if row), default=0)
+    if len(rows) * (longest + len(rows).bit_length()) > INTEGER_BITS:
+        raise LanguageError(f"the matrix might give more than {INTEGER_BITS} bits", code="E502")
+    return rows, math.prod(scales)
+
+
+def _eliminated(rows: list[list[int]]) -> tuple[int, int]:
+    """Rank of the matrix of integers, and its determinant if it is square: Bareiss' elimination."""
+    height, width = len(rows), len(rows[0])
+    charge(height * min(height, width) * width)
+    found, previous, sign = 0, 1, 1
+    for column in range(width):
+        pivot = next((at for at in range(found, height) if rows[at][column]), None)
+        if pivot is None:
+            continue
+        if pivot != found:
+            rows[found], rows[pivot], sign = rows[pivot], rows[found], -sign
+        _clear_below(rows, found, column, previous)
+        previous, found = rows[found][column], found + 1
+        if found == height:
+            break
+    return found, sign * previous if found == height else 0
+
+
+def _clear_below(rows: list[list[int]], top: int, column: int, previous: int) -> None:
+    lead = rows[top]
+    pivot = lead[column]
+    for at in range(top + 1, len(rows)):
+        row, factor = rows[at], rows[at][column]
+        rows[at] = [(pivot * value - factor * above) // previous for value, above in zip(row, lead, strict=True)]
+
+
+def _reduced(matrix: Matrix, right: Matrix) -> Matrix:
+    """The right side after the row operations that make the matrix the identity (Gauss and Jordan)."""
+    size = len(matrix)
+    charge(size * size * (size + len(right[0])))
+    if _is_whole(matrix) and _is_whole(right):
+        return _reduced_integers(matrix, right)
+    rows = [_exact(left + values) for left, values in zip(matrix, right, strict=True)]
+    for column in range(size):
+        pivot = next((at for at in range(column, size) if not operators.equal(rows[at][column], 0)), None)
+        if pivot is None:
+            raise _singular()
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        lead = rows[column] = [value / rows[column][column] for value in rows[column]]
+        for at in range(size):
+            if at != column and rows[at][column] != 0:
+                factor = rows[at][column]
+                rows[at] = [value - factor * above for value, above in zip(rows[at], lead, strict=True)]
+    return [[_finished(value) for value in row[size:]] for row in rows]
+
+
+def _reduced_integers(matrix: Matrix, right: Matrix) -> Matrix:
+    """As `_reduced`, without a quotient before the end: all rows keep one common factor (Bareiss and Jordan)."""
+    size, previous = len(matrix), 1
+    rows = [left + values for left, values in zip(matrix, right, strict=True)]
+    for column in range(size):
+        pivot = next((at for at in range(column, size) if rows[at][column]), None)
+        if pivot is None:
+            raise _singular()
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        lead = rows[column]
+        times = lead[column]
+        for at in range(size):
+            if at != column:
+                row, factor = rows[at], rows[at][column]
+                rows[at] = [
+                    (times * value - factor * above) // previous for value, above in zip(row, lead, strict=True)
+                ]
+        previous = times
+    return [[normal(Fraction(value, previous)) for value in row[size:]] for row in rows]
+
+
+def _singular() -> LanguageError:
+    return LanguageError("the determinant is 0, so there is no single solution", code="E504")
+
+
+def _exact(row: list[Number]) -> list[Any]:
+    return [value if is_symbolic(value) else Fraction(value) for value in row]
+
+
+def _finished(value: Any) -> Number:
+    if not is_symbolic(value):
+        return normal(value)
+    import sympy
+
+    return normal(sympy.radsimp(sympy.cancel(value)))

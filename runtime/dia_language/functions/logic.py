@@ -1,0 +1,234 @@
+"""Formulas and arithmetic as trees: their values, truth tables and what holds for all values.
+
+A tree is a record of `op` and `args`, a list of trees; a leaf is the name of a variable, a number, true or false.
+The operators are and, or, not, xor, implies, iff of formulas, and + - * / ** neg of arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import lru_cache, reduce
+from operator import and_, or_, xor
+
+from dia_language.diagnostics import LanguageError, names_help
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import LIST_LENGTH
+from dia_language.functions.kinds import Tree, Value
+from dia_language.numbers.values import Record, described, plain
+
+DEPTH = 200
+STEPS = 5  # that a part of a tree costs
+SHORT = 1 << 256  # tables below it cost nothing more
+LISTED_NAMES = 16
+JUDGED_NAMES = 20
+# The operands' least and greatest number
+ARITY: dict[str, tuple[int, int]] = {
+    "and": (2, LIST_LENGTH), "or": (2, LIST_LENGTH), "not": (1, 1), "xor": (2, 2), "implies": (2, 2), "iff": (2, 2),
+    "+": (2, LIST_LENGTH), "*": (2, LIST_LENGTH), "-": (2, 2), "/": (2, 2), "**": (2, 2), "neg": (1, 1),
+}  # fmt: skip
+LOGICAL: dict[str, Callable[[int, int], int]] = {
+    "and": and_,
+    "or": or_,
+    "xor": xor,
+    "implies": lambda a, b: ~int(a) | b,
+    "iff": lambda a, b: ~int(a ^ b),
+}
+NUMERIC: dict[str, Callable[[Value, Value], Value]] = {
+    "+": operators.add,
+    "-": operators.subtract,
+    "*": operators.multiply,
+    "/": operators.divide,
+    "**": operators.power,
+}
+
+
+def evaluate(tree: Tree, values: Record) -> Value:
+    """Value of the formula or arithmetic tree, its variables having the values in the record.
+
+    Exact: `/` gives a rational number. An error for a variable without a value, a division by 0, and for trees
+    deeper than 200.
+
+    >>> evaluate(Record(op="and", args=["a", Record(op="not", args=["b"])]), Record(a=True, b=False))
+    True
+    >>> evaluate(Record(op="*", args=[Record(op="+", args=[2, 3]), "x"]), Record(x=4))
+    20
+    """
+    return _evaluated(tree, values, 0)
+
+
+def _evaluated(tree: Tree, values: Record, depth: int) -> Value:
+    if type(tree) is str and tree in values and depth <= DEPTH:
+        charge(STEPS)
+        return values[tree]
+    operator, operands = parts(tree, depth)
+    if operator is None:
+        return _leaf(tree, values)
+    held = [_evaluated(operand, values, depth + 1) for operand in operands]
+    if operator in LOGICAL:
+        for value in held:
+            if value is not True and value is not False:
+                operators.truth(value)  # which refuses it
+        return bool(reduce(LOGICAL[operator], held) & 1)
+    if operator == "not":
+        return not operators.truth(held[0])
+    if operator in NUMERIC:
+        for value in held:
+            if not operators.is_number(value):
+                raise LanguageError(f"`{operator}` needs numbers; this is {described(value)}")
+        return reduce(NUMERIC[operator], held)
+    return operators.negate(held[0])
+
+
+def _leaf(tree: Tree, values: Record) -> Value:
+    if not isinstance(tree, str):
+        return tree
+    if tree not in values:
+        raise LanguageError(f"the variable `{tree}` has no value", names_help(tree, values))
+    return values[tree]
+
+
+def parts(tree: Tree, depth: int) -> tuple[str | None, list[Tree]]:
+    """The operator and the operands of a tree, or none and no operands of a leaf.
+
+    Raises LanguageError for what is no tree, and beyond a depth of 200.
+    """
+    charge(STEPS)
+    if depth > DEPTH:
+        raise LanguageError(f"the tree is deeper than {DEPTH}", code="E502")
+    if not isinstance(tree, Record):
+        if isinstance(tree, (str, bool)) or operators.is_number(tree):
+            return None, []
+        raise LanguageError(f"a leaf of a tree is a name, a number, true or false; this is {described(tree)}")
+    operator, operands = tree.get("op"), tree.get("args")
+    arity = ARITY.get(operator) if type(operator) is str else None
+    if arity is None or type(operands) is not list:
+        raise LanguageError("a tree has `op`, which is an operator, and `args`, which is a list")
+    least, most = arity
+    if not least <= len(operands) <= most:
+        raise LanguageError(f"the operator `{operator}` has {len(operands)} operands, not {least}")
+    return operator, operands
+
+
+def _leaves(tree: Tree, depth: int = 0) -> Iterator[Tree]:
+    operator, operands = parts(tree, depth)
+    if operator is None:
+        yield tree
+    for operand in operands:
+        yield from _leaves(operand, depth + 1)
+
+
+def variables_of(tree: Tree) -> list[str]:
+    """Names of the variables in the tree, each once, in the order of their first appearance.
+
+    >>> variables_of(Record(op="or", args=["b", Record(op="and", args=["a", "b"])]))
+    ['b', 'a']
+    """
+    return list(dict.fromkeys(leaf for leaf in _leaves(tree) if isinstance(leaf, str)))
+
+
+def numbers_in(tree: Tree) -> list[Value]:
+    """Numbers in the tree from left to right, as often as they stand there, without their signs.
+
+    >>> numbers_in(Record(op="-", args=[Record(op="*", args=[5, 2]), 5]))
+    [5, 2, 5]
+    """
+    numbers = (leaf for leaf in _leaves(tree) if operators.is_number(leaf))
+    return [abs(leaf) if isinstance(leaf, (int, Fraction)) and leaf < 0 else leaf for leaf in numbers]
+
+
+def truth_table(tree: Tree, names: list[str]) -> list[bool]:
+    """Values of the formula for all values of the variables, in the order of binary counting.
+
+    False counts as 0 and true as 1, and the first name is the most significant digit: with three names a, b, c
+    item 4 a + 2 b + c belongs to them. At most 16 names, among them all of the formula.
+
+    >>> truth_table(Record(op="implies", args=["a", "b"]), ["a", "b"])
+    [True, True, False, True]
+    """
+    if len(names) > LISTED_NAMES:
+        raise LanguageError(f"`truth_table` takes at most {LISTED_NAMES} names", code="E502")
+    rows = 1 << len(names)
+    charge(rows)
+    table = _table(tree, names)
+    return [bool(table >> row & 1) for row in range(rows)]
+
+
+def _table(tree: Tree, names: list[str]) -> int:
+    """The truth table as bits of one integer, the first row the lowest."""
+    return _bits(tree, *_columns(tuple(names)), 0)
+
+
+@lru_cache(maxsize=2)
+def _columns(names: tuple[str, ...]) -> tuple[Mapping[str, int], int]:
+    """The rows in which each of the names is true, as bits of integers, and the integer of all rows."""
+    if len(set(names)) < len(names):
+        raise LanguageError("two of the names are alike")
+    every = (1 << (1 << len(names))) - 1
+    known = {}
+    for at, name in enumerate(reversed(names)):
+        run = 1 << at  # so many rows false, then so many true
+        known[name] = every // ((1 << run) + 1) << run
+    return known, every
+
+
+def _bits(tree: Tree, known: Mapping[str, int], every: int, depth: int) -> int:
+    if every > SHORT:
+        charge(every.bit_length() // 256)
+    if type(tree) is str and tree in known and depth <= DEPTH:
+        charge(STEPS)
+        return known[tree]
+    operator, operands = parts(tree, depth)
+    if operator is None:
+        return _leaf_bits(tree, known, every)
+    if operator == "not":
+        return ~_bits(operands[0], known, every, depth + 1) & every
+    if operator not in LOGICAL:
+        raise LanguageError(f"`{operator}` is an operator of arithmetic, which has no truth table")
+    held = [_bits(operand, known, every, depth + 1) for operand in operands]
+    return reduce(LOGICAL[operator], held) & every
+
+
+def _leaf_bits(leaf: Tree, known: Mapping[str, int], every: int) -> int:
+    if isinstance(leaf, bool):
+        return every if leaf else 0
+    if leaf not in known:
+        shown = f"`{leaf}`" if isinstance(leaf, str) else plain(leaf)
+        raise LanguageError(f"{shown} is none of the names", names_help(str(leaf), known))
+    return known[leaf]
+
+
+def _judged(tree: Tree, names: list[str]) -> tuple[int, int]:
+    """The bits of the truth table over the names, and how many there are."""
+    if len(names) > JUDGED_NAMES:
+        raise LanguageError(f"a formula of more than {JUDGED_NAMES} variables is not judged", code="E502")
+    return _table(tree, names), 1 << len(names)
+
+
+def is_tautology(tree: Tree) -> bool:
+    """Whether the formula is true for all values of its variables, which are at most 20.
+
+    >>> is_tautology(Record(op="or", args=["a", Record(op="not", args=["a"])])), is_tautology("a")
+    (True, False)
+    """
+    table, rows = _judged(tree, variables_of(tree))
+    return table.bit_count() == rows
+
+
+def is_satisfiable(tree: Tree) -> bool:
+    """Whether the formula is true for some values of its variables, which are at most 20.
+
+    >>> is_satisfiable(Record(op="and", args=["a", Record(op="not", args=["a"])])), is_satisfiable("a")
+    (False, True)
+    """
+    return _judged(tree, variables_of(tree))[0] != 0
+
+
+def equivalent(a: Tree, b: Tree) -> bool:
+    """Whether two formulas have the same value for all values of their variables, which are at most 20 together.
+
+    >>> equivalent(Record(op="implies", args=["a", "b"]), Record(op="or", args=[Record(op="not", args=["a"]), "b"]))
+    True
+    """
+    return is_tautology(Record(op="iff", args=[a, b]))

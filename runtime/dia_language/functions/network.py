@@ -1,0 +1,181 @@
+"""Addresses of the internet protocol, subnets, hardware addresses, and names that imitate others."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.numbers.values import Record
+
+BITS = {4: 32, 6: 128}
+SUBNETS = 65_536
+
+# What is seen as what: first two signs for one, then one for one. A part of Unicode's confusables (UTS #39).
+PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
+SINGLES = {
+    "0": "o", "1": "l", "i": "l", "|": "l", "5": "s", "3": "e", "8": "b", "9": "g", "2": "z",
+    "а": "a", "с": "c", "е": "e", "о": "o", "р": "p", "х": "x", "у": "y", "ѕ": "s", "і": "l", "ј": "j",
+    "ԁ": "d", "һ": "h", "ԛ": "q", "ԝ": "w", "ɡ": "g", "ο": "o", "ν": "v", "α": "a", "ı": "l",
+}  # fmt: skip
+SWAPS = (
+    ("o", "0"), ("l", "1"), ("i", "1"), ("i", "l"), ("l", "i"), ("m", "rn"), ("rn", "m"), ("w", "vv"),
+    ("d", "cl"), ("s", "5"), ("e", "3"), ("b", "8"), ("g", "9"),
+)  # fmt: skip
+
+
+def ip_to_int(address: str) -> int:
+    """Number of the IP address, of version 4 or 6.
+
+    An error for leading zeros, zones and all that is no address. Source: RFC 791, RFC 4291.
+
+    >>> ip_to_int("192.0.2.1"), ip_to_int("::1")
+    (3221225985, 1)
+    """
+    return _address(address)[0]
+
+
+def int_to_ip(n: int, version: int = 4) -> str:
+    """IP address of the number, one of version 6 in its short form (RFC 5952).
+
+    From 0 to 2**32 - 1, or with version 6 to 2**128 - 1.
+
+    >>> int_to_ip(3221225985), int_to_ip(1, 6)
+    ('192.0.2.1', '::1')
+    """
+    if version not in BITS or not 0 <= n < 1 << BITS[version]:
+        raise LanguageError("no IP address has this number and version", "the version is 4 or 6")
+    return str(ipaddress.IPv4Address(n) if version == 4 else ipaddress.IPv6Address(n))
+
+
+def ipv6_expanded(address: str) -> str:
+    """IP address of version 6 with all its 8 groups of 4 hexadecimal digits.
+
+    >>> ipv6_expanded("2001:db8::1")
+    '2001:0db8:0000:0000:0000:0000:0000:0001'
+    """
+    number, version = _address(address)
+    if version != 6:
+        raise LanguageError("`ipv6_expanded` takes an address of version 6")
+    shown = f"{number:032x}"
+    return ":".join(shown[at : at + 4] for at in range(0, 32, 4))
+
+
+def subnet(address: str, prefix: int) -> Record:
+    """Facts of the subnet that the address lies in: a record of texts and two counts.
+
+    It has network, prefix, netmask, wildcard, broadcast (the last address), first and last (those of hosts),
+    addresses and hosts. In version 4, network and broadcast are no hosts up to the prefix 30; in version 6
+    and beyond 30 every address is one (RFC 3021). Source: RFC 4632.
+
+    >>> facts = subnet("192.0.2.130", 26)
+    >>> facts["network"], facts["broadcast"], facts["netmask"], facts["hosts"]
+    ('192.0.2.128', '192.0.2.191', '255.255.255.192', 62)
+    """
+    number, version = _address(address)
+    size = _size(version, prefix)
+    begin, end = number - number % size, number - number % size + size - 1
+    ends = 1 if version == 4 and prefix <= 30 else 0
+    shown = {"network": begin, "netmask": (1 << BITS[version]) - size, "wildcard": size - 1, "broadcast": end}
+    shown |= {"first": begin + ends, "last": end - ends}
+    facts = Record((name, int_to_ip(value, version)) for name, value in shown.items())
+    return Record({**facts, "prefix": prefix, "addresses": size, "hosts": size - 2 * ends})
+
+
+def in_subnet(address: str, network: str, prefix: int) -> bool:
+    """Whether the address lies in the subnet of another address with this prefix; versions must agree.
+
+    >>> in_subnet("192.0.2.130", "192.0.2.128", 26), in_subnet("192.0.2.1", "192.0.2.128", 26)
+    (True, False)
+    """
+    (number, version), (other, its_version) = _address(address), _address(network)
+    if version != its_version:
+        raise LanguageError("the addresses are of different versions")
+    size = _size(version, prefix)
+    return number // size == other // size
+
+
+def subnets(address: str, prefix: int, longer: int) -> list[str]:
+    """Subnets with the longer prefix that the subnet of the address has, written network/prefix, ascending.
+
+    At most 65,536.
+
+    >>> subnets("192.0.2.0", 24, 26)
+    ['192.0.2.0/26', '192.0.2.64/26', '192.0.2.128/26', '192.0.2.192/26']
+    """
+    number, version = _address(address)
+    size, step = _size(version, prefix), _size(version, longer)
+    if longer < prefix:
+        raise LanguageError("the second prefix is at least the first one")
+    if size // step > SUBNETS:
+        raise LanguageError(f"`subnets` gives at most {SUBNETS} of them", code="E502")
+    charge(size // step)
+    begin = number - number % size
+    return [f"{int_to_ip(at, version)}/{longer}" for at in range(begin, begin + size, step)]
+
+
+def mac_address(data: bytes, separator: str = ":") -> str:
+    """Hardware address of six bytes: pairs of small hexadecimal digits with the separator between them.
+
+    Source: IEEE 802, section 8.
+
+    >>> mac_address(bytes([0, 0x1A, 0x2B, 0x3C, 0x4D, 0x5E])), mac_address(bytes(6), "-")
+    ('00:1a:2b:3c:4d:5e', '00-00-00-00-00-00')
+    """
+    if len(data) != 6:
+        raise LanguageError("a hardware address has 6 bytes")
+    return separator.join(f"{byte:02x}" for byte in data)
+
+
+def skeleton(text: str) -> str:
+    """Text as it looks at a glance: in small letters, look-alikes replaced by one of them (0 by o, rn by m).
+
+    Two texts with one skeleton can be taken for each other. Knows the common cases among ASCII, Cyrillic and
+    Greek letters. Source: after Unicode Technical Standard #39, section 4.
+
+    >>> skeleton("paypa1.com") == skeleton("paypal.com"), skeleton("rnodern")
+    (True, 'modem')
+    """
+    charge(len(text) // 8)
+    shown = "".join(SINGLES.get(character, character) for character in text.lower())
+    for pair, single in PAIRS:
+        shown = shown.replace(pair, single)
+    return shown
+
+
+def lookalikes(domain: str) -> list[str]:
+    """Domains that differ from the domain in one place and look like it, ascending; nothing behind the last dot.
+
+    Such as o and 0, l and 1, m and rn; all are of ASCII characters, in small letters, and have the domain's
+    `skeleton`. At most 253 characters.
+
+    >>> lookalikes("log.org")
+    ['1og.org', 'iog.org', 'l0g.org', 'lo9.org']
+    """
+    if len(domain) > 253:
+        raise LanguageError("a domain has at most 253 characters", code="E502")
+    name, dot, ending = domain.lower().rpartition(".")
+    charge(len(domain) * len(SWAPS))
+    found = {
+        name[:at] + new + name[at + len(old) :] + dot + ending
+        for old, new in SWAPS
+        for at in range(len(name))
+        if name.startswith(old, at)
+    }
+    return sorted(other for other in found if skeleton(other) == skeleton(domain))
+
+
+def _address(address: str) -> tuple[int, int]:
+    try:
+        held = ipaddress.ip_address(address)
+    except ValueError:
+        raise LanguageError("the text is no IP address") from None
+    if "%" in address:
+        raise LanguageError("the address has a zone", "write it without % and what follows")
+    return int(held), held.version
+
+
+def _size(version: int, prefix: int) -> int:
+    if not 0 <= prefix <= BITS[version]:
+        raise LanguageError(f"a prefix of this version is from 0 to {BITS[version]}")
+    return 1 << BITS[version] - prefix

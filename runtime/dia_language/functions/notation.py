@@ -1,0 +1,287 @@
+"""Formulas and arithmetic as text, in four ways of writing, and trees read back from any of them.
+
+What is written is read back as the same tree, if its operators have two operands and its numbers end (1/3 is read as
+a quotient). Brackets stand where precedence asks for them, and where a reader might doubt it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.functions.kinds import Tree
+from dia_language.functions.logic import DEPTH, STEPS, parts
+from dia_language.numbers.radix import integer_of, integer_text
+from dia_language.numbers.values import Record, decimal, decimal_text, has_finite_decimals, is_symbolic
+
+# The sign of each operator in each way of writing
+STYLES: dict[str, dict[str, str]] = {
+    "python": {
+        "and": "and", "or": "or", "not": "not ", "xor": "!=", "implies": "<=", "iff": "==", "true": "True",
+        "false": "False", "+": "+", "-": "-", "*": "*", "/": "/", "**": "**", "neg": "-",
+    },
+    "c": {
+        "and": "&&", "or": "||", "not": "!", "xor": "!=", "implies": "<=", "iff": "==", "true": "1", "false": "0",
+        "+": "+", "-": "-", "*": "*", "/": "/", "neg": "-",
+    },
+    "symbols": {
+        "and": "∧", "or": "∨", "not": "¬", "xor": "⊕", "implies": "→", "iff": "↔", "true": "⊤", "false": "⊥",
+        "+": "+", "-": "−", "*": "×", "/": "÷", "**": "^", "neg": "−",
+    },
+    "words": {
+        "and": "and", "or": "or", "not": "not ", "xor": "xor", "implies": "implies", "iff": "if and only if",
+        "true": "true", "false": "false", "+": "plus", "-": "minus", "*": "times", "/": "divided by",
+        "**": "to the power of", "neg": "minus ",
+    },
+}  # fmt: skip
+
+# How tightly the operators bind that may stand in a chain; others are kept apart by brackets.
+LEVELS = {"and": 5, "or": 3, "+": 3, "-": 3, "*": 4, "/": 4}
+CHAINS = LEVELS.keys()
+NEGATED, COMPARED, TIGHT = 5, 7, 8  # the level of a minus sign before something, of == != <=, of ! and ¬
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+RESERVED = {"and", "or", "not", "xor", "implies", "iff", "if", "only", "true", "false", "True", "False",
+            "plus", "minus", "times", "divided", "by", "to", "the", "power", "of"}  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _is_name(text: str) -> bool:
+    return NAME.fullmatch(text) is not None and text not in RESERVED
+
+
+def written(tree: Tree, style: str = "python") -> str:
+    """Text of the formula or arithmetic tree, with brackets where they are needed.
+
+    `style` is python, c, symbols or words. In Python and C `!=`, `<=` and `==` of truth values stand for xor, implies
+    and iff. C has no sign for powers, which is an error. `parse_logic` and `arithmetic` read all of them.
+
+    >>> tree = Record(op="or", args=[Record(op="and", args=["a", "b"]), Record(op="not", args=["c"])])
+    >>> written(tree), written(tree, "c"), written(tree, "symbols"), written(tree, "words")
+    ('a and b or not c', 'a && b || !c', 'a ∧ b ∨ ¬c', '(a and b) or not c')
+    >>> written(Record(op="*", args=[2, Record(op="-", args=[Record(op="-", args=["x", 3]), -1])]))
+    '2 * (x - 3 - (-1))'
+    """
+    if style not in STYLES:
+        raise LanguageError("`written` knows python, c, symbols and words", did_you_mean(style, STYLES))
+    return _Writer(style).text(tree, 0)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    style: str
+
+    def text(self, tree: Tree, depth: int) -> tuple[str, str]:
+        """The text, and the operator at its top (the empty text for a name or a number without a sign)."""
+        if type(tree) is str and depth <= DEPTH and _is_name(tree):
+            charge(STEPS)
+            return tree, ""
+        operator, operands = parts(tree, depth)
+        if operator is None:
+            return self.leaf(tree)
+        sign = STYLES[self.style].get(operator)
+        if sign is None:
+            raise LanguageError(f"C has no sign for `{operator}`", "write it in python, symbols or words")
+        held = [self.text(operand, depth + 1) for operand in operands]
+        if operator in ("not", "neg"):
+            inner, top = held[0]
+            return sign + (inner if self.fits_prefix(operator, top, operands[0]) else f"({inner})"), operator
+        pieces = [
+            inner if top == "" or self.fits(operator, top, at) else f"({inner})" for at, (inner, top) in enumerate(held)
+        ]
+        text = f" {sign} ".join(pieces)
+        charge(len(text) // 64)
+        if len(text) > TEXT_LENGTH:
+            raise LanguageError(f"the text would have more than {TEXT_LENGTH} characters", code="E502")
+        return text, operator
+
+    def fits_prefix(self, operator: str, inner: str, operand: Tree) -> bool:
+        """Whether the operand of a sign before it needs no brackets; `-3` is a number, `-(3)` its negation."""
+        if operator == "not":
+            return inner in ("", "not")
+        return inner == "**" or (inner == "" and isinstance(operand, str))
+
+    def fits(self, operator: str, inner: str, at: int) -> bool:
+        """Whether the operand at that place, which has an operator at its top, needs no brackets."""
+        if inner == "not":
+            return self.style != "python" or operator in ("and", "or")
+        if inner == "neg":
+            return at == 0 and operator != "**"
+        if operator == "**":
+            return inner == "**" and at == 1 and self.style != "words"
+        if inner == "**":
+            return self.style != "words"
+        if operator not in CHAINS or inner not in CHAINS:
+            return False
+        if self.style == "words":
+            return at == 0 and inner == operator
+        return LEVELS[inner] > LEVELS[operator] or (at == 0 and LEVELS[inner] == LEVELS[operator])
+
+    def leaf(self, leaf: Tree) -> tuple[str, str]:
+        signs = STYLES[self.style]
+        if isinstance(leaf, bool):
+            return signs["true" if leaf else "false"], ""
+        if isinstance(leaf, str):
+            if not _is_name(leaf):
+                raise LanguageError("the name of a variable has letters, digits and underscores, and is no operator")
+            return leaf, ""
+        if is_symbolic(leaf):
+            raise LanguageError("a symbolic number in a tree is not written", "use a variable in its place")
+        return self.number(leaf)
+
+    def number(self, number: Fraction | int) -> tuple[str, str]:
+        held = abs(Fraction(number))
+        minus = STYLES[self.style]["neg"] if number < 0 else ""
+        if has_finite_decimals(held):
+            text = decimal_text(held) if held.denominator > 1 else integer_text(held.numerator)
+            return minus + text, "neg" if minus else ""
+        sign = STYLES[self.style]["/"]
+        return f"{minus}{integer_text(held.numerator)} {sign} {integer_text(held.denominator)}", "/"
+
+
+# Sign -> operator and level, of signs between operands and of signs before one
+LOGIC_BETWEEN = {
+    "or": ("or", 3), "||": ("or", 3), "∨": ("or", 3), "and": ("and", 5), "&&": ("and", 5), "∧": ("and", 5),
+    "xor": ("xor", 4), "⊕": ("xor", 4), "implies": ("implies", 2), "→": ("implies", 2), "iff": ("iff", 1),
+    "if and only if": ("iff", 1), "↔": ("iff", 1), "!=": ("xor", COMPARED), "<=": ("implies", COMPARED),
+    "==": ("iff", COMPARED),
+}  # fmt: skip
+LOGIC_BEFORE = {"not": 6, "!": TIGHT, "¬": TIGHT}
+TRUTHS = {"true": True, "True": True, "⊤": True, "1": True, "false": False, "False": False, "⊥": False, "0": False}
+ARITHMETIC_BETWEEN = {
+    "+": ("+", 3), "plus": ("+", 3), "-": ("-", 3), "−": ("-", 3), "minus": ("-", 3), "*": ("*", 4), "×": ("*", 4),
+    "times": ("*", 4), "/": ("/", 4), "÷": ("/", 4), "divided by": ("/", 4), "**": ("**", 6), "^": ("**", 6),
+    "to the power of": ("**", 6),
+}  # fmt: skip
+MINUS = {"-", "−", "minus"}
+TOKEN = re.compile(
+    r"\s*(if\s+and\s+only\s+if\b|divided\s+by\b|to\s+the\s+power\s+of\b|[A-Za-z][A-Za-z0-9_]*|[0-9]+(?:\.[0-9]+)?"
+    r"|\*\*|&&|\|\||[!<=]=|[()!¬∧∨⊕→↔⊤⊥+\-−*×/÷^])"
+)
+DIGITS = 10_000
+BRACKETS = 100
+
+
+def parse_logic(text: str) -> Tree:
+    """Tree of the formula that the text writes, in any of the styles of `written`.
+
+    Signs bind as they do where they come from: before all ! and ¬, then == != <=, not, and, xor, or, implies, iff;
+    those that do not chain need brackets among themselves (a → b → c is refused). An error for text that is no
+    formula, and beyond 100 brackets in each other or 200 operators in a chain.
+
+    >>> written(parse_logic("a ∧ (b ∨ ¬c)"), "python"), written(parse_logic("!a || b == c"), "words")
+    ('a and (b or not c)', 'not a or (b if and only if c)')
+    """
+    return _Reader(text, "formula").whole()
+
+
+def arithmetic(text: str) -> Tree:
+    """Tree of the arithmetic that the text writes with numbers, names, + - * / ** and brackets.
+
+    × ÷ − ^ and the words of `written` are read as well; powers lean to the right, all else to the left. A minus sign
+    before a number belongs to it. An error for other text, and beyond 100 brackets in each other or 200 operators in
+    a chain.
+
+    >>> arithmetic("2 + 3 * x")
+    {'op': '+', 'args': [2, {'op': '*', 'args': [3, 'x']}]}
+    """
+    return _Reader(text, "arithmetic").whole()
+
+
+class _Reader:
+    """Reads by precedence climbing: an operand, then all operators that bind at least as tightly as asked."""
+
+    def __init__(self, text: str, what: str) -> None:
+        charge(len(text) // 4)
+        self.what, self.place = what, 0
+        self.between = LOGIC_BETWEEN if what == "formula" else ARITHMETIC_BETWEEN
+        self.tokens = self.cut(text)
+
+    def cut(self, text: str) -> list[str]:
+        """The signs, and the empty text behind the last one."""
+        found = TOKEN.findall(text)
+        seen = "".join(found).split()  # one piece, unless there are signs of several words
+        if "".join(seen) != "".join(text.split()):  # something was passed over
+            at = 0
+            while token := TOKEN.match(text, at):
+                at = token.end()
+            raise self.fault(f"`{text[at:].strip()[:1]}` has no meaning")
+        return [*(found if len(seen) == 1 else [" ".join(sign.split()) for sign in found]), ""]
+
+    def fault(self, reason: str) -> LanguageError:
+        return LanguageError(f"the text is no {self.what}: {reason}")
+
+    @property
+    def next(self) -> str:
+        return self.tokens[self.place]
+
+    def take(self) -> str:
+        """The next sign; behind the empty text at the end nothing is asked for, since none can do with it."""
+        self.place += 1
+        return self.tokens[self.place - 1]
+
+    def whole(self) -> Tree:
+        tree = self.expression(0, 0)
+        if self.next:
+            raise self.fault(f"`{self.next}` is left over")
+        return tree
+
+    def expression(self, least: int, depth: int) -> Tree:
+        if depth > BRACKETS:
+            raise LanguageError(f"the text nests deeper than {BRACKETS}", code="E502")
+        tree, before, height = self.operand(least, depth), 0, 0
+        between, tokens = self.between, self.tokens
+        while (found := between.get(tokens[self.place])) is not None and found[1] >= least:
+            operator, level = found
+            if level == before and operator not in CHAINS:
+                raise self.fault(f"brackets must say how `{self.next}` is meant")
+            self.place += 1
+            right = self.expression(level if operator == "**" else level + 1, depth + 1)
+            tree, before, height = Record(op=operator, args=[tree, right]), level, height + 1
+            if depth + height > DEPTH:
+                raise LanguageError(f"the text chains more than {DEPTH} operators", code="E502")
+        return tree
+
+    def operand(self, least: int, depth: int) -> Tree:
+        token = self.take()
+        if token == "(":
+            tree = self.expression(0, depth + 1)
+            if self.take() != ")":
+                raise self.fault("a bracket is not closed")
+            return tree
+        if self.what == "formula":
+            return self.logical(token, least, depth)
+        if token in MINUS:
+            return self.negated(depth)
+        return self.number(token) if token[:1].isdigit() else self.name(token)
+
+    def logical(self, token: str, least: int, depth: int) -> Tree:
+        if _is_name(token):
+            return token
+        level = LOGIC_BEFORE.get(token)
+        if level is not None and level >= least:
+            return Record(op="not", args=[self.expression(level, depth + 1)])
+        return TRUTHS[token] if token in TRUTHS else self.name(token)
+
+    def negated(self, depth: int) -> Tree:
+        """A number with its sign, or the negation of what follows, which powers bind before."""
+        following = self.tokens[self.place + 1] if self.place + 1 < len(self.tokens) else ""
+        if self.next[:1].isdigit() and self.between.get(following, ("", 0))[0] != "**":
+            return operators.negate(self.number(self.take()))
+        return Record(op="neg", args=[self.expression(NEGATED, depth + 1)])
+
+    def number(self, token: str) -> Tree:
+        whole, _, places = token.partition(".")
+        if len(token) > DIGITS:
+            raise LanguageError(f"a number of more than {DIGITS} digits", code="E502")
+        return decimal(Fraction(integer_of(whole + places), 10 ** len(places)))
+
+    def name(self, token: str) -> Tree:
+        if not _is_name(token):
+            raise self.fault(f"`{token}` stands where a value is needed" if token else "it ends too early")
+        return token

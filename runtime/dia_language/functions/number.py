@@ -1,0 +1,358 @@
+"""Number theory: primes, divisors, whole roots and the numbers that count things.
+
+Primality and factoring are sympy's, which uses gmpy2 where it is installed.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from functools import cache, lru_cache
+from itertools import compress
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
+from dia_language.functions.kinds import Rational
+
+# The largest arguments whose results have at most INTEGER_BITS bits
+FACTORIAL_MAXIMUM = 68_403
+FIBONACCI_MAXIMUM = 1_440_421
+PRIMES_COUNTED = 100_000
+KEPT = (14, 20)  # bits of the numbers whose primes are kept, once they are asked for
+GROUP = 500  # small primes that are looked for together
+SIEVED = 10**12  # up to here a sieve is quicker than a test of each number, unless the numbers are few
+
+
+def is_prime(n: int) -> bool:
+    """Whether the integer is prime.
+
+    At most 8,192 bits. Proven below 2**64; above by the Baillie-PSW test, of which no counterexample is
+    known. Source: Baillie and Wagstaff, Mathematics of Computation 35 (1980).
+
+    >>> is_prime(2**61 - 1)
+    True
+    """
+    from sympy.ntheory import isprime
+
+    return bool(isprime(_small_enough("is_prime", n)))
+
+
+def next_prime(n: int) -> int:
+    """Smallest prime above the integer.
+
+    At most 8,192 bits. Source: as `is_prime`.
+
+    >>> next_prime(2**64)
+    18446744073709551629
+    """
+    if _small_enough("next_prime", n) < 2:
+        return 2
+    for bits in KEPT:
+        if n < 1 << bits and (place := _kept_marks(bits).find(1, (n - 1) // 2)) >= 0:
+            return 2 * place + 3
+    return int(_following_prime()(n))
+
+
+@cache
+def _following_prime() -> Callable[[int], int]:
+    """sympy's `nextprime`, or gmpy2's where it is installed, which sieves first and makes the same test."""
+    try:
+        from gmpy2 import next_prime as following
+    except ImportError:
+        from sympy.ntheory import nextprime as following
+    return following  # type: ignore[no-any-return]
+
+
+def previous_prime(n: int) -> int:
+    """Largest prime below the integer.
+
+    At most 8,192 bits; an error up to 2, below which there is none. Source: as `is_prime`.
+
+    >>> previous_prime(2**64)
+    18446744073709551557
+    """
+    from sympy.ntheory import prevprime
+
+    if n <= 2:
+        raise LanguageError("there is no prime below 2", "`previous_prime` takes an integer above 2")
+    return int(prevprime(_small_enough("previous_prime", n)))
+
+
+def primes_between(low: int, high: int) -> list[int]:
+    """Primes from `low` to `high`, both included, in ascending order.
+
+    Costs one step of the budget for each integer of the range; at most 8,192 bits.
+
+    >>> primes_between(10, 19)
+    [11, 13, 17, 19]
+    """
+    charge(max(0, _small_enough("primes_between", high) - low + 1))
+    low = max(low, 2)
+    if high < 1 << KEPT[0]:
+        known = _odd_primes(KEPT[0])
+        return [2] * (low <= 2 <= high) + known[bisect_left(known, low) : bisect_right(known, high)]
+    if high <= SIEVED and math.isqrt(max(high, 0)) < 10_000 + 10 * (high - low):
+        return _sieved(low, high) if low <= high else []
+    from sympy.ntheory import primerange
+
+    return [int(prime) for prime in primerange(low, high + 1)]
+
+
+def _sieved(low: int, high: int) -> list[int]:
+    """The primes of a range."""
+    odd = range(max(low, 3) | 1, high + 1, 2)
+    return [2] * (low <= 2 <= high) + list(compress(odd, _marks(odd)))
+
+
+def _marks(odd: range) -> bytearray:
+    """A 1 for each of the odd numbers that is prime, else a 0: the sieve of Eratosthenes. They begin at 3 or above."""
+    left = bytearray(b"\x01") * len(odd)
+    root = math.isqrt(odd[-1]) if odd else 0
+    for prime in _odd_primes(root.bit_length()) if root >= 3 else ():
+        if prime > root:
+            break
+        first = max(prime * prime, (-(-odd.start // prime) | 1) * prime)
+        place = (first - odd.start) // 2
+        left[place::prime] = bytes(len(range(place, len(left), prime)))
+    return left
+
+
+@lru_cache(maxsize=24)
+def _odd_primes(bits: int) -> list[int]:
+    """The odd primes of so many bits and fewer, with which ranges are sieved; kept, since there are few such lists."""
+    return _sieved(3, (1 << bits) - 1)
+
+
+@cache
+def _kept_marks(bits: int) -> bytes:
+    """The marks of all odd numbers of so many bits and fewer, from 3 on."""
+    return bytes(_marks(range(3, 1 << bits, 2)))
+
+
+def prime_count(n: int) -> int:
+    """How many primes there are from 2 to n.
+
+    At most 2,000,000 with the usual budget: it costs a step for each integer.
+
+    >>> prime_count(100), prime_count(1)
+    (25, 0)
+    """
+    return len(primes_between(2, n))
+
+
+def nth_prime(n: int) -> int:
+    """Prime of number n, counted from 1: 2, 3, 5, 7 and so on.
+
+    From 1 to 100,000.
+
+    >>> nth_prime(1), nth_prime(1000)
+    (2, 7919)
+    """
+    from sympy import sieve
+
+    if not 1 <= n <= PRIMES_COUNTED:
+        raise LanguageError(f"`nth_prime` goes from 1 to {PRIMES_COUNTED}", code="E501" if n < 1 else "E502")
+    charge(n)
+    return int(sieve[n])
+
+
+def factor(n: int) -> list[list[int]]:
+    """Prime factors with their exponents as a list of [prime, exponent], in ascending order.
+
+    From 1 (which has none) to 8,192 bits; two prime factors above 2**80 take longer than an evaluation may.
+
+    >>> factor(360)
+    [[2, 3], [3, 2], [5, 1]]
+    """
+    from sympy.ntheory import factorint
+
+    _positive("factor", n)
+    found, rest = _small_factors(_small_enough("factor", n))
+    try:
+        found |= {int(prime): int(exponent) for prime, exponent in factorint(rest).items()}
+    except OverflowError:  # of a binary float in sympy's search for bounds
+        raise LanguageError("the integer has two large prime factors, which are not found", code="E502") from None
+    return [[prime, found[prime]] for prime in sorted(found)]
+
+
+def _small_factors(n: int) -> tuple[dict[int, int], int]:
+    """The prime factors below 2**20 of an integer beyond 64 bits, and what is left of it.
+
+    Many such factors at once are what the general method finds slowly.
+    """
+    found: dict[int, int] = {}
+    if n.bit_length() <= 64:
+        return found, n
+    for product, primes in _small_primes():
+        if math.gcd(product, n) == 1:
+            continue
+        for prime in primes:
+            while n % prime == 0:
+                found[prime] = found.get(prime, 0) + 1
+                n //= prime
+    return found, n
+
+
+@cache
+def _small_primes() -> list[tuple[int, tuple[int, ...]]]:
+    """The primes below 2**20 in groups, each with its product, so that one division looks for many of them."""
+    primes = (2, *_odd_primes(20))
+    groups = [primes[at : at + GROUP] for at in range(0, len(primes), GROUP)]
+    return [(math.prod(group), group) for group in groups]
+
+
+def prime_factors(n: int) -> list[int]:
+    """Distinct prime factors of the integer, in ascending order.
+
+    Limits as for `factor`.
+
+    >>> prime_factors(360)
+    [2, 3, 5]
+    """
+    return [prime for prime, _ in factor(n)]
+
+
+def divisors(n: int) -> list[int]:
+    """Positive divisors of the integer, in ascending order.
+
+    From 1; limits as for `factor`, and at most 1,000,000 divisors.
+
+    >>> divisors(28)
+    [1, 2, 4, 7, 14, 28]
+    """
+    factors = factor(n)
+    charge(_bounded_count("divisors", math.prod(exponent + 1 for _, exponent in factors)))
+    found = [1]
+    for prime, exponent in factors:
+        found = [divisor * prime**power for power in range(exponent + 1) for divisor in found]
+    return sorted(found)
+
+
+def totient(n: int) -> int:
+    """How many of the integers from 1 to n have no divisor in common with n: Euler's phi.
+
+    From 1; limits as for `factor`.
+
+    >>> totient(36)
+    12
+    """
+    return math.prod((prime - 1) * prime ** (exponent - 1) for prime, exponent in factor(n))
+
+
+def continued_fraction(x: Rational) -> list[int]:
+    """Terms of the simple continued fraction of the rational number.
+
+    The last term is above 1, unless it is alone.
+
+    >>> from fractions import Fraction
+    >>> continued_fraction(Fraction(415, 93))
+    [4, 2, 6, 7]
+    """
+    numerator, denominator, terms = x.numerator, x.denominator, list[int]()
+    while denominator:
+        charge(1 + denominator.bit_length() // 64)
+        term, rest = divmod(numerator, denominator)
+        terms.append(term)
+        numerator, denominator = denominator, rest
+    return terms
+
+
+def isqrt(n: int) -> int:
+    """Square root of the integer, rounded down.
+
+    An error for negative integers.
+
+    >>> isqrt(99)
+    9
+    """
+    if n < 0:
+        raise LanguageError("a negative integer has no real square root", code="E504")
+    return math.isqrt(n)
+
+
+def is_square(n: int) -> bool:
+    """Whether the integer is the square of an integer.
+
+    >>> is_square(144), is_square(-4)
+    (True, False)
+    """
+    return n >= 0 and math.isqrt(n) ** 2 == n
+
+
+def factorial(n: int) -> int:
+    """Product of the integers from 1 to n; factorial(0) is 1.
+
+    From 0 to 68,403, whose factorial has 999,999 bits.
+
+    >>> factorial(20)
+    2432902008176640000
+    """
+    _natural("factorial", n, FACTORIAL_MAXIMUM)
+    return math.factorial(n)
+
+
+def binomial(n: int, k: int) -> int:
+    """Ways to choose k of n things; 0 where k is negative or above n.
+
+    `n` is 0 or more. Refused where the result might have more than 1,000,000 bits.
+
+    >>> binomial(49, 6)
+    13983816
+    """
+    if n < 0:
+        raise LanguageError("`binomial` needs `n` to be 0 or more")
+    if not 0 <= k <= n:
+        return 0
+    smaller = min(k, n - k)
+    bits = min(n, smaller * n.bit_length())
+    _bounded_bits("binomial", bits)
+    charge(bits * bits // 100_000)
+    return math.comb(n, smaller)
+
+
+def fibonacci(n: int) -> int:
+    """Fibonacci number of index n: 0, 1, 1, 2, 3, 5 and so on from index 0.
+
+    From 0 to 1,440,421, whose number has 1,000,000 bits. By doubling of the index.
+
+    >>> [fibonacci(n) for n in range(8)]
+    [0, 1, 1, 2, 3, 5, 8, 13]
+    """
+    _natural("fibonacci", n, FIBONACCI_MAXIMUM)
+    current, following = 0, 1
+    for bit in bin(n)[2:]:
+        current, following = current * (2 * following - current), current * current + following * following
+        if bit == "1":
+            current, following = following, current + following
+    return current
+
+
+def _small_enough(name: str, n: int) -> int:
+    if n.bit_length() > PRIME_BITS:
+        raise LanguageError(f"`{name}` takes integers of at most {PRIME_BITS} bits", code="E502")
+    return n
+
+
+def _positive(name: str, n: int) -> None:
+    if n < 1:
+        raise LanguageError(f"`{name}` needs `n` to be 1 or more")
+
+
+def _natural(name: str, n: int, most: int) -> None:
+    if n < 0:
+        raise LanguageError(f"`{name}` needs `n` to be 0 or more")
+    if n > most:
+        raise LanguageError(f"`{name}` goes up to {most}", f"results have at most {INTEGER_BITS} bits", "E502")
+
+
+def _bounded_bits(name: str, bits: int) -> None:
+    if bits > INTEGER_BITS:
+        raise LanguageError(f"`{name}` might give more than {INTEGER_BITS} bits", code="E502")
+
+
+def _bounded_count(name: str, count: int) -> int:
+    if count > LIST_LENGTH:
+        raise LanguageError(f"`{name}` would give more than {LIST_LENGTH} items", code="E502")
+    return count

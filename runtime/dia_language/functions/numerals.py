@@ -1,0 +1,267 @@
+"""Bytes and numbers as other signs: base64url, base45, Ascii85, bits, Gray code, Roman numerals, run lengths."""
+
+from __future__ import annotations
+
+import base64
+from itertools import groupby
+from typing import Literal
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import INTEGER_BITS, LIST_LENGTH, TEXT_LENGTH
+from dia_language.functions.encoding import from_base64, to_base64
+from dia_language.functions.kinds import Value
+
+BASE45 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
+ROMAN = (
+    (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"),
+    (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
+)  # fmt: skip
+
+
+def to_base64url(data: bytes) -> str:
+    """Base64 text of the bytes with - and _ for + and /, without padding, as in addresses and tokens.
+
+    Source: RFC 4648, section 5; RFC 7515, section 2.
+
+    >>> to_base64url(b"\\xff\\xfe?")
+    '__4_'
+    """
+    return to_base64(data).rstrip("=").replace("+", "-").replace("/", "_")
+
+
+def from_base64url(text: str) -> bytes:
+    """Bytes of the base64url text without padding.
+
+    An error for padding, unused bits that are not 0, and anything else that `to_base64url` does not write.
+
+    >>> from_base64url("__4_")
+    b'\\xff\\xfe?'
+    """
+    if "+" in text or "/" in text or "=" in text:
+        raise LanguageError("the text is not base64url as `to_base64url` writes it", "- _ and no = are used")
+    plain = text.replace("-", "+").replace("_", "/")
+    return from_base64(plain + "=" * (-len(plain) % 4))
+
+
+def to_base45(data: bytes) -> str:
+    """Base45 text of the bytes, as in QR codes of certificates: three signs for two bytes.
+
+    Source: RFC 9285.
+
+    >>> to_base45(b"Hello!!")
+    '%69 VD92EX0'
+    """
+    _bounded("to_base45", len(data) * 2)
+    charge(len(data))
+    return "".join(_three(data[at : at + 2]) for at in range(0, len(data), 2))
+
+
+def from_base45(text: str) -> bytes:
+    """Bytes of the base45 text.
+
+    An error for signs outside the alphabet and for groups beyond two bytes. Source: RFC 9285.
+
+    >>> from_base45("%69 VD92EX0")
+    b'Hello!!'
+    """
+    charge(len(text))
+    return b"".join(_two(text[at : at + 3]) for at in range(0, len(text), 3))
+
+
+def to_ascii85(data: bytes) -> str:
+    """Ascii85 text of the bytes as PostScript and PDF write it, without <~ and ~>; four zero bytes are z.
+
+    Source: ISO 32000-1, section 7.4.3.
+
+    >>> to_ascii85(b"Hello")
+    '87cURDZ'
+    """
+    _bounded("to_ascii85", len(data) * 2)
+    return base64.a85encode(data).decode("ascii")
+
+
+def from_ascii85(text: str) -> bytes:
+    """Bytes of the Ascii85 text without <~ and ~>.
+
+    An error for a text that `to_ascii85` does not write.
+
+    >>> from_ascii85("87cURDZ")
+    b'Hello'
+    """
+    try:
+        data = base64.a85decode(text.encode("ascii"), ignorechars=b"")
+    except ValueError:
+        raise LanguageError("the text is not Ascii85") from None
+    if base64.a85encode(data).decode("ascii") != text:
+        raise LanguageError("the text is not Ascii85 as `to_ascii85` writes it")
+    return data
+
+
+def to_bits(data: bytes, separator: str = " ") -> str:
+    """Eight binary digits of each byte, the highest first, with the separator between bytes.
+
+    >>> to_bits(b"Hi"), to_bits(b"A", "")
+    ('01001000 01101001', '01000001')
+    """
+    _bounded("to_bits", len(data) * (8 + len(separator)))
+    charge(len(data))
+    return separator.join(f"{byte:08b}" for byte in data)
+
+
+def from_bits(text: str) -> bytes:
+    """Bytes of the binary digits, eight each; blanks and ends of lines between digits do not matter.
+
+    An error for other characters and for a count of digits that is not a multiple of 8.
+
+    >>> from_bits("01001000 01101001")
+    b'Hi'
+    """
+    shown = "".join(text.split())
+    charge(len(text) // 8)
+    if len(shown) % 8 or not set(shown) <= {"0", "1"}:
+        raise LanguageError("the text is not bytes in binary", "eight digits 0 or 1 for each byte")
+    return int(shown or "0", 2).to_bytes(len(shown) // 8)
+
+
+def bytes_to_integer(data: bytes, order: str = "big") -> int:
+    """Number whose bytes these are, the highest first (big) or the lowest first (little).
+
+    At most 125,000 bytes.
+
+    >>> bytes_to_integer(b"\\x01\\x00"), bytes_to_integer(b"\\x01\\x00", "little")
+    (256, 1)
+    """
+    if len(data) * 8 > INTEGER_BITS:
+        raise LanguageError(f"`bytes_to_integer` takes at most {INTEGER_BITS // 8} bytes", code="E502")
+    return int.from_bytes(data, _order(order))
+
+
+def integer_to_bytes(n: int, length: int, order: str = "big") -> bytes:
+    """So many bytes of the number from 0 up, the highest first (big) or the lowest first (little).
+
+    An error for a negative number and for one that needs more bytes.
+
+    >>> integer_to_bytes(256, 2), integer_to_bytes(256, 3, "little")
+    (b'\\x01\\x00', b'\\x00\\x01\\x00')
+    """
+    _bounded("integer_to_bytes", length)
+    if n < 0 or length < 0 or n.bit_length() > 8 * length:
+        raise LanguageError(f"the number does not fit into {length} bytes without a sign")
+    return n.to_bytes(length, _order(order))
+
+
+def gray_code(n: int) -> int:
+    """Number whose binary digits are the Gray code of n: neighbours differ in one digit.
+
+    From 0. Source: F. Gray, US patent 2,632,058.
+
+    >>> [gray_code(n) for n in range(5)]
+    [0, 1, 3, 2, 6]
+    """
+    return _natural("gray_code", n) ^ n >> 1
+
+
+def from_gray_code(code: int) -> int:
+    """Number whose `gray_code` is the code.
+
+    >>> [from_gray_code(code) for code in [0, 1, 3, 2, 6]]
+    [0, 1, 2, 3, 4]
+    """
+    n, shift = _natural("from_gray_code", code), 1
+    while shift < code.bit_length():
+        n ^= n >> shift
+        shift *= 2
+    return n
+
+
+def to_roman(n: int) -> str:
+    """Roman numeral of the number, with IV for 4, XC for 90 and so on.
+
+    From 1 to 3,999.
+
+    >>> to_roman(1994)
+    'MCMXCIV'
+    """
+    if not 1 <= n <= 3999:
+        raise LanguageError("`to_roman` goes from 1 to 3999")
+    written = ""
+    for size, sign in ROMAN:
+        written += sign * (n // size)
+        n %= size
+    return written
+
+
+def from_roman(text: str) -> int:
+    """Number of the Roman numeral in capital letters.
+
+    An error for a text that `to_roman` does not write, such as IIII.
+
+    >>> from_roman("MCMXCIV")
+    1994
+    """
+    rest, n = text[:16], 0
+    for size, sign in ROMAN:
+        while rest.startswith(sign):
+            n, rest = n + size, rest[len(sign) :]
+    if rest or not 1 <= n <= 3999 or to_roman(n) != text:
+        raise LanguageError("the text is no Roman numeral from I to MMMCMXCIX")
+    return n
+
+
+def run_lengths(whole: str | list[Value]) -> list[Value]:
+    """Runs of equal elements as a list of [element, how many], from left to right.
+
+    >>> run_lengths("aaab"), run_lengths([1, 1, 2])
+    ([['a', 3], ['b', 1]], [[1, 2], [2, 1]])
+    """
+    charge(len(whole))
+    return [[element, len(list(run))] for element, run in groupby(whole)]
+
+
+def from_run_lengths(runs: list[Value]) -> list[Value]:
+    """Elements of a list of [element, how many], each so many times.
+
+    Of characters `join` makes a text. An error for a count below 0.
+
+    >>> from_run_lengths([["a", 3], ["b", 1]])
+    ['a', 'a', 'a', 'b']
+    """
+    if not all(type(run) is list and len(run) == 2 and type(run[1]) is int and run[1] >= 0 for run in runs):
+        raise LanguageError("a run is a list of an element and how many there are")
+    size = sum(times for _, times in runs)
+    if size > LIST_LENGTH:
+        raise LanguageError(f"`from_run_lengths` would give more than {LIST_LENGTH} elements", code="E502")
+    charge(size)
+    return [element for element, times in runs for _ in range(times)]
+
+
+def _three(pair: bytes) -> str:
+    number = int.from_bytes(pair)
+    return "".join(BASE45[number // 45**place % 45] for place in range(len(pair) + 1))
+
+
+def _two(group: str) -> bytes:
+    found = [BASE45.find(sign) for sign in group]
+    number: int = sum(digit * 45**place for place, digit in enumerate(found))
+    size = len(group) - 1
+    if min(found) < 0 or size < 1 or number >= 256**size:
+        raise LanguageError("the text is not base45")
+    return number.to_bytes(size)
+
+
+def _natural(name: str, n: int) -> int:
+    if n < 0:
+        raise LanguageError(f"`{name}` takes an integer from 0 up")
+    return n
+
+
+def _order(order: str) -> Literal["big", "little"]:
+    if order not in ("big", "little"):
+        raise LanguageError("the order of bytes is big or little")
+    return "big" if order == "big" else "little"
+
+
+def _bounded(name: str, size: int) -> None:
+    if size > TEXT_LENGTH:
+        raise LanguageError(f"`{name}` would give more than {TEXT_LENGTH} characters or bytes", code="E502")

@@ -1,0 +1,149 @@
+"""Order and sameness of values, as `sort`, `unique` and their like need them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from fractions import Fraction
+from functools import cmp_to_key
+from typing import Any
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import charge
+from dia_language.numbers.values import RATIONAL, Entry, ExactDecimal, Record, Value, is_symbolic, kind_of
+
+FAMILIES: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "booleans"),
+    ((int, Fraction), "numbers"),
+    (str, "texts"),
+    (bytes, "bytes"),
+    (list, "lists"),
+)
+
+
+def order(values: Sequence[Value]) -> list[int]:
+    """Places of the values in ascending order of the values; equal ones keep their order.
+
+    Raises LanguageError when two of the values have no order.
+    """
+    charge(len(values))
+    if is_plain(values):
+        return sorted(range(len(values)), key=values.__getitem__)
+    if set(map(type, values)) <= RATIONAL:
+        return sorted(range(len(values)), key=_comparable(values).__getitem__)
+    families = {_family(value) for value in values}
+    if len(families) > 1:
+        raise LanguageError(f"{' and '.join(sorted(families))} have no order among each other")
+    if "lists" in families or any(map(is_symbolic, values)):
+        key = cmp_to_key(compare)
+        return sorted(range(len(values)), key=lambda place: key(values[place]))
+    return sorted(range(len(values)), key=values.__getitem__)
+
+
+def _comparable(values: Sequence[Any]) -> Sequence[Any]:
+    """What stands in the order of the rationals: whole numbers where that is easy, compared in a tenth of the time."""
+    bottoms = [value.denominator for value in values]
+    common = max(bottoms, default=1)
+    if any(common % bottom for bottom in set(bottoms)):
+        return values
+    return [value.numerator * (common // bottom) for value, bottom in zip(values, bottoms, strict=True)]
+
+
+def ascending(values: Sequence[Value]) -> list[Value]:
+    """The values in ascending order. Raises LanguageError when two of them have no order."""
+    if is_plain(values):
+        charge(len(values))
+        return sorted(values)
+    return [values[place] for place in order(values)]
+
+
+def is_plain(values: Sequence[Value]) -> bool:
+    """Whether the values are all integers or all texts, which Python orders as the language does."""
+    kinds = set(map(type, values))
+    return len(kinds) == 1 and not kinds.isdisjoint(PLAIN)
+
+
+PLAIN = frozenset({int, str})
+
+
+def compare(a: Value, b: Value) -> int:
+    """-1, 0 or 1: how two values stand in the language's order; lists element by element."""
+    charge(1)
+    if type(a) is list and type(b) is list:
+        for x, y in zip(a, b, strict=False):
+            if found := compare(x, y):
+                return found
+        return (len(a) > len(b)) - (len(a) < len(b))
+    if operators.less(a, b):
+        return -1
+    return 1 if operators.less(b, a) else 0
+
+
+def _family(value: Value) -> str:
+    for kind, word in FAMILIES:
+        if isinstance(value, kind):
+            return word
+    if is_symbolic(value):
+        return "numbers"
+    raise LanguageError(f"{kind_of(value)} has no order", "say by what to order with `sort_by`")
+
+
+def same(a: Value, b: Value) -> bool:
+    """Whether two values are the same; values of different kinds are not, and that is no error."""
+    if type(a) is list and type(b) is list:
+        return len(a) == len(b) and all(map(same, a, b))
+    if is_symbolic(a) or is_symbolic(b):
+        return operators.is_number(a) and operators.is_number(b) and operators.equal(a, b)
+    return bool(a == b)
+
+
+def is_exact(value: Value) -> bool:
+    """Whether Python's `==` tells of the value what `same` tells: nothing symbolic is in it, nor anything unknown."""
+    if type(value) is list:
+        return EXACT.issuperset(map(type, value)) or (list in map(type, value) and all(map(is_exact, value)))
+    return type(value) in EXACT
+
+
+EXACT = frozenset({int, str, bool, bytes, Fraction, ExactDecimal, type(None)})
+
+
+def distinct(values: Sequence[Value]) -> list[Value]:
+    """The values without repeats, in the order of their first appearance."""
+    charge(len(values))
+    if is_plain(values):
+        return list(dict.fromkeys(values))
+    keys = [_key(value) for value in values]
+    if None in keys:
+        return _distinct_by_pairs(values)
+    first: dict[Hashable, Value] = {}
+    for key, value in zip(keys, values, strict=True):
+        first.setdefault(key, value)
+    return list(first.values())
+
+
+def _distinct_by_pairs(values: Sequence[Value]) -> list[Value]:
+    found: list[Value] = []
+    for value in values:
+        charge(len(found))
+        if not any(same(value, other) for other in found):
+            found.append(value)
+    return found
+
+
+def _key(value: Value) -> Hashable | None:
+    """A key that equal values share, or None where only computing can tell (symbolic expressions)."""
+    if is_symbolic(value):
+        return None
+    if isinstance(value, list):
+        return _keys("list", value)
+    if isinstance(value, Record):
+        names = sorted(value)
+        return _keys(("record", *names), [value[name] for name in names])
+    if isinstance(value, Entry):
+        return _keys(("entry", value.catalog, value.name), list(value.values.values()))
+    return ("none",) if value is None else value
+
+
+def _keys(kind: Hashable, values: Sequence[Value]) -> Hashable | None:
+    keys = tuple(map(_key, values))
+    return None if None in keys else (kind, keys)

@@ -1,0 +1,87 @@
+"""Packed bytes: gzip and zlib, written in stored blocks of our own, so that no library's version shows."""
+
+from __future__ import annotations
+
+import zlib
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import TEXT_LENGTH
+
+STORED = 65_535
+GZIP_HEADER = bytes.fromhex("1f8b08000000000000ff")
+ZLIB_HEADER = bytes.fromhex("7801")
+
+
+def gzip(data: bytes) -> bytes:
+    """Gzip file of the bytes, in stored blocks, without a name and with the time 0.
+
+    It is a little longer than the data; any tool unpacks it. At most 999,000 bytes. Source: RFC 1951 and 1952.
+
+    >>> gunzip(gzip(b"abc")), gzip(b"").hex()
+    (b'abc', '1f8b08000000000000ff010000ffff0000000000000000')
+    """
+    tail = zlib.crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
+    return GZIP_HEADER + _stored("gzip", data) + tail
+
+
+def gunzip(data: bytes) -> bytes:
+    """Bytes that the gzip file holds, packed in whatever way.
+
+    An error for a damaged file, for one that holds more than 1,000,000 bytes, and for bytes behind it.
+    Source: RFC 1952.
+
+    >>> gunzip(gzip(b"abc"))
+    b'abc'
+    """
+    return _unpacked("gunzip", "a gzip file", data, 31)
+
+
+def zlib_compress(data: bytes) -> bytes:
+    """Zlib stream of the bytes, in stored blocks.
+
+    It is a little longer than the data. At most 999,000 bytes. Source: RFC 1950 and 1951.
+
+    >>> zlib_compress(b"abc").hex()
+    '7801010300fcff616263024d0127'
+    """
+    return ZLIB_HEADER + _stored("zlib_compress", data) + zlib.adler32(data).to_bytes(4)
+
+
+def zlib_decompress(data: bytes) -> bytes:
+    """Bytes that the zlib stream holds, packed in whatever way.
+
+    An error for a damaged stream, for one that holds more than 1,000,000 bytes, and for bytes behind it.
+    Source: RFC 1950.
+
+    >>> zlib_decompress(zlib_compress(b"abc"))
+    b'abc'
+    """
+    return _unpacked("zlib_decompress", "a zlib stream", data, 15)
+
+
+def _stored(name: str, data: bytes) -> bytes:
+    if len(data) > TEXT_LENGTH - 1000:
+        raise LanguageError(f"`{name}` takes at most {TEXT_LENGTH - 1000} bytes", code="E502")
+    charge(len(data) // 64)
+    parts = [data[at : at + STORED] for at in range(0, len(data), STORED)] or [b""]
+    return b"".join(_block(part, part is parts[-1]) for part in parts)
+
+
+def _block(part: bytes, is_last: bool) -> bytes:
+    size = len(part)
+    return bytes([is_last]) + size.to_bytes(2, "little") + (size ^ 0xFFFF).to_bytes(2, "little") + part
+
+
+def _unpacked(name: str, word: str, data: bytes, window: int) -> bytes:
+    reader = zlib.decompressobj(window)
+    try:
+        held = reader.decompress(data, TEXT_LENGTH + 1)
+    except zlib.error:
+        raise LanguageError(f"the bytes are not {word}, or a damaged one") from None
+    charge(len(held) // 64)
+    if len(held) > TEXT_LENGTH:
+        raise LanguageError(f"`{name}` gives at most {TEXT_LENGTH} bytes", code="E502")
+    if not reader.eof or reader.unused_data:
+        raise LanguageError(f"the bytes are not {word} alone, from begin to end")
+    return held

@@ -1,0 +1,151 @@
+"""Probability, exact: expected values, the usual distributions, Bayes' rule. A probability is a rational number."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import INTEGER_BITS
+from dia_language.functions.arithmetic import sum_
+from dia_language.functions.kinds import Number, Rational
+from dia_language.functions.number import binomial, factorial
+from dia_language.numbers.values import normal
+
+DISTANCE_BITS = 2_000
+
+
+def expected_value(values: list[Number], weights: list[Rational]) -> Number:
+    """Mean of the values, each with its weight, exact: their expected value where the weights are probabilities.
+
+    The weights are 0 or more and not all 0; they need not add up to 1.
+
+    >>> expected_value([0, 10], [Fraction(1, 4), Fraction(3, 4)]), expected_value([1, 2, 3], [1, 1, 2])
+    (Fraction(15, 2), Fraction(9, 4))
+    """
+    _weights("expected_value", len(values), weights)
+    charge(len(values))
+    total = sum_([operators.multiply(value, weight) for value, weight in zip(values, weights, strict=True)])
+    return operators.divide(total, sum_(list(weights)))
+
+
+def bayes(priors: list[Rational], likelihoods: list[Rational]) -> list[Rational]:
+    """Probabilities of the causes after what was seen, from those before it and how likely each cause makes it.
+
+    The priors need not add up to 1; the results do. An error where no cause can have it.
+
+    >>> bayes([Fraction(1, 100), Fraction(99, 100)], [Fraction(9, 10), Fraction(1, 10)])
+    [Fraction(1, 12), Fraction(11, 12)]
+    """
+    _weights("bayes", len(likelihoods), priors)
+    for likelihood in likelihoods:
+        _probability("bayes", likelihood)
+    charge(len(priors))
+    joint = [Fraction(prior) * likelihood for prior, likelihood in zip(priors, likelihoods, strict=True)]
+    if not any(joint):
+        raise LanguageError("what was seen has the probability 0", code="E504")
+    return [normal(part / sum(joint)) for part in joint]
+
+
+def binomial_probability(n: int, k: int, p: Rational) -> Rational:
+    """Probability of exactly k successes in n independent trials that succeed with probability p each.
+
+    Refused where the result might have more than 1,000,000 bits.
+
+    >>> binomial_probability(3, 2, Fraction(1, 2))
+    Fraction(3, 8)
+    """
+    _probability("binomial_probability", p)
+    if n < 0:
+        raise LanguageError("`binomial_probability` needs `n` to be 0 or more")
+    _bounded("binomial_probability", n * (p.denominator.bit_length() + 1))
+    if not 0 <= k <= n:
+        return 0
+    return normal(binomial(n, k) * Fraction(p) ** k * (1 - Fraction(p)) ** (n - k))  # type: ignore[no-any-return]
+
+
+def hypergeometric_probability(population: int, successes: int, draws: int, k: int) -> Rational:
+    """Probability that exactly k of the drawn things are among the successes, drawing without putting back.
+
+    `successes` and `draws` are from 0 to `population`.
+
+    >>> hypergeometric_probability(52, 4, 5, 2)
+    Fraction(2162, 54145)
+    """
+    if not (0 <= successes <= population and 0 <= draws <= population):
+        raise LanguageError("`hypergeometric_probability` needs `successes` and `draws` from 0 to `population`")
+    if not 0 <= k <= draws:
+        return 0
+    ways = binomial(successes, k) * binomial(population - successes, draws - k)
+    return normal(Fraction(ways, binomial(population, draws)))  # type: ignore[no-any-return]
+
+
+def geometric_probability(k: int, p: Rational) -> Rational:
+    """Probability that the first success comes at trial k, counted from 1, if each succeeds with probability p.
+
+    Refused where the result might have more than 1,000,000 bits.
+
+    >>> geometric_probability(3, Fraction(1, 6))
+    Fraction(25, 216)
+    """
+    _probability("geometric_probability", p)
+    _bounded("geometric_probability", k * p.denominator.bit_length())
+    return normal((1 - Fraction(p)) ** (k - 1) * p) if k > 0 else 0
+
+
+def poisson_probability(k: int, rate: Rational) -> Number:
+    """Probability of exactly k events where `rate` are expected (Poisson), exact: a multiple of exp(-rate).
+
+    The rate is 0 or more; `round_to` gives digits.
+
+    >>> poisson_probability(2, 3)
+    9*exp(-3)/2
+    """
+    import sympy
+
+    if rate < 0:
+        raise LanguageError("`poisson_probability` needs a rate that is 0 or more")
+    if k < 0:
+        return 0
+    _bounded("poisson_probability", k * (rate.numerator.bit_length() + rate.denominator.bit_length()))
+    share = operators.symbolic(normal(Fraction(rate) ** k / factorial(k)))
+    return normal(share * sympy.exp(-operators.symbolic(rate)))
+
+
+def normal_probability(x: Number, mean: Number = 0, deviation: Number = 1) -> Number:
+    """Probability that a normally distributed number is at most x, exact by the error function.
+
+    `deviation` is the standard deviation, above 0; `round_to` gives digits. The distance from the mean in deviations
+    has at most 2,000 bits.
+
+    >>> from dia_language.functions.arithmetic import round_to
+    >>> normal_probability(5, 5), str(round_to(normal_probability(130, 100, 15), 4))
+    (Fraction(1, 2), '0.9772')
+    """
+    import sympy
+
+    if not operators.less(0, deviation):
+        raise LanguageError("`normal_probability` needs a standard deviation above 0")
+    distance = operators.symbolic(operators.divide(operators.subtract(x, mean), deviation))
+    if distance.is_Rational and int(distance.p).bit_length() + int(distance.q).bit_length() > DISTANCE_BITS:
+        raise LanguageError(f"`normal_probability` takes numbers of at most {DISTANCE_BITS} bits", code="E502")
+    return normal((1 + sympy.erf(distance / sympy.sqrt(2))) / 2)
+
+
+def _probability(name: str, p: Rational) -> None:
+    if not 0 <= p <= 1:
+        raise LanguageError(f"`{name}` needs probabilities from 0 to 1")
+
+
+def _weights(name: str, count: int, weights: list[Rational]) -> None:
+    if len(weights) != count:
+        raise LanguageError(f"`{name}` needs two lists of one length; these have {count} and {len(weights)} numbers")
+    if not any(weights) or min(weights) < 0:
+        raise LanguageError(f"`{name}` needs weights that are 0 or more and not all 0")
+
+
+def _bounded(name: str, bits: int) -> None:
+    if bits > INTEGER_BITS:
+        raise LanguageError(f"`{name}` might give more than {INTEGER_BITS} bits", code="E502")
+    charge(max(0, bits) // 100)

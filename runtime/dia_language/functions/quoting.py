@@ -1,0 +1,185 @@
+"""Text as literals of programming languages, as blocks of code, and what JSON says as values."""
+
+from __future__ import annotations
+
+import json as stdlib_json
+import re
+from fractions import Fraction
+from typing import Any
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import INTEGER_BITS, TEXT_LENGTH
+from dia_language.functions.encoding import utf8
+from dia_language.functions.kinds import Value
+from dia_language.numbers.radix import integer_of
+from dia_language.numbers.values import Record, decimal
+
+NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\\": r"\\"}
+FENCE, FENCES = "```", re.compile(r"`{3,}")
+NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+EXPONENT = 10_000
+# What Python and C write otherwise: all but visible ASCII, the quote and the backslash (and C's question mark)
+FOR_PYTHON, FOR_C = re.compile(r"[^ !#-\[\]-~]"), re.compile(r"[^ !#->@-\[\]-~]")
+
+
+def quoted(text: str, style: str = "marks") -> str:
+    """Text between marks that it cannot hold, or as the literal of a language.
+
+    marks: on lines of its own between two lines of backticks, more than the text has in a row; python, c,
+    json, javascript, sql and shell: a literal of this language on one line (shell: one word). What is not
+    visible ASCII is escaped, but for sql and shell, which have no escapes for it. In c bytes beyond ASCII are
+    octal escapes of the UTF-8 text. An error for another style, and for a zero byte where it cannot stand.
+
+    >>> print(quoted("it's", "shell"), quoted("a\\tb", "c"), quoted("it's", "sql"))
+    'it'"'"'s' "a\\tb" 'it''s'
+    """
+    charge(len(text) // 4)
+    if style not in STYLES:
+        raise LanguageError("`quoted` has no style of this name", f"there are {', '.join(STYLES)}")
+    return _bounded("quoted", STYLES[style](text))
+
+
+def code_block(text: str, language: str = "") -> str:
+    """Text as a fenced block of Markdown, with the language behind its first fence.
+
+    The fence is three backticks, or more than the text has in a row. Source: CommonMark 0.31, section 4.5.
+
+    >>> code_block("x = 1", "python").split("\\n")
+    ['```python', 'x = 1', '```']
+    """
+    if "`" in language or "\n" in language:
+        raise LanguageError("the name of a language holds no backtick and no end of line")
+    charge(len(text) // 8)
+    fence = FENCE if FENCE not in text else "`" * max(len(run) + 1 for run in FENCES.findall(text))
+    return _bounded("code_block", f"{fence}{language}\n{text}\n{fence}")
+
+
+def from_json(text: str) -> Value:
+    """Value that the JSON text says: text, number (exact), boolean, none, list or record.
+
+    An error for what RFC 8259 does not allow, for names that occur twice in an object, for numbers with an
+    exponent beyond 10,000, and for nesting beyond 100 levels.
+
+    >>> from_json('{"a": [1, 0.10, true, null]}')
+    {'a': [1, ExactDecimal(1, 10), True, None]}
+    """
+    charge(len(text) // 8)
+    return json_value(text)
+
+
+def json_value(text: str) -> Value:
+    """The value that the JSON text says, without a charge for its length. Raises LanguageError."""
+    if text.count("[") + text.count("{") > 100 and _depth(text) > 100:
+        raise LanguageError("the JSON text nests more than 100 levels deep", code="E502")
+    try:
+        value, end = JSON.scan_once(text, 0)  # type: ignore[attr-defined]
+    except (StopIteration, stdlib_json.JSONDecodeError):
+        end = -1
+    if end != len(text):  # blanks around it, or a fault
+        value = _decoded(text)
+    if "\\u" in text:
+        utf8(stdlib_json.dumps(value, ensure_ascii=False, default=str))
+    return value
+
+
+def _decoded(text: str) -> Value:
+    try:
+        return JSON.decode(text)
+    except stdlib_json.JSONDecodeError as error:
+        raise LanguageError(f"the text is not JSON at place {error.pos}") from None
+
+
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for sign in NESTING.findall(text):
+        depth += (sign in "[{") - (sign in "]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _record(pairs: list[tuple[str, Any]]) -> Record:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise LanguageError("an object of the JSON text has a name twice")
+    return Record(pairs)
+
+
+def _decimal(text: str) -> Value:
+    _, _, exponent = text.lower().partition("e")
+    if len(text) > EXPONENT or len(exponent) > 6 or abs(int(exponent or 0)) > EXPONENT:
+        raise LanguageError("a number of the JSON text is too large or has too many decimals", code="E502")
+    return decimal(Fraction(text))
+
+
+def _integer(text: str) -> int:
+    if len(text) * 3 > INTEGER_BITS:
+        raise LanguageError("a number of the JSON text is too large", code="E502")
+    return integer_of(text)
+
+
+def _constant(name: str) -> Value:
+    raise LanguageError(f"the text is not JSON: {name} is no number of it")
+
+
+JSON = stdlib_json.JSONDecoder(
+    object_pairs_hook=_record, parse_float=_decimal, parse_int=_integer, parse_constant=_constant
+)
+
+
+def _python(text: str) -> str:
+    return '"' + FOR_PYTHON.sub(_python_sign, text) + '"'
+
+
+def _python_sign(found: re.Match[str]) -> str:
+    character = found[0]
+    if character in NAMED or character == '"':
+        return NAMED.get(character, '\\"')
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _c(text: str) -> str:
+    return '"' + FOR_C.sub(_c_sign, utf8(text).decode("latin-1")) + '"'
+
+
+def _c_sign(found: re.Match[str]) -> str:
+    """A question mark is escaped, lest two of them begin a trigraph."""
+    character = found[0]
+    if character in NAMED or character in '"?':
+        return NAMED.get(character, "\\" + character)
+    return f"\\{ord(character):03o}"
+
+
+def _json(text: str) -> str:
+    utf8(text)
+    return stdlib_json.dumps(text)
+
+
+def _javascript(text: str) -> str:
+    return _json(text).replace("</", "<\\/").replace("\x7f", "\\u007f")
+
+
+def _sql(text: str) -> str:
+    return "'" + _without_zero(text).replace("'", "''") + "'"
+
+
+def _shell(text: str) -> str:
+    return "'" + _without_zero(text).replace("'", "'\"'\"'") + "'"
+
+
+def _without_zero(text: str) -> str:
+    if "\0" in text:
+        raise LanguageError("this style has no way to write a zero byte")
+    return text
+
+
+def _bounded(name: str, text: str) -> str:
+    if len(text) > TEXT_LENGTH:
+        raise LanguageError(f"`{name}` would give more than {TEXT_LENGTH} characters", code="E502")
+    return text
+
+
+STYLES = {
+    "marks": code_block, "python": _python, "c": _c, "json": _json, "javascript": _javascript, "sql": _sql,
+    "shell": _shell,
+}  # fmt: skip

@@ -1,0 +1,192 @@
+"""What ZIP files hold, plain or encrypted: read without unpacking more than is asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import io
+import zipfile
+import zlib
+from functools import lru_cache
+
+from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.numbers.values import Record
+
+AES_METHOD, STORED, DEFLATED = 99, 0, 8
+LOCAL_HEADER, CHECK, MARK, ROUNDS = 30, 2, 10, 1000
+MOST_MEMBERS = 10_000
+SHORT = 100_000  # bytes of an archive up to which several are kept
+IS_ENCRYPTED = 1
+CIPHERS = {1: "aes128", 2: "aes192", 3: "aes256"}
+# All that zipfile and zlib raise for bytes that are no whole archive
+DAMAGED = (
+    zipfile.BadZipFile, zlib.error, EOFError, IndexError, KeyError, NotImplementedError, OSError, OverflowError,
+    RuntimeError, UnicodeDecodeError, ValueError,
+)  # fmt: skip
+
+
+def zip_names(archive: bytes) -> list[str]:
+    """Names of the members of a ZIP file, in the order of its directory.
+
+    An error for bytes that are no ZIP file, and for more than 10,000 members.
+
+    >>> zip_names(bytes.fromhex("504b0506") + bytes(18))
+    []
+    """
+    return [info.filename for info in _directory(archive).infolist()]
+
+
+def zip_info(archive: bytes, name: str) -> Record:
+    """What the directory of a ZIP file says of a member: size, packed, compression, cipher and time.
+
+    `size` and `packed` are bytes before and after packing; compression is stored, deflated or other; the cipher is
+    none, zipcrypto, aes128, aes192 or aes256; the time is text such as 2020-01-01T00:00:00. None of it is proven.
+    Source: PKWARE's APPNOTE 6.3.10; WinZip's AES Encryption Information 1.04.
+
+    >>> from base64 import b64decode as from_base64
+    >>> archive = from_base64("UEsDBBQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAYS50eHS4HXBJZ+SuIpDSvpwLktP0hVBLAQIU"
+    ...     "AxQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAAAAAAAAAAACkgQAAAABhLnR4dFBLBQYAAAAAAQAB"
+    ...     "ADMAAAA0AAAAAAA=")
+    >>> zip_info(archive, "a.txt")["cipher"], zip_info(archive, "a.txt")["size"]
+    ('zipcrypto', 5)
+    """
+    info = _found(_directory(archive), name)
+    cipher, method = _cipher(info)
+    compression = {STORED: "stored", DEFLATED: "deflated"}.get(method, "other")
+    year, month, day, hour, minute, second = info.date_time
+    time = f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
+    return Record(size=info.file_size, packed=info.compress_size, compression=compression, cipher=cipher, time=time)
+
+
+def zip_member(archive: bytes, name: str, password: str = "") -> bytes:
+    """Bytes of the member of that name in a ZIP file, decrypted by the password where it is encrypted.
+
+    Members that are stored or deflated, in clear, or encrypted by ZipCrypto or AES. An error for a wrong password,
+    for a damaged member, and for one of more than 1,000,000 bytes.
+
+    >>> from base64 import b64decode as from_base64
+    >>> archive = from_base64("UEsDBBQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAYS50eHS4HXBJZ+SuIpDSvpwLktP0hVBLAQIU"
+    ...     "AxQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAAAAAAAAAAACkgQAAAABhLnR4dFBLBQYAAAAAAQAB"
+    ...     "ADMAAAA0AAAAAAA=")
+    >>> zip_member(archive, "a.txt", "1234")
+    b'hello'
+    """
+    directory = _directory(archive)
+    info = _found(directory, name)
+    cipher, method = _cipher(info)
+    if method not in (STORED, DEFLATED):
+        raise LanguageError(f"the member `{name}` is packed in a way that is not read here")
+    charge(min(info.compress_size, len(archive)))
+    if cipher.startswith("aes"):
+        return _within(name, _decrypted(archive, info, password, cipher, method))
+    try:
+        with directory.open(info, pwd=password.encode() if cipher == "zipcrypto" else None) as file:
+            return _within(name, file.read(TEXT_LENGTH + 1))
+    except DAMAGED as error:
+        raise _unreadable(name, cipher, error) from None
+
+
+def _unreadable(name: str, cipher: str, error: Exception) -> LanguageError:
+    # zipfile tells a wrong password by a bare RuntimeError, and what it cannot unpack by the kind below it.
+    wrong = isinstance(error, RuntimeError) and not isinstance(error, NotImplementedError)
+    if cipher != "none" and wrong:
+        return LanguageError(f"the password does not open the member `{name}`")
+    return LanguageError(f"the member `{name}` is damaged" + (", or the password is wrong" if cipher != "none" else ""))
+
+
+def _within(name: str, held: bytes) -> bytes:
+    if len(held) > TEXT_LENGTH:
+        raise LanguageError(f"the member `{name}` has more than {TEXT_LENGTH} bytes", code="E502")
+    charge(len(held) // 64)
+    return held
+
+
+def _directory(archive: bytes) -> zipfile.ZipFile:
+    charge(len(archive) // 64)
+    try:
+        directory = (_kept if len(archive) <= SHORT else _last)(archive)
+    except DAMAGED:
+        raise LanguageError("the bytes are no ZIP file, or a damaged one") from None
+    if len(directory.infolist()) > MOST_MEMBERS:
+        raise LanguageError(f"a ZIP file has at most {MOST_MEMBERS} members here", code="E502")
+    return directory
+
+
+def _read(archive: bytes) -> zipfile.ZipFile:
+    return zipfile.ZipFile(io.BytesIO(archive))
+
+
+# What is asked of an archive is asked of it several times, now and then of a few others in between
+_kept, _last = lru_cache(maxsize=16)(_read), lru_cache(maxsize=1)(_read)
+
+
+def _found(directory: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    same = [info for info in directory.infolist() if info.filename == name]
+    if len(same) != 1:
+        help = did_you_mean(name, directory.namelist()) if not same else None
+        raise LanguageError(f"the ZIP file has {'several members' if same else 'no member'} of the name `{name}`", help)
+    return same[0]
+
+
+def _cipher(info: zipfile.ZipInfo) -> tuple[str, int]:
+    """How a member is encrypted, and how it is packed before that."""
+    if not info.flag_bits & IS_ENCRYPTED:
+        return "none", info.compress_type
+    if info.compress_type != AES_METHOD:
+        return "zipcrypto", info.compress_type
+    field = _aes_field(info.extra)
+    if len(field) != 7 or field[4] not in CIPHERS:
+        raise LanguageError(f"the member `{info.filename}` is encrypted in a way that is not read here")
+    return CIPHERS[field[4]], int.from_bytes(field[5:7], "little")
+
+
+def _aes_field(extra: bytes) -> bytes:
+    """The extra field of the kind 0x9901, empty where there is none."""
+    at = 0
+    while at + 4 <= len(extra):
+        size = int.from_bytes(extra[at + 2 : at + 4], "little")
+        if extra[at : at + 2] == b"\x01\x99":
+            return extra[at + 4 : at + 4 + size]
+        at += 4 + size
+    return b""
+
+
+def _decrypted(archive: bytes, info: zipfile.ZipInfo, password: str, cipher: str, method: int) -> bytes:
+    """A member that is encrypted by AES, unpacked up to the first byte that is too many."""
+    from Crypto.Cipher import AES
+    from Crypto.Util import Counter
+
+    size = int(cipher[3:]) // 8
+    held = _stored(archive, info)
+    salt, check, hidden, mark = (
+        held[: size // 2], held[size // 2 : size // 2 + CHECK], held[size // 2 + CHECK : -MARK], held[-MARK:],
+    )  # fmt: skip
+    if len(held) < size // 2 + CHECK + MARK:
+        raise LanguageError(f"the member `{info.filename}` is damaged")
+    keys = hashlib.pbkdf2_hmac("sha1", password.encode(), salt, ROUNDS, 2 * size + CHECK)
+    if keys[2 * size :] != check:
+        raise LanguageError(f"the password does not open the member `{info.filename}`")
+    if hmac.new(keys[size : 2 * size], hidden, "sha1").digest()[:MARK] != mark:
+        raise LanguageError(f"the member `{info.filename}` is damaged, or the password is wrong")
+    counter = Counter.new(128, initial_value=1, little_endian=True)
+    packed: bytes = AES.new(keys[:size], AES.MODE_CTR, counter=counter).decrypt(hidden)
+    return packed if method == STORED else _inflated(packed, info.filename)
+
+
+def _inflated(packed: bytes, name: str) -> bytes:
+    try:
+        return zlib.decompressobj(-15).decompress(packed, TEXT_LENGTH + 1)
+    except zlib.error:
+        raise LanguageError(f"the member `{name}` is damaged") from None
+
+
+def _stored(archive: bytes, info: zipfile.ZipInfo) -> bytes:
+    """The member's bytes as they stand in the file."""
+    header = archive[info.header_offset : info.header_offset + LOCAL_HEADER]
+    if len(header) < LOCAL_HEADER or header[:4] != b"PK\x03\x04":
+        raise LanguageError(f"the member `{info.filename}` is damaged")
+    start = info.header_offset + LOCAL_HEADER + int.from_bytes(header[26:28], "little")
+    start += int.from_bytes(header[28:30], "little")
+    return archive[start : start + info.compress_size]

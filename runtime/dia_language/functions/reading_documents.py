@@ -1,0 +1,114 @@
+"""What PDF files say: their text and their descriptions, also of encrypted ones."""
+
+from __future__ import annotations
+
+import io
+import logging
+from typing import Any
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.numbers.values import Record
+
+MOST_PAGES = 200
+# Readers look for the file's first words in so many bytes (ISO 32000-1, annex H.3.4.1).
+BEGIN = 1024
+# What a reader of hostile bytes may stumble over.
+STUMBLES = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+RC4, CRYPT_FILTERS = 1, 4
+
+
+def pdf_text(document: bytes, password: str = "") -> str:
+    """Text of a PDF file: the lines of its pages in their order, without blanks at their ends.
+
+    Needs the extra `binary`. An error for a damaged file, a wrong password, more than 200 pages, and more than
+    1,000,000 bytes or characters. Lines that were broken to fit on a page come as several.
+
+    >>> pdf_text(b"no document")
+    Traceback (most recent call last):
+        ...
+    dia_language.diagnostics.LanguageError: the bytes are no PDF file, or a damaged one
+    """
+    reader = _opened(document, password)
+    try:
+        pages = [page.extract_text() for page in _pages(reader)]
+    except _failures() as error:
+        raise _damaged() from error
+    text = "\n".join(line.rstrip() for page in pages for line in page.strip("\n").split("\n"))
+    if len(text) > TEXT_LENGTH:
+        raise LanguageError(f"`pdf_text` gives at most {TEXT_LENGTH} characters", code="E502")
+    charge(len(text))
+    return text
+
+
+def pdf_info(document: bytes, password: str = "") -> Record:
+    """What a PDF file says of itself: a record of title, author, pages and cipher.
+
+    Title and author are none where the file does not name them. The cipher is none, rc4, aes128 or aes256, as text.
+    Needs the extra `binary`. Errors as for `pdf_text`.
+
+    >>> pdf_info(b"no document")
+    Traceback (most recent call last):
+        ...
+    dia_language.diagnostics.LanguageError: the bytes are no PDF file, or a damaged one
+    """
+    reader = _opened(document, password)
+    try:
+        told = reader.metadata or {}
+        named = [None if told.get(key) is None else str(told.get(key)) for key in ("/Title", "/Author")]
+        return Record(title=named[0], author=named[1], pages=len(_pages(reader)), cipher=_cipher(reader))
+    except _failures() as error:
+        raise _damaged() from error
+
+
+def _opened(document: bytes, password: str) -> Any:
+    """The reader of the file, which the password has opened."""
+    if len(document) > TEXT_LENGTH:
+        raise LanguageError(f"a PDF file has at most {TEXT_LENGTH} bytes here", code="E502")
+    if b"%PDF-" not in document[:BEGIN]:
+        raise _damaged()
+    charge(len(document) // 8)
+    try:
+        from pypdf import PdfReader
+    except ImportError:
+        raise LanguageError("PDF files are read with pypdf", "pip install 'dia-spec[binary]'") from None
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        reader = PdfReader(io.BytesIO(document))
+        is_open = not reader.is_encrypted or reader.decrypt(password)
+    except _failures() as error:
+        raise _damaged() from error
+    if not is_open:
+        raise LanguageError("the password does not open the PDF file")
+    return reader
+
+
+def _pages(reader: Any) -> Any:
+    if len(reader.pages) > MOST_PAGES:
+        raise LanguageError(f"a PDF file has at most {MOST_PAGES} pages here", code="E502")
+    return reader.pages
+
+
+def _cipher(reader: Any) -> str:
+    """The name of the cipher by the entries of ISO 32000-2, section 7.6.2."""
+    if not reader.is_encrypted:
+        return "none"
+    entries = reader.trailer["/Encrypt"]
+    version = entries.get("/V", RC4)
+    if version < CRYPT_FILTERS:
+        return "rc4"
+    method = entries["/CF"][entries["/StmF"]]["/CFM"]
+    return {"/AESV2": "aes128", "/AESV3": "aes256", "/V2": "rc4"}.get(method, "none")
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    from pypdf.errors import PyPdfError
+
+    return (*STUMBLES, PyPdfError)
+
+
+def _damaged() -> LanguageError:
+    return LanguageError("the bytes are no PDF file, or a damaged one")

@@ -1,0 +1,161 @@
+"""Drawings read back: QR codes, texts in the shipped font, positions of the Tower of Hanoi, the marks of a plot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.media.glyphs import LEAST_SIZE, MOST_SIZE, cell_of, glyph, lacking
+from dia_language.media.png_reader import SIDE, Picture, picture_of
+from dia_language.media.qr_reader import modules_of, text_of_modules
+from dia_language.numbers.values import Value
+
+if TYPE_CHECKING:
+    import numpy
+
+PRINTABLE: Final = "".join(map(chr, range(32, 127)))
+ALPHABET: Final = 1000
+LIKENESS: Final = 24  # of 255: how far a cell may be from its glyph on average
+COLOURFUL: Final = 40  # of 255: how far apart the samples of a colour are that is no grey
+
+
+def read_qr(data: bytes) -> str:
+    """Text of the one QR code that a PNG picture shows upright, dark on light and without damage.
+
+    Reads digits, letters and bytes (as UTF-8, else as Latin-1); Kanji mode and micro codes are errors, and so are codes
+    that do not pass their own check. Source: ISO/IEC 18004:2015.
+
+    >>> from base64 import b64decode as from_base64
+    >>> read_qr(from_base64("iVBORw0KGgoAAAANSUhEUgAAABcAAAAXAQAAAADIUekNAAAAZ0lEQVR4nAFcAKP/Af8A/wCAxgICPtT4"
+    ...                     "AuRQkAIAEAACAJAABBwoMALC4AgA/9P+AqsUuAIDpyQC563kAh0DEAIrPNQCIxuwAoEvHAC+4R4BouLm"
+    ...                     "AKL+5gQAnR8EHDD0BMLMIAH/AP+55CEF6qtojAAAAABJRU5ErkJggg=="))
+    'DIA'
+    """
+    picture = picture_of(data)
+    charge(len(picture.samples) // 16 + 40_000)
+    return text_of_modules(modules_of(picture.array[:, :, :3].mean(axis=2) < 128))
+
+
+def read_text(data: bytes, font_size: int = 24, margin: int = 10, alphabet: str = "") -> str:
+    """Text that the builder `png` drew, from the pixels: each cell is compared with all glyphs of the shipped font.
+
+    The size of the font and the margin are those of the picture. Finds the characters of the alphabet, printable ASCII
+    unless said; blanks at the end of a line are lost. Needs Pillow. An error where a cell looks like no character.
+
+    >>> from base64 import b64decode as from_base64
+    >>> read_text(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAwAAAAMCAAAAABzHgM7AAAARUlEQVR4nIWNwQmAMADEcuIwjtIFnKYD"
+    ...                       "OEy/QhHcLX34EKHg/UICF3m3MIMC4NGsXVWnWTZghR06lsc06zc7c+Um/6cAA/FwE4VAhxHTAAAAAElF"
+    ...                       "TkSuQmCC"), 8, 1)
+    'Hi'
+    """
+    letters = alphabet or PRINTABLE
+    _check_letters(font_size, margin, letters)
+    width, height = cell_of(font_size)
+    ink = _ink(picture_of(data))
+    ink = ink[margin : len(ink) - margin, margin : ink.shape[1] - margin]
+    rows, columns = len(ink) // height, ink.shape[1] // width
+    charge(rows * columns * len(letters) * (1 + width * height // 64))
+    shapes = _shapes(letters, font_size)
+    lines = [
+        [_nearest(ink[row : row + height, column : column + width], shapes) for column in _steps(columns, width)]
+        for row in _steps(rows, height)
+    ]
+    return "\n".join("".join(letters[place] for place in line).rstrip(" ") for line in lines)
+
+
+def _check_letters(font_size: int, margin: int, letters: str) -> None:
+    if not LEAST_SIZE <= font_size <= MOST_SIZE or not 0 <= margin <= SIDE:
+        raise LanguageError(f"the size of a font is {LEAST_SIZE} to {MOST_SIZE}, a margin at most {SIDE}")
+    if not 1 <= len(letters) <= ALPHABET or lacking(letters):
+        raise LanguageError(f"`read_text` finds 1 to {ALPHABET} characters that the shipped font can draw")
+
+
+def _steps(count: int, size: int) -> range:
+    return range(0, count * size, size)
+
+
+def _ink(picture: Picture) -> numpy.ndarray[Any, Any]:
+    """How much ink each pixel has, from 0 to 255: paper is what the first row shows, ink what is farthest from it."""
+    import numpy
+
+    samples = picture.array.astype(numpy.int32)
+    away = samples - numpy.median(samples[0], axis=0).astype(numpy.int32)
+    channel = int(numpy.abs(away).max(axis=(0, 1)).argmax())
+    found = away[:, :, channel]
+    farthest = int(found.flat[int(numpy.abs(found).argmax())])
+    ink: numpy.ndarray[Any, Any] = numpy.clip(found * 255 // farthest, 0, 255) if farthest else found
+    return ink
+
+
+def _shapes(letters: str, font_size: int) -> numpy.ndarray[Any, Any]:
+    import numpy
+
+    width, height = cell_of(font_size)
+    cells = [numpy.frombuffer(glyph(letter, font_size).tobytes(), numpy.uint8) for letter in letters]
+    return numpy.stack(cells).reshape(-1, height, width).astype(numpy.int32)
+
+
+def _nearest(cell: numpy.ndarray[Any, Any], shapes: numpy.ndarray[Any, Any]) -> int:
+    import numpy
+
+    differences = numpy.abs(shapes - cell).mean(axis=(1, 2))
+    place = int(differences.argmin())
+    if differences[place] > LIKENESS:
+        raise LanguageError("a part of the picture looks like no character", "the size and the margin may be others")
+    return place
+
+
+def disks_of(data: bytes) -> list[Value]:
+    """Disks on each peg, from the lowest up, of a position of the Tower of Hanoi that the builder `hanoi` drew.
+
+    Disks are numbered by their widths, the smallest is 1. An error for other pictures.
+
+    >>> from base64 import b64decode as from_base64
+    >>> disks_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAkAAAADCAIAAADOaLIhAAAAJUlEQVR4nGP4//8/AwPD////MRmMJxig"
+    ...                      "wPz/f0ZGRogElIFHHwA/oCzbFj409wAAAABJRU5ErkJggg=="))
+    [[1], [], []]
+    """
+    picture = picture_of(data)
+    if picture.channels != 3:
+        raise LanguageError("the picture shows no Tower of Hanoi")
+    charge(picture.width * picture.height // 4)
+    pegs = _pegs(picture)
+    boxes = _boxes(picture)
+    sizes = {width: rank for rank, width in enumerate(sorted({right - left for _, left, right in boxes}), 1)}
+    if not 3 <= pegs <= 6 or len(sizes) != len(boxes):
+        raise LanguageError("the picture shows no Tower of Hanoi")
+    found: list[Value] = []
+    for peg in range(pegs):
+        here = [box for box in boxes if (box[1] + box[2]) * pegs // (2 * picture.width) == peg]
+        found.append([sizes[right - left] for _, left, right in sorted(here, reverse=True)])
+    return found
+
+
+def _pegs(picture: Picture) -> int:
+    """How many posts the first row shows that is not all paper."""
+    dark = picture.array.max(axis=2) < 200
+    row = dark[int(dark.any(axis=1).argmax())]
+    return len(_runs(row))
+
+
+def _runs(row: numpy.ndarray[Any, Any]) -> list[tuple[int, int]]:
+    """The stretches of a row that are set: first place and the place behind the last."""
+    import numpy
+
+    edges = numpy.flatnonzero(numpy.diff(numpy.pad(row.astype(numpy.int8), 1)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def _boxes(picture: Picture) -> list[tuple[int, int, int]]:
+    """The coloured rectangles: the row where each begins, its first column and the column behind its last."""
+    import numpy
+
+    samples = picture.array.astype(numpy.int16)
+    coloured = samples.max(axis=2) - samples.min(axis=2) > COLOURFUL
+    found, above = [], set[tuple[int, int]]()
+    for place, row in enumerate(coloured):
+        here = set(_runs(row))
+        found += [(place, *run) for run in sorted(here - above)]
+        above = here
+    return found

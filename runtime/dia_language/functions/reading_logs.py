@@ -1,0 +1,146 @@
+"""What the lines of logs hold: the inverse of what builds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.functions.lines import lines
+from dia_language.functions.quoting import from_json
+from dia_language.functions.time import MONTHS, add_seconds, is_moment
+from dia_language.numbers.values import Record
+
+BETWEEN_QUOTES = r'"((?:[^"\\]++|\\.)*+)"'
+COMMON = rf"(\S+) \S+ (\S+) \[([^\]]+)\] {BETWEEN_QUOTES} ([0-9]{{3}}) ([0-9]{{1,19}}|-)"
+COMMON_LINE, COMBINED_LINE = re.compile(COMMON), re.compile(f"{COMMON} {BETWEEN_QUOTES} {BETWEEN_QUOTES}")
+REQUEST = re.compile(r"(\S+) (.+) (\S+)", re.DOTALL)
+CLF_TIME = re.compile(r"([0-9]{2})/([A-Z][a-z]{2})/([0-9]{4}):([0-9:]{8}) ([+-])([0-9]{2})([0-9]{2})")
+ISO_TIME = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]{1,6})?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
+)
+SYSLOG_LINE = re.compile(r"<([0-9]{1,3})>1 (\S+) (\S+) (\S+) (-|[0-9]{1,10}) (\S+) - (?:\ufeff)?(.+)")
+AUTH_LINE = re.compile(r"([A-Z][a-z]{2}) ([ 0-9][0-9]) ([0-9:]{8}) (\S+) ([^\s:\[\]]+)(?:\[([0-9]{1,10})\])?: (.+)")
+ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+NAMED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"v": b"\v"}
+NUMBERS = {month[:3]: number for number, month in enumerate(MONTHS, 1)}
+
+
+def log_lines(text: str, style: str, year: int = 0) -> list[Record]:
+    """Lines of the log as records, in their order; what a line does not tell (-) is none.
+
+    common and combined: ip, user, time, method, path, protocol, status and size, and referrer and agent behind
+    them; syslog (RFC 5424, without structured data): priority, time, host, program, pid, msgid and message; auth
+    (as in auth.log): time, host, program, pid and message, for which the first line's `year` is to be told (a
+    month that lies before that of the line above begins the next year); json: whatever the objects hold. Times
+    are given in UTC, without fractions of seconds. Empty lines are left out; an error for a line of another form.
+
+    >>> log = '192.0.2.7 - - [31/Jan/2026:12:30:05 +0000] "GET /a HTTP/1.1" 200 512'
+    >>> [(line["ip"], line["time"], line["path"], line["status"]) for line in log_lines(log, "common")]
+    [('192.0.2.7', '2026-01-31T12:30:05Z', '/a', 200)]
+    >>> log_lines("Jan  1 00:00:07 web1 sshd[123]: Connection closed", "auth", 2026)[0]["message"]
+    'Connection closed'
+    """
+    charge(len(text) // 4)
+    if style not in ("common", "combined", "syslog", "auth", "json"):
+        raise LanguageError(
+            "`log_lines` has no style of this name", "there are common, combined, syslog, auth and json"
+        )
+    held = [line for line in lines(text) if line]
+    if style == "json":
+        return [_json_line(line) for line in held]
+    if style == "auth":
+        return list(_auth_lines(held, year))
+    return [_syslog_line(line) if style == "syslog" else _web_line(line, style) for line in held]
+
+
+def _web_line(line: str, style: str) -> Record:
+    found = (COMBINED_LINE if style == "combined" else COMMON_LINE).fullmatch(line)
+    request = REQUEST.fullmatch(_unescaped(found[4])) if found else None
+    if found is None or request is None:
+        raise _no_line(style)
+    held = Record(ip=found[1], user=_told(found[2]), time=_clf_time(found[3]))
+    held.update(method=request[1], path=request[2], protocol=request[3])
+    held.update(status=int(found[5]), size=None if found[6] == "-" else int(found[6]))
+    if style == "combined":
+        held.update(referrer=_told(_unescaped(found[7])), agent=_told(_unescaped(found[8])))
+    return held
+
+
+def _syslog_line(line: str) -> Record:
+    found = SYSLOG_LINE.fullmatch(line)
+    if found is None or int(found[1]) > 191:
+        raise _no_line("syslog")
+    held = Record(priority=int(found[1]), time=_iso_time(found[2]), host=found[3], program=found[4])
+    held.update(pid=None if found[5] == "-" else int(found[5]), msgid=_told(found[6]), message=found[7])
+    return held
+
+
+def _auth_lines(held: list[str], year: int) -> Iterator[Record]:
+    if not 1 <= year <= 9999:
+        raise LanguageError("lines of this style do not tell their year", 'tell it: log_lines(text, "auth", 2026)')
+    month = 0
+    for line in held:
+        found = AUTH_LINE.fullmatch(line)
+        if found is None or found[1] not in NUMBERS:
+            raise _no_line("auth")
+        year, month = year + (NUMBERS[found[1]] < month), NUMBERS[found[1]]
+        time = _checked(f"{year:04}-{month:02}-{int(found[2]):02}T{found[3]}Z")
+        pid = int(found[6]) if found[6] else None
+        yield Record(time=time, host=found[4], program=found[5], pid=pid, message=found[7])
+
+
+def _json_line(line: str) -> Record:
+    value = from_json(line)
+    if type(value) is not Record:
+        raise _no_line("json")
+    return value
+
+
+def _clf_time(text: str) -> str:
+    found = CLF_TIME.fullmatch(text)
+    if found is None or found[2] not in NUMBERS:
+        raise LanguageError("a time of the log cannot be read")
+    time = _checked(f"{found[3]}-{NUMBERS[found[2]]:02}-{found[1]}T{found[4]}Z")
+    return _in_utc(time, found[5], found[6], found[7])
+
+
+def _iso_time(text: str) -> str:
+    found = ISO_TIME.fullmatch(text)
+    if found is None:
+        raise LanguageError("a time of the log cannot be read")
+    return _in_utc(_checked(found[1] + "Z"), found[2] or "+", found[3] or "0", found[4] or "0")
+
+
+def _in_utc(time: str, sign: str, hours: str, minutes: str) -> str:
+    ahead = 3600 * int(hours) + 60 * int(minutes)
+    return add_seconds(time, ahead if sign == "-" else -ahead)
+
+
+def _checked(time: str) -> str:
+    if not is_moment(time):
+        raise LanguageError("a time of the log is none of the calendar")
+    return time
+
+
+def _told(text: str) -> str | None:
+    return None if text == "-" else text
+
+
+def _unescaped(text: str) -> str:
+    """The text whose bytes are written in hexadecimal where they are no visible ASCII."""
+    if "\\" not in text:
+        return text
+    try:
+        return ESCAPE.sub(_byte, text.encode()).decode()
+    except UnicodeError:
+        raise LanguageError("a line of the log is no UTF-8 text") from None
+
+
+def _byte(found: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(found[1].decode()) if found[1] else NAMED.get(found[2], found[2])
+
+
+def _no_line(style: str) -> LanguageError:
+    return LanguageError(f"a line of the log is none of the style {style}")

@@ -1,0 +1,165 @@
+"""What a recording holds: its samples, Morse code, the keys of a telephone. WAV with one channel of 16 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.functions.codes import SIGNS
+from dia_language.numbers.sines import STEPS, sines
+from dia_language.numbers.values import Record
+
+# The two frequencies of each key in hertz. Source: ITU-T Q.23 (1988), figure 1.
+LOW, HIGH = (697, 770, 852, 941), (1209, 1336, 1477, 1633)
+KEYS = {
+    key: (LOW[row], HIGH[column])
+    for row, keys in enumerate(("123A", "456B", "789C", "*0#D"))
+    for column, key in enumerate(keys)
+}
+BY_TONES = {tones: key for key, tones in KEYS.items()}
+# Blocks a second into which a recording is cut: a tone of 200 hertz still has a peak in each.
+BLOCKS = 200
+HEARD = 50
+
+
+def wav_info(recording: bytes) -> Record:
+    """What a WAV file says of itself: a record of rate (samples a second), channels, bits and length (samples).
+
+    An error for bytes that are no WAV file of plain samples. Source: Multimedia Programming Interface and Data
+    Specifications 1.0 (1991), section 3.
+
+    >>> wav_info(bytes.fromhex("524946462600000057415645666d7420100000000100010"
+    ...     "0401f0000803e0000020010006461746102000000ffff"))
+    {'rate': 8000, 'channels': 1, 'bits': 16, 'length': 1}
+    """
+    import io
+    import wave
+
+    try:
+        with wave.open(io.BytesIO(recording), "rb") as file:
+            rate, channels, width = file.getframerate(), file.getnchannels(), file.getsampwidth()
+            held = len(file.readframes(min(file.getnframes(), len(recording)))) // (channels * width)
+            return Record(rate=rate, channels=channels, bits=8 * width, length=held)
+    except (wave.Error, EOFError, RuntimeError, ValueError, ZeroDivisionError, OverflowError):
+        raise LanguageError("the bytes are no WAV file of plain samples, or a damaged one") from None
+
+
+def wav_samples(recording: bytes) -> list[int]:
+    """Samples of a WAV file with one channel of 16 bits, each from -32768 to 32767.
+
+    An error for other recordings, and for more than 1,000,000 bytes.
+
+    >>> wav_samples(bytes.fromhex("524946462600000057415645666d7420100000000100010"
+    ...     "0401f0000803e0000020010006461746102000000ffff"))
+    [-1]
+    """
+    return _heard(recording)[1]
+
+
+def _heard(recording: bytes) -> tuple[int, list[int]]:
+    """Rate and samples."""
+    import io
+    import wave
+    from struct import unpack
+
+    if len(recording) > TEXT_LENGTH:
+        raise LanguageError(f"a recording has at most {TEXT_LENGTH} bytes here", code="E502")
+    info = wav_info(recording)
+    if info["channels"] != 1 or info["bits"] != 16 or info["rate"] < 8000:
+        raise LanguageError("the recording must have one channel of 16 bits and 8,000 samples a second or more")
+    charge(info["length"])
+    with wave.open(io.BytesIO(recording), "rb") as file:
+        held = file.readframes(info["length"])
+    return info["rate"], list(unpack(f"<{info['length']}h", held[: 2 * info["length"]]))
+
+
+def morse_of(recording: bytes, unit: int = 60) -> str:
+    """Morse code that a recording sends, as `to_morse` writes it; `unit` is the length of a dot in milliseconds.
+
+    All lengths are rounded to whole units: a tone of one is a dot and of three a dash, a pause of one, three or seven
+    parts signs, letters or words. An error for other lengths. Source: ITU-R M.1677-1, section 2.
+
+    >>> header = bytes.fromhex("52494646e403000057415645666d7420100000000100010"
+    ...     "0401f0000803e00000200100064617461c0030000")
+    >>> morse_of(header + bytes([0, 64, 0, 192]) * 240)
+    '.'
+    """
+    if not 20 <= unit <= 10_000:
+        raise LanguageError("a dot lasts 20 to 10,000 milliseconds")
+    rate, samples = _heard(recording)
+    parts = [(is_sound, _units(length, rate, unit)) for is_sound, _, length in _runs(rate, samples)]
+    if parts and not parts[0][0]:
+        del parts[0]
+    if parts and not parts[-1][0]:
+        del parts[-1]
+    code = "".join(_sign(*part) for part in parts)
+    if not set(code.replace(" / ", " ").split(" ")) - {""} <= SIGNS.keys():
+        raise LanguageError("the recording is not Morse code of this unit")
+    return code
+
+
+def _units(length: int, rate: int, unit: int) -> int:
+    """Samples as a whole number of units."""
+    return (2000 * length + rate * unit) // (2 * rate * unit)
+
+
+def _sign(is_sound: bool, units: int) -> str:
+    signs = {1: ".", 3: "-"} if is_sound else {1: "", 3: " ", 7: " / "}
+    if units not in signs:
+        raise LanguageError(f"the recording has a {'tone' if is_sound else 'pause'} of {units} units")
+    return signs[units]
+
+
+def keys_of(recording: bytes) -> str:
+    """Keys of a telephone that a recording sounds: 0 to 9, A to D, * and #.
+
+    Each key is heard for 30 milliseconds or more, with silence behind it. An error for other tones.
+    Source: ITU-T Q.23 (1988).
+
+    >>> header = bytes.fromhex("52494646e403000057415645666d7420100000000100010"
+    ...     "0401f0000803e00000200100064617461c0030000")
+    >>> from dia_language.numbers.sines import sines
+    >>> tones = [[sines()[hertz * n * 4096 // 8000 % 4096] // 2 for hertz in (697, 1336)] for n in range(480)]
+    >>> keys_of(header + b"".join(sum(tone).to_bytes(2, "little", signed=True) for tone in tones))
+    '2'
+    """
+    rate, samples = _heard(recording)
+    tones = [samples[start : start + length] for is_sound, start, length in _runs(rate, samples) if is_sound]
+    return "".join(_key(tone[: rate * HEARD // 1000], rate) for tone in tones)
+
+
+def _key(tone: list[int], rate: int) -> str:
+    if len(tone) * 1000 < 30 * rate:
+        raise LanguageError("a key of the recording sounds for less than 30 milliseconds")
+    charge(len(tone))
+    loudest = []
+    for group in (LOW, HIGH):
+        powers = sorted((_power(tone, frequency, rate), frequency) for frequency in group)
+        if powers[-1][0] < 4 * powers[-2][0]:
+            raise LanguageError("a tone of the recording is no key of a telephone")
+        loudest.append(powers[-1][1])
+    return BY_TONES[loudest[0], loudest[1]]
+
+
+def _power(tone: list[int], frequency: int, rate: int) -> int:
+    """How much of the tone has the frequency: the square of its part in the discrete Fourier transform."""
+    table = sines()
+    places = [frequency * place * STEPS // rate % STEPS for place in range(len(tone))]
+    across = sum(sample * table[place] for sample, place in zip(tone, places, strict=True))
+    along = sum(sample * table[(place + STEPS // 4) % STEPS] for sample, place in zip(tone, places, strict=True))
+    return across * across + along * along
+
+
+def _runs(rate: int, samples: list[int]) -> Iterator[tuple[bool, int, int]]:
+    """Stretches of sound and of silence: whether it is sound, its first sample, how many it has."""
+    size = rate // BLOCKS
+    quiet = max(map(abs, samples), default=0) // 4
+    blocks = [max(map(abs, samples[at : at + size])) > quiet for at in range(0, len(samples), size)]
+    start = 0
+    for is_sound, run in groupby(blocks):
+        length = len(list(run)) * size
+        yield is_sound, start, min(length, len(samples) - start)
+        start += length

@@ -1,0 +1,253 @@
+"""What pages of HTML and messages of HTTP hold: the inverse of what builds them."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.media.html_reader import RAW, TEXT_ALONE, VOID, plain_page
+from dia_language.numbers.values import Record
+
+NAME = re.compile(r"[A-Za-z][^\s/>]*")
+ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?""")
+TAG_END = re.compile(r"[\s/]*>")
+# A tag as most are written: its only blanks are one above each attribute, whose values stand in double quotes
+PLAIN_TAG = re.compile(r"""<(/?)([A-Za-z][^\s/>]*)((?: [^\s"'<>/=]+="[^"]*")*)>""")
+PLAIN_ATTRIBUTE = re.compile(r""" ([^\s"'<>/=]+)="([^"]*)\"""")
+HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
+RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in TEXT_ALONE}
+SHORT = 10_000  # characters of a page that may be plain, and whose pieces are kept
+
+
+class Piece(NamedTuple):
+    """A tag, a comment or a run of text of a page, entities and all, and where it ends.
+
+    The attributes of a plain tag are told as they stand: few of them are asked for.
+    """
+
+    kind: str
+    held: str
+    begin: int
+    end: int
+    attributes: Record | str = ""
+
+
+class Element(NamedTuple):
+    """An element of a page: the piece that begins it, the places of its first inner piece and of that behind them."""
+
+    tag: Piece
+    first: int
+    behind: int
+
+
+def html_elements(page: str, name: str) -> list[Record]:
+    """Elements of that name in the page or part of a page, in their order: records of attributes, inner and text.
+
+    `attributes` is a record of texts, its names in small letters, empty where they have no value; `inner` is the HTML
+    between the element's tags; `text` what is to be read there, with entities decoded and without scripts and styles,
+    but for those asked for. An element without an end reaches to the end of what holds it. An error for a tag, a
+    comment or a script without an end. Source: WHATWG, HTML, section 13.
+
+    >>> page = '<form id="a"><label>Your name</label><input name="who" value="x &amp; y"></form>'
+    >>> [found["attributes"]["value"] for found in html_elements(page, "input")]
+    ['x & y']
+    >>> html_elements(page, "form")[0]["text"]
+    'Your name'
+    """
+    charge(len(page) // 8)
+    plain = plain_page(page) if len(page) <= SHORT else None
+    if plain is not None:
+        places = plain.places(name.lower())
+        spans = _bounded([plain.inner(place) for place in places])
+        return [
+            Record(attributes=_attributes_of(plain.attributes[place]), inner=page[begin:end], text=plain.text(place))
+            for place, (begin, end) in zip(places, spans, strict=True)
+        ]
+    pieces = _pieces(page)
+    found = _elements(pieces, name.lower())
+    spans = _bounded([(element.tag.end, pieces[element.behind - 1].end) for element in found])
+    return [
+        Record(attributes=_attributes_of(element.tag.attributes), inner=page[begin:end], text=_text_of(element, pieces))
+        for element, (begin, end) in zip(found, spans, strict=True)
+    ]
+
+
+def html_comments(page: str) -> list[str]:
+    """Comments of the page in their order, what stands between <!-- and -->; those within scripts are none.
+
+    >>> html_comments("<p>one<!-- two --></p>")
+    [' two ']
+    """
+    charge(len(page) // 8)
+    plain = plain_page(page) if len(page) <= SHORT else None
+    if plain is not None:
+        return list(plain.comments)
+    return [piece.held for piece in _pieces(page) if piece.kind == "comment"]
+
+
+def http_message(message: str) -> Record:
+    """Parts of a message of HTTP: a record of start (its first line), headers (a list of [name, value]) and body.
+
+    Lines above the body end with CRLF or LF. An error for a message without an empty line, and for a header
+    without a name. Source: RFC 9112, section 2.
+
+    >>> parts = http_message("GET / HTTP/1.1\\nHost: example.org\\n\\nbody")
+    >>> parts["start"], parts["headers"], parts["body"]
+    ('GET / HTTP/1.1', [['Host', 'example.org']], 'body')
+    """
+    charge(len(message) // 8)
+    end = re.search(r"\r?\n\r?\n", message)
+    if end is None:
+        raise LanguageError("the text is no message of HTTP", "an empty line stands below its headers")
+    start, *lines = re.split(r"\r?\n", message[: end.start()])
+    headers = [HEADER.fullmatch(line) for line in lines]
+    if None in headers:
+        raise LanguageError("a line of the message is no header", "it has a name, a colon and a value")
+    return Record(start=start, headers=[[found[1], found[2]] for found in headers if found], body=message[end.end() :])
+
+
+def header_of(message: str, name: str) -> str | None:
+    """Value of the message's header of that name, whatever its case; none where it has no such header.
+
+    The values of several are joined by a comma and a blank. Source: RFC 9110, section 5.3.
+
+    >>> header_of("HTTP/1.1 200 OK\\nETag: x\\nVary: a\\nvary: b\\n\\n", "VARY")
+    'a, b'
+    """
+    values = [value for held, value in http_message(message)["headers"] if held.lower() == name.lower()]
+    return ", ".join(values) if values else None
+
+
+def _bounded(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    if sum(end - begin for begin, end in spans) > TEXT_LENGTH:
+        raise LanguageError(f"`html_elements` would give more than {TEXT_LENGTH} characters", code="E502")
+    return spans
+
+
+def _elements(pieces: list[Piece], name: str) -> list[Element]:
+    """The elements of that name in the order of their tags."""
+    begun = [place for place, piece in enumerate(pieces) if piece.held == name and piece.kind == "begin"]
+    if not begun or name in VOID:
+        return [Element(pieces[place], place + 1, place + 1) for place in begun]
+    ends: dict[int, int] = {}
+    is_open: list[int] = []
+    names: Counter[str] = Counter()
+    for place, (kind, held, _, _, _) in enumerate(pieces):
+        if kind == "begin" and held not in VOID:
+            is_open.append(place)
+            names[held] += 1
+        elif kind == "end" and names[held]:
+            _close(pieces, place, is_open, names, ends)
+    ends.update(dict.fromkeys(is_open, len(pieces)))
+    return [Element(pieces[place], place + 1, ends[place]) for place in begun]
+
+
+def _close(pieces: list[Piece], place: int, is_open: list[int], names: Counter[str], ends: dict[int, int]) -> None:
+    """Ends the last open element of the end tag's name, and those within it."""
+    name = ""
+    while name != pieces[place].held:
+        begun = is_open.pop()
+        name = pieces[begun].held
+        names[name] -= 1
+        ends[begun] = place
+
+
+def _text_of(element: Element, pieces: list[Piece]) -> str:
+    inner = pieces[element.first : element.behind]
+    if element.tag.held in RAW:
+        return "".join([piece.held for piece in inner])
+    return "".join([html.unescape(piece.held) for piece in inner if piece.kind == "text"])
+
+
+def _attributes_of(told: Record | str) -> Record:
+    if isinstance(told, Record):
+        return Record(told)
+    held = Record()
+    for name, value in PLAIN_ATTRIBUTE.findall(told):
+        held.setdefault(name.lower(), html.unescape(value) if "&" in value else value)
+    return held
+
+
+def _pieces(page: str) -> list[Piece]:
+    """The page from its beginning to its end."""
+    return _kept(page) if len(page) <= SHORT else _read(page)
+
+
+def _read(page: str) -> list[Piece]:
+    pieces: list[Piece] = []
+    at = 0
+    while (sign := page.find("<", at)) >= 0:
+        if sign > at:
+            pieces.append(_text(page, at, sign))
+        piece = _markup(page, sign)
+        pieces.append(piece)
+        at = piece.end
+        if piece.kind == "begin" and piece.held in TEXT_ALONE:
+            piece = _until_end_of(piece, page)
+            pieces.append(piece)
+            at = piece.end
+    pieces.append(_text(page, at, len(page)))
+    return pieces
+
+
+# What is asked of a page is asked of it several times, now and then of a few others in between
+_kept = lru_cache(maxsize=32)(_read)
+
+
+def _markup(page: str, at: int) -> Piece:
+    """The tag or comment at the sign; the sign itself, as text, where there is none."""
+    plain = PLAIN_TAG.match(page, at)
+    if plain is not None:
+        slash, tag, told = plain.groups()
+        return Piece("end" if slash else "begin", tag.lower(), at, plain.end(), told)
+    if page.startswith("<!--", at):
+        end = _found(page, "-->", at + 4)
+        return Piece("comment", page[at + 4 : end], at, end + 3)
+    if page.startswith(("<!", "<?"), at):
+        return Piece("declaration", "", at, _found(page, ">", at) + 1)
+    is_end = page.startswith("</", at)
+    name = NAME.match(page, at + 1 + is_end)
+    if name is None:
+        return Piece("text", "<", at, at + 1)
+    attributes, end = _attributes(page, name.end())
+    return Piece("end" if is_end else "begin", name[0].lower(), at, end, attributes)
+
+
+def _attributes(page: str, at: int) -> tuple[Record, int]:
+    """The attributes of a tag, the first of each name, and where the tag ends."""
+    held = Record()
+    while (end := TAG_END.match(page, at)) is None:
+        found = ATTRIBUTE.match(page, at)
+        if found is None:
+            raise LanguageError("a tag of the page has no end, or an attribute that cannot be read")
+        value = next((part for part in found.groups()[1:] if part is not None), "")
+        held.setdefault(found[1].lower(), html.unescape(value))
+        at = found.end()
+    return held, end.end()
+
+
+def _until_end_of(tag: Piece, page: str) -> Piece:
+    """The text of a script, a style and the like, which reaches to the tag that ends it."""
+    end = RAW_ENDS[tag.held].search(page, tag.end)
+    if end is None:
+        raise LanguageError(f"an element `{tag.held}` of the page has no end")
+    if tag.held in RAW:
+        return Piece("raw", page[tag.end : end.start()], tag.end, end.start())
+    return _text(page, tag.end, end.start())
+
+
+def _text(page: str, begin: int, end: int) -> Piece:
+    return Piece("text", page[begin:end], begin, end)
+
+
+def _found(page: str, sign: str, at: int) -> int:
+    place = page.find(sign, at)
+    if place < 0:
+        raise LanguageError("a comment or a declaration of the page has no end")
+    return place

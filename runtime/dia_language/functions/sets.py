@@ -1,0 +1,74 @@
+"""Lists as sets: what two have in common, and how often each item stands in one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import filterfalse
+
+from dia_language.expressions.budgets import charge
+from dia_language.functions.kinds import Value
+from dia_language.functions.ordering import PLAIN, distinct, same
+
+
+def union(a: list[Value], b: list[Value]) -> list[Value]:
+    """Items of either list without repeats, in the order of their first appearance, those of `a` first.
+
+    >>> union([3, 1, 1], [2, 3])
+    [3, 1, 2]
+    """
+    return distinct([*a, *b])
+
+
+def intersection(a: list[Value], b: list[Value]) -> list[Value]:
+    """Items that stand in both lists, without repeats, in the order of `a`.
+
+    >>> intersection([3, 1, 2, 3], [3, 2, 5])
+    [3, 2]
+    """
+    items = distinct(a)
+    return list(filter(_membership(items, b), items))
+
+
+def difference(a: list[Value], b: list[Value]) -> list[Value]:
+    """Items of `a` that do not stand in `b`, without repeats, in the order of `a`.
+
+    >>> difference([3, 1, 2, 1], [3, 5])
+    [1, 2]
+    """
+    items = distinct(a)
+    return list(filterfalse(_membership(items, b), items))
+
+
+def is_subset(a: list[Value], b: list[Value]) -> bool:
+    """Whether every item of `a` stands in `b`.
+
+    >>> is_subset([2, 1, 1], [1, 2, 3]), is_subset([4], [1, 2, 3])
+    (True, False)
+    """
+    items = distinct(a)
+    return all(list(map(_membership(items, b), items)))
+
+
+def tally(items: list[Value]) -> list[list[Value]]:
+    """How often each item stands in the list, as a list of [item, count] in the order of first appearance.
+
+    >>> tally(["b", "a", "b"])
+    [['b', 2], ['a', 1]]
+    """
+    known = distinct(items)
+    if PLAIN.issuperset(map(type, items)):
+        charge(len(items))
+        counts = Counter(items)
+        return [[item, counts[item]] for item in known]
+    charge(len(items) * len(known))
+    return [[item, sum(same(item, other) for other in items)] for item in known]
+
+
+def _membership(items: list[Value], others: list[Value]) -> Callable[[Value], bool]:
+    """What tells of each of the items whether it is among the others."""
+    if PLAIN.issuperset(map(type, items)) and PLAIN.issuperset(map(type, others)):
+        charge(len(items) + len(others))
+        return set(others).__contains__
+    charge(len(items) * len(others))
+    return lambda item: any(same(item, other) for other in others)

@@ -1,0 +1,139 @@
+"""Statistics of lists of numbers, exact: spread, quantiles, and how two lists go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import charge
+from dia_language.functions.arithmetic import mean, sqrt, sum_
+from dia_language.functions.kinds import Number, Rational, Value
+from dia_language.functions.ordering import ascending
+from dia_language.functions.sets import tally
+from dia_language.numbers.values import normal
+
+
+def modes(items: list[Value]) -> list[Value]:
+    """Items that stand most often in the list, in the order of their first appearance; of an empty list none.
+
+    >>> modes([1, 3, 3, 2, 2]), modes(["a"])
+    ([3, 2], ['a'])
+    """
+    counts = tally(items)
+    most = max((count for _, count in counts), default=0)
+    return [item for item, count in counts if count == most]
+
+
+def variance(values: list[Number], of: str = "population") -> Number:
+    """Variance of the numbers, exact: the mean of the squared distances from their mean.
+
+    `of` is population (divided by n) or sample (divided by n - 1). An error for an empty list, and for a sample
+    of one number.
+
+    >>> variance([1, 2, 3, 4]), variance([1, 2, 3, 4], "sample")
+    (Fraction(5, 4), Fraction(5, 3))
+    """
+    return covariance(values, values, of)
+
+
+def standard_deviation(values: list[Number], of: str = "population") -> Number:
+    """Standard deviation of the numbers: the square root of their `variance`, exact.
+
+    >>> standard_deviation([2, 4, 4, 4, 5, 5, 7, 9]), standard_deviation([1, 2])
+    (2, Fraction(1, 2))
+    """
+    return sqrt(variance(values, of))
+
+
+def covariance(a: list[Number], b: list[Number], of: str = "population") -> Number:
+    """Covariance of two lists of numbers of one length, exact.
+
+    `of` is population (divided by n) or sample (divided by n - 1).
+
+    >>> covariance([1, 2, 3], [2, 4, 7])
+    Fraction(5, 3)
+    """
+    return operators.divide(_products(a, b), _divisor(len(a), of))
+
+
+def correlation(a: list[Number], b: list[Number]) -> Number:
+    """Pearson's correlation of two lists of numbers of one length, exact, from -1 to 1.
+
+    An error where one of the lists has equal numbers only. Source: Pearson (1895).
+
+    >>> correlation([1, 2, 3], [2, 4, 6]), correlation([1, 2, 3], [1, 3, 2])
+    (1, Fraction(1, 2))
+    """
+    spread = operators.multiply(_products(a, a), _products(b, b))
+    if operators.equal(spread, 0):
+        raise LanguageError("a list of equal numbers has no correlation", code="E504")
+    return operators.divide(_products(a, b), sqrt(spread))
+
+
+def linear_fit(xs: list[Number], ys: list[Number]) -> list[Number]:
+    """Slope and intercept of the line with the least sum of squared vertical distances, exact.
+
+    An error where all of `xs` are equal. Source: Legendre (1805).
+
+    >>> linear_fit([0, 1, 2], [1, 3, 5]), linear_fit([1, 2, 3], [1, 3, 2])
+    ([2, 1], [Fraction(1, 2), 1])
+    """
+    spread = _products(xs, xs)
+    if len(xs) == len(ys) and operators.equal(spread, 0):
+        raise LanguageError("all `xs` are equal, so that no line fits", code="E504")
+    slope = operators.divide(_products(xs, ys), spread)
+    return [slope, operators.subtract(mean(ys), operators.multiply(slope, mean(xs)))]
+
+
+def quantile(values: list[Number], share: Rational, method: str = "linear") -> Number:
+    """Value below which the share of the sorted numbers lies, exact.
+
+    With h = (n - 1) share the methods are linear (between the neighbours of place h), lower, higher, midpoint and
+    nearest (of two equally near the one at the even place): places count from 0. `inverted` is the first number
+    up to which at least the share lies. Source: Hyndman and Fan, The American Statistician 50 (1996), types 7
+    and 1. An error for an empty list and a share outside 0 to 1.
+
+    >>> quantile([1, 2, 3, 4], Fraction(1, 4)), quantile([1, 2, 3, 4], Fraction(1, 4), "inverted")
+    (Fraction(7, 4), 1)
+    """
+    if not values or not 0 <= share <= 1:
+        raise LanguageError("`quantile` needs a list that is not empty, and a share from 0 to 1")
+    if method not in QUANTILES and method != "inverted":
+        raise LanguageError("unknown method of `quantile`", did_you_mean(method, [*QUANTILES, "inverted"]))
+    held = ascending(values)
+    if method == "inverted":
+        return held[max(0, -(-len(held) * share // 1) - 1)]
+    whole, rest = divmod(Fraction(share) * (len(held) - 1), 1)
+    part = normal(QUANTILES[method](int(whole), Fraction(rest)))
+    low, high = held[int(whole)], held[min(int(whole) + 1, len(held) - 1)]
+    return operators.add(low, operators.multiply(part, operators.subtract(high, low))) if part else low
+
+
+HALF = Fraction(1, 2)
+# How far from the lower neighbour to the higher one, by the lower one's place and the part of the way
+QUANTILES: dict[str, Callable[[int, Fraction], Fraction]] = {
+    "linear": lambda place, part: part,
+    "lower": lambda place, part: Fraction(0),
+    "higher": lambda place, part: Fraction(part > 0),
+    "midpoint": lambda place, part: HALF if part else part,
+    "nearest": lambda place, part: Fraction(part > HALF or (part == HALF and place % 2 == 1)),
+}
+
+
+def _products(a: list[Number], b: list[Number]) -> Number:
+    """Sum of the products of distances from the two means."""
+    if len(a) != len(b):
+        raise LanguageError(f"two lists of one length are needed; these have {len(a)} and {len(b)} numbers")
+    charge(2 * len(a))
+    mixed = sum_([operators.multiply(x, y) for x, y in zip(a, b, strict=True)])
+    return operators.subtract(mixed, operators.multiply(sum_(a), mean(b)))
+
+
+def _divisor(count: int, of: str) -> int:
+    if of not in ("population", "sample"):
+        raise LanguageError("`of` is population or sample")
+    if of == "sample" and count < 2:
+        raise LanguageError("a sample has two numbers or more", code="E504")
+    return count if of == "population" else count - 1

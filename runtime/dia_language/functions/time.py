@@ -1,0 +1,295 @@
+"""Dates and times of the Gregorian calendar, extended over the years 1 to 9999; times are in UTC, without leap seconds.
+
+A date is text such as 2026-01-31, a time text such as 2026-01-31T12:30:00Z; where either will do, a date stands for
+its midnight.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.functions.kinds import Moment, Timestamp
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+          "November", "December")  # fmt: skip
+LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+DAY_SECONDS = 86_400
+LAST_DAY = 3_652_058  # 9999-12-31, counted from 0001-01-01, which is day 0 and a Monday
+EPOCH_DAY = 719_162  # 1970-01-01
+MOMENT = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:T([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?Z)?")
+
+
+def is_moment(text: object) -> bool:
+    """Whether the value is the text of a date or of a time."""
+    found = MOMENT.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        return False
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+    is_day = year > 0 and 1 <= month <= 12 and 1 <= day <= _length(year, month)
+    return is_day and hour < 24 and minute < 60 and second < 60
+
+
+def is_leap_year(year: int) -> bool:
+    """Whether the year has a 29 February: every fourth, of the hundreds every fourth.
+
+    >>> is_leap_year(2024), is_leap_year(1900), is_leap_year(2000)
+    (True, False, True)
+    """
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+
+
+def days_in_month(year: int, month: int) -> int:
+    """Number of days of the month, which counts from 1.
+
+    >>> days_in_month(2024, 2), days_in_month(2026, 12)
+    (29, 31)
+    """
+    if not 1 <= month <= 12:
+        raise LanguageError("`days_in_month` needs a month from 1 to 12")
+    return _length(year, month)
+
+
+def _length(year: int, month: int) -> int:
+    return LENGTHS[month - 1] + (month == 2 and is_leap_year(year))
+
+
+def year(moment: Moment) -> int:
+    """Year of the date or time.
+
+    >>> year("2026-01-31")
+    2026
+    """
+    return _fields(moment)[0]
+
+
+def month(moment: Moment) -> int:
+    """Month of the date or time, from 1 to 12.
+
+    >>> month("2026-01-31")
+    1
+    """
+    return _fields(moment)[1]
+
+
+def day(moment: Moment) -> int:
+    """Day of the month of the date or time, from 1.
+
+    >>> day("2026-01-31T23:59:59Z")
+    31
+    """
+    return _fields(moment)[2]
+
+
+def hour(moment: Moment) -> int:
+    """Hour of the time, from 0 to 23.
+
+    >>> hour("2026-01-31T23:59:58Z")
+    23
+    """
+    return _fields(moment)[3]
+
+
+def minute(moment: Moment) -> int:
+    """Minute of the time, from 0 to 59.
+
+    >>> minute("2026-01-31T23:59:58Z")
+    59
+    """
+    return _fields(moment)[4]
+
+
+def second(moment: Moment) -> int:
+    """Second of the time, from 0 to 59.
+
+    >>> second("2026-01-31T23:59:58Z")
+    58
+    """
+    return _fields(moment)[5]
+
+
+def _fields(moment: str) -> tuple[int, ...]:
+    charge(1)
+    found = MOMENT.fullmatch(moment)
+    assert found is not None  # the kind of the argument has been checked
+    return tuple(int(part or 0) for part in found.groups())
+
+
+def weekday(moment: Moment) -> str:
+    """English name of the day of the week of the date or time.
+
+    >>> weekday("2026-01-31")
+    'Saturday'
+    """
+    return DAYS[_day_number(moment) % 7]
+
+
+def day_of_year(moment: Moment) -> int:
+    """Number of the day within its year, from 1 to 366.
+
+    >>> day_of_year("2026-02-01")
+    32
+    """
+    return _day_number(moment) - _days_before(year(moment), 1, 1) + 1
+
+
+def days_between(start: Moment, end: Moment) -> int:
+    """Days from the date of `start` to that of `end`; negative where it lies before.
+
+    >>> days_between("2026-01-31", "2026-03-01"), days_between("2026-01-02", "2026-01-01")
+    (29, -1)
+    """
+    return _day_number(end) - _day_number(start)
+
+
+def seconds_between(start: Moment, end: Moment) -> int:
+    """Seconds from `start` to `end`; negative where it lies before.
+
+    >>> seconds_between("2026-01-01T00:00:00Z", "2026-01-02T00:00:01Z")
+    86401
+    """
+    return _seconds(end) - _seconds(start)
+
+
+def add_days(moment: Moment, n: int) -> Moment:
+    """Date or time so many days later, or earlier where `n` is negative.
+
+    An error outside of the years 1 to 9999.
+
+    >>> add_days("2026-01-31", 29), add_days("2026-01-31T12:00:00Z", -31)
+    ('2026-03-01', '2025-12-31T12:00:00Z')
+    """
+    return _dated(_day_number(moment) + n) + moment[10:]
+
+
+def add_months(moment: Moment, n: int) -> Moment:
+    """Date or time so many months later, or earlier where `n` is negative; on the month's last day where it is shorter.
+
+    An error outside of the years 1 to 9999.
+
+    >>> add_months("2026-01-31", 1), add_months("2024-02-29", 12)
+    ('2026-02-28', '2025-02-28')
+    """
+    at_year, at_month, at_day, *_ = _fields(moment)
+    later, at = divmod(12 * at_year + at_month - 1 + n, 12)
+    if not 1 <= later <= 9999:
+        raise _outside()
+    return f"{later:04}-{at + 1:02}-{min(at_day, _length(later, at + 1)):02}" + moment[10:]
+
+
+def add_seconds(moment: Moment, n: int) -> Timestamp:
+    """Time so many seconds later, or earlier where `n` is negative.
+
+    An error outside of the years 1 to 9999.
+
+    >>> add_seconds("2026-01-31T23:59:58Z", 3)
+    '2026-02-01T00:00:01Z'
+    """
+    return _timed(_seconds(moment) + n)
+
+
+def unix_time(moment: Moment) -> int:
+    """Seconds from 1970-01-01T00:00:00Z to the date or time.
+
+    >>> unix_time("2001-09-09T01:46:40Z")
+    1000000000
+    """
+    return _seconds(moment) - EPOCH_DAY * DAY_SECONDS
+
+
+def from_unix_time(n: int) -> Timestamp:
+    """Time that lies so many seconds after 1970-01-01T00:00:00Z.
+
+    An error outside of the years 1 to 9999.
+
+    >>> from_unix_time(1000000000), from_unix_time(-1)
+    ('2001-09-09T01:46:40Z', '1969-12-31T23:59:59Z')
+    """
+    return _timed(n + EPOCH_DAY * DAY_SECONDS)
+
+
+def clf_time(moment: Moment) -> str:
+    """Time as the logs of web servers write it (common log format).
+
+    >>> clf_time("2026-01-31T12:30:05Z")
+    '31/Jan/2026:12:30:05 +0000'
+    """
+    return format_time(moment, "%d/%b/%Y:%H:%M:%S +0000")
+
+
+def format_time(moment: Moment, pattern: str) -> str:
+    """Date or time in the pattern, in which directives are replaced.
+
+    %Y %m %d %H %M %S are the numbers with leading zeros, %-d %-m %-H the day, month and hour without; %B %b %A %a
+    the English names of month and day, whole and in three letters; %j the day of the year in three digits; %I %p
+    the hour of twelve with AM or PM; %y the last two digits of the year; %s the Unix time; %% a percent sign.
+
+    >>> format_time("2026-01-31T15:05:09Z", "%A, %-d %B %Y, %I:%M %p")
+    'Saturday, 31 January 2026, 03:05 PM'
+    """
+    charge(len(pattern))
+    held = dict(zip("YmdHMS", _fields(moment), strict=True))
+    return DIRECTIVE.sub(lambda found: _directive(found[0], moment, held), pattern)
+
+
+DIRECTIVE = re.compile(r"%-?.?", re.DOTALL)
+
+
+def _directive(directive: str, moment: str, held: dict[str, int]) -> str:
+    letter, month_name, day_name = directive[1:], MONTHS[held["m"] - 1], weekday(moment)
+    if letter in ("-d", "-m", "-H"):
+        return str(held[letter[1]])
+    if letter == "Y":
+        return f"{held['Y']:04}"
+    if letter in held:
+        return f"{held[letter]:02}"
+    known = {
+        "B": month_name, "b": month_name[:3], "A": day_name, "a": day_name[:3], "j": f"{day_of_year(moment):03}",
+        "I": f"{held['H'] % 12 or 12:02}", "p": "AM" if held["H"] < 12 else "PM", "y": f"{held['Y'] % 100:02}",
+        "s": str(unix_time(moment)), "%": "%",
+    }  # fmt: skip
+    if letter not in known:
+        raise LanguageError(f"`format_time` has no directive `{directive}`", "`dia functions format_time` lists them")
+    return known[letter]
+
+
+def _days_before(year: int, month: int, day: int) -> int:
+    """Days from 0001-01-01 to the date."""
+    past = year - 1
+    whole = 365 * past + past // 4 - past // 100 + past // 400
+    return whole + sum(_length(year, earlier) for earlier in range(1, month)) + day - 1
+
+
+def _day_number(moment: str) -> int:
+    return _days_before(*_fields(moment)[:3])
+
+
+def _seconds(moment: str) -> int:
+    at = _fields(moment)
+    return _days_before(*at[:3]) * DAY_SECONDS + at[3] * 3600 + at[4] * 60 + at[5]
+
+
+@lru_cache(maxsize=1024)
+def _dated(number: int) -> str:
+    """The date of that many days after 0001-01-01."""
+    if not 0 <= number <= LAST_DAY:
+        raise _outside()
+    at = number * 400 // 146_097 + 1  # no later year holds the day; at most the one before it or after it does
+    at += (_days_before(at + 1, 1, 1) <= number) - (_days_before(at, 1, 1) > number)
+    rest, in_month = number - _days_before(at, 1, 1), 1
+    while rest >= _length(at, in_month):
+        rest -= _length(at, in_month)
+        in_month += 1
+    return f"{at:04}-{in_month:02}-{rest + 1:02}"
+
+
+def _timed(number: int) -> str:
+    days, rest = divmod(number, DAY_SECONDS)
+    return f"{_dated(days)}T{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}Z"
+
+
+def _outside() -> LanguageError:
+    return LanguageError("the date lies outside of the years 1 to 9999", code="E504")

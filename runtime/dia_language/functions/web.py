@@ -1,0 +1,167 @@
+"""Text of the web: addresses and their parts, queries, entities of HTML, international names, dates of HTTP."""
+
+from __future__ import annotations
+
+import html
+import re
+from datetime import UTC, datetime
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.functions.encoding import percent_decode, percent_encode, utf8
+from dia_language.functions.kinds import Value
+from dia_language.functions.text import str_
+from dia_language.numbers.values import Record
+
+URL = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+AUTHORITY = re.compile(r"(?:([^@]*)@)?(\[[^\[\]]*\]|[^:@\[\]]*)(?::([0-9]{0,5}))?")
+TIMESTAMP = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}Z"
+)  # 24 is the next day in newer Pythons
+LABEL = 59
+ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def parse_url(url: str) -> Record:
+    """Parts of the web address: a record of scheme, user, host, port, path, query and fragment.
+
+    Texts as they stand, without the signs that divide them; a part that is missing is an empty text, a
+    missing port none. An error for blanks and for a malformed host or port. Source: RFC 3986, appendix B.
+
+    >>> parts = parse_url("https://ann@example.org:8443/a/b?c=1#top")
+    >>> parts["user"], parts["host"], parts["port"], parts["path"], parts["query"]
+    ('ann', 'example.org', 8443, '/a/b', 'c=1')
+    """
+    charge(len(url) // 8)
+    found = URL.fullmatch(url)
+    held = AUTHORITY.fullmatch((found and found[2]) or "")
+    if found is None or held is None or (url and url.split() != [url]) or int(held[3] or 0) > 65535:
+        raise LanguageError("the text is no web address")
+    scheme, _, path, query, fragment = (part or "" for part in found.groups())
+    port = int(held[3]) if held[3] else None
+    return Record(scheme=scheme, user=held[1] or "", host=held[2], port=port, path=path, query=query, fragment=fragment)
+
+
+def query_string(pairs: list[list[Value]]) -> str:
+    """Query of a web address from a list of [name, value], percent-encoded, with = and & between them.
+
+    >>> query_string([["q", "a b"], ["page", 2]])
+    'q=a%20b&page=2'
+    """
+    if not all(len(pair) == 2 for pair in pairs):
+        raise LanguageError("`query_string` takes a list of [name, value]")
+    charge(len(pairs))
+    shown = "&".join(f"{percent_encode(str_(name))}={percent_encode(str_(value))}" for name, value in pairs)
+    return _bounded("query_string", shown)
+
+
+def parse_query(query: str) -> list[list[str]]:
+    """Names and values of the query as a list of [name, value], decoded; + is a blank.
+
+    A name without = has an empty value; nothing between two & is left out. Source: WHATWG, URL, section 5.1.
+
+    >>> parse_query("q=a%20b&page=2&open")
+    [['q', 'a b'], ['page', '2'], ['open', '']]
+    """
+    charge(len(query) // 8)
+    pairs = [part.partition("=") for part in query.replace("+", " ").split("&") if part]
+    return [[percent_decode(name), percent_decode(value)] for name, _, value in pairs]
+
+
+def html_escape(text: str) -> str:
+    """Text with & < > and both quotes written as entities of HTML.
+
+    >>> html_escape("a < 'b'")
+    'a &lt; &#39;b&#39;'
+    """
+    charge(len(text) // 8)
+    return _bounded("html_escape", text.translate(ENTITIES))
+
+
+def html_unescape(text: str) -> str:
+    """Text that the text with entities of HTML stands for, named and numbered ones.
+
+    What is no entity stays. Source: WHATWG, HTML, section 13.5.
+
+    >>> html_unescape("a &lt; &#39;b&#x27; &eacute;")
+    "a < 'b' é"
+    """
+    charge(len(text) // 8)
+    return html.unescape(text)
+
+
+def to_punycode(domain: str) -> str:
+    """Domain with each label that is not ASCII written in Punycode behind xn--, as the name system has it.
+
+    Labels are taken in small letters, composed (NFC) already; at most 59 characters each, 253 in all.
+    Source: RFC 3492.
+
+    >>> to_punycode("bücher.example")
+    'xn--bcher-kva.example'
+    """
+    labels = _short(domain).lower().split(".")
+    return ".".join(label if label.isascii() else f"xn--{_puny(label)}" for label in labels)
+
+
+def from_punycode(domain: str) -> str:
+    """Domain whose `to_punycode` is the domain given.
+
+    An error for a label behind xn-- that is not Punycode.
+
+    >>> from_punycode("xn--bcher-kva.example")
+    'bücher.example'
+    """
+    return ".".join(_unpuny(label) if label.startswith("xn--") else label for label in _short(domain).split("."))
+
+
+def http_date(timestamp: str) -> str:
+    """Timestamp in UTC, such as 2026-01-31T12:00:00Z, as headers of HTTP write it.
+
+    Source: RFC 9110, section 5.6.7 (IMF-fixdate).
+
+    >>> http_date("1994-11-06T08:49:37Z")
+    'Sun, 06 Nov 1994 08:49:37 GMT'
+    """
+    at = _moment(timestamp)
+    clock = f"{at.hour:02d}:{at.minute:02d}:{at.second:02d}"
+    return f"{DAYS[at.weekday()]}, {at.day:02d} {MONTHS[at.month - 1]} {at.year:04d} {clock} GMT"
+
+
+def _moment(timestamp: str) -> datetime:
+    try:
+        if TIMESTAMP.fullmatch(timestamp):
+            return datetime.fromisoformat(timestamp)  # in a tenth of the time
+        return datetime.strptime(timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        raise LanguageError("the text is no timestamp", "write it as 2026-01-31T12:00:00Z") from None
+
+
+def _short(domain: str) -> str:
+    labels = domain.split(".")
+    if len(domain) > 253 or any(len(label) > LABEL + 4 or not label for label in labels):
+        raise LanguageError("a domain has at most 253 characters, and labels of 1 to 63")
+    utf8(domain)
+    return domain
+
+
+def _puny(label: str) -> str:
+    return label.encode("punycode").decode("ascii")
+
+
+def _unpuny(label: str) -> str:
+    try:
+        held = label[4:].encode("ascii").decode("punycode")
+        if not held.isascii() and _puny(held) == label[4:]:
+            return held
+    except (UnicodeError, ValueError, OverflowError):
+        pass
+    raise LanguageError("a label behind xn-- is not Punycode")
+
+
+def _bounded(name: str, text: str) -> str:
+    if len(text) > TEXT_LENGTH:
+        raise LanguageError(f"`{name}` would give more than {TEXT_LENGTH} characters", code="E502")
+    return text

@@ -1,0 +1,145 @@
+"""Values as text of a chosen form: English words, fixed decimals, grouped digits, JSON."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from json.encoder import encode_basestring
+
+from dia_language.diagnostics import LanguageError
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.functions.kinds import Number, Value
+from dia_language.numbers.radix import integer_text
+from dia_language.numbers.values import TEXTS, ExactDecimal, Record, decimal_text, kind_of
+
+ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+SIZES = (
+    (10**15, "quadrillion"),
+    (10**12, "trillion"),
+    (10**9, "billion"),
+    (10**6, "million"),
+    (1000, "thousand"),
+    (100, "hundred"),
+)
+
+# Layout of JSON -> what follows a colon (and a comma on the same line), and what a level is indented by
+LAYOUTS = {"spaced": (" ", ""), "compact": ("", ""), "indented": (" ", "  ")}
+JSON_WORDS = {True: "true", False: "false", None: "null"}
+
+
+def in_words(n: int) -> str:
+    """Integer in English words, as in "one hundred twenty-one" (short scale, without "and").
+
+    From -10**15 to 10**15.
+
+    >>> in_words(1042)
+    'one thousand forty-two'
+    """
+    if abs(n) > 10**15:
+        raise LanguageError("`in_words` goes from -10**15 to 10**15", code="E502")
+    return "minus " + _words(-n) if n < 0 else _words(n)
+
+
+def _words(n: int) -> str:
+    for size, word in SIZES:
+        if n >= size:
+            rest = n % size
+            return f"{_words(n // size)} {word}" + (f" {_words(rest)}" if rest else "")
+    if n < 20:
+        return ONES[n]
+    return TENS[n // 10] + (f"-{ONES[n % 10]}" if n % 10 else "")
+
+
+def decimal(x: Number, places: int, ties: str = "half_even") -> str:
+    """Text of the number rounded to so many decimal places, all of them written.
+
+    `ties` is half_even, half_up (away from zero) or down (towards zero). From 0 to 100,000 places.
+
+    >>> decimal(Fraction(1, 3), 4), decimal(2, 2)
+    ('0.3333', '2.00')
+    """
+    from dia_language.numbers.rounding import round_exact
+
+    if not 0 <= places <= 100_000:
+        raise LanguageError("`decimal` writes 0 to 100000 places", code="E501" if places < 0 else "E502")
+    scaled = Fraction(round_exact(x, places, ties)) * 10**places
+    shown = integer_text(abs(scaled.numerator)).rjust(places + 1, "0")
+    sign = "-" if scaled < 0 else ""
+    return sign + (f"{shown[:-places]}.{shown[-places:]}" if places else shown)
+
+
+def grouped(n: Number, separator: str = ",") -> str:
+    """Text of the integer or decimal with the separator between groups of three digits.
+
+    An error for other numbers, and for a separator that has digits.
+
+    >>> grouped(1234567), grouped(-1000, " ")
+    ('1,234,567', '-1 000')
+    """
+    if any(character.isdigit() for character in separator):
+        raise LanguageError("`grouped` needs a separator without digits")
+    whole, point, rest = _digits("grouped", n).partition(".")
+    sign, shown = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
+    start = len(shown) % 3 or 3
+    groups = [shown[:start], *(shown[at : at + 3] for at in range(start, len(shown), 3))]
+    return sign + separator.join(groups) + point + rest
+
+
+def _digits(name: str, n: Number) -> str:
+    if type(n) is int:
+        return integer_text(n)
+    if isinstance(n, ExactDecimal):
+        return decimal_text(n)
+    raise LanguageError(f"`{name}` needs an integer or a decimal; this is a {kind_of(n)}", "round it with `round_to`")
+
+
+def json(value: Value, layout: str = "spaced") -> str:
+    """JSON text of the value (RFC 8259), on one line unless its layout is `indented`.
+
+    Takes texts, integers, decimals, booleans, none, lists and records; characters beyond ASCII stay as they
+    are. Layouts: spaced, with a blank after commas and colons; compact, without; indented, each element on a
+    line of its own, by two blanks further in.
+
+    >>> json(["GET", True, 1]), json(Record(path="/", size=2)), json([1, 2], "compact")
+    ('["GET", true, 1]', '{"path": "/", "size": 2}', '[1,2]')
+    """
+    if layout not in LAYOUTS:
+        raise LanguageError("`json` has no layout of this name", f"there are {', '.join(LAYOUTS)}")
+    text = _json(value, *LAYOUTS[layout])
+    if len(text) > TEXT_LENGTH:
+        raise LanguageError(f"`json` would give more than {TEXT_LENGTH} characters", code="E502")
+    return text
+
+
+def _json(value: Value, blank: str, indent: str, depth: int = 1) -> str:
+    charge(1)
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if isinstance(value, bool) or value is None:
+        return JSON_WORDS[value]
+    if isinstance(value, list):
+        if TEXTS.issuperset(map(type, value)):
+            charge(len(value))
+            return _within("[]", list(map(encode_basestring, value)), blank, indent, depth)
+        return _within("[]", [_json(held, blank, indent, depth + 1) for held in value], blank, indent, depth)
+    if isinstance(value, Record):
+        fields = [
+            f"{encode_basestring(name)}:{blank}{_json(held, blank, indent, depth + 1)}" for name, held in value.items()
+        ]
+        return _within("{}", fields, blank, indent, depth)
+    if isinstance(value, (int, ExactDecimal)):
+        return _digits("json", value)
+    raise LanguageError(f"JSON has no {kind_of(value)}", "round numbers; write bytes with `hex` or `to_base64`")
+
+
+def _within(marks: str, parts: list[str], blank: str, indent: str, depth: int) -> str:
+    if not indent or not parts:
+        return marks[0] + f",{blank}".join(parts) + marks[1]
+    begin, end = "\n" + indent * depth, "\n" + indent * (depth - 1)
+    if sum(map(len, parts)) + len(parts) * len(begin) > TEXT_LENGTH:
+        raise LanguageError(f"`json` would give more than {TEXT_LENGTH} characters", code="E502")
+    return marks[0] + begin + f",{begin}".join(parts) + end + marks[1]

@@ -1,0 +1,244 @@
+"""Exact rounding: of rationals by integer arithmetic, of symbolic numbers by digits that are certain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.numbers.certified import enclosures, equals, simple_bounds
+from dia_language.numbers.radix import integer_text
+from dia_language.numbers.values import (
+    RATIONAL,
+    ExactDecimal,
+    Value,
+    described,
+    is_symbolic,
+    normal,
+    quotient_in_decimals,
+    without_fives,
+)
+
+MAXIMUM_PLACES = 10_000
+# Enclosures to try before a symbolic value is compared exactly with the tie that it seems to be
+TRIES = 3
+
+THOUSANDS = {",": "a comma", " ": "a blank", "_": "an underscore", "'": "an apostrophe"}
+DEFAULT_ZEROS = "strip"
+
+
+def round_exact(value: Value, places: int, ties: str = "half_even") -> int | ExactDecimal:
+    """The number rounded to so many decimal places: an integer or a decimal, never through a binary float.
+
+    `ties` is half_even, half_up (ties away from zero) or down (every value towards zero, not only ties).
+    Negative places round to tens, hundreds and so on. Symbolic numbers are computed with growing precision
+    until the last digit is certain; what may be a tie is decided exactly. Raises LanguageError where that
+    fails, with code E504 for what is not a finite real number.
+
+    >>> str(round_exact(Fraction(5, 8), 2)), round_exact(Fraction(-5, 2), 0, "half_up"), round_exact(149, -2)
+    ('0.62', -3, 100)
+    """
+    _require_rule(places, ties)
+    return round_normal(normal(value), places, ties)
+
+
+def round_normal(number: Value, places: int, ties: str) -> int | ExactDecimal:
+    """As `round_exact` rounds the number, which is in its normal form, by a rule that has been found right."""
+    if is_symbolic(number):
+        units = _symbolic_units(number, places, ties)
+    elif type(number) in RATIONAL:
+        units = _rational_units(number, places, ties)
+    else:
+        raise LanguageError(f"only a number can be rounded; this is {described(number)}")
+    unit: int = 10 ** abs(places)
+    if places <= 0:
+        return units * unit
+    rounded: int | ExactDecimal = quotient_in_decimals(units, unit)
+    return rounded
+
+
+def _scale(places: int) -> int | Fraction:
+    """The number of units of that decimal place in 1."""
+    return 10**places if places >= 0 else Fraction(1, 10**-places)
+
+
+def _require_rule(places: int, ties: str) -> None:
+    if type(places) is not int or abs(places) > MAXIMUM_PLACES:
+        raise LanguageError(f"`places` must be an integer of at most {MAXIMUM_PLACES:,}")
+    if ties not in TIES:
+        mend = did_you_mean(ties, TIES) if isinstance(ties, str) else None
+        raise LanguageError("`ties` must be half_even, half_up or down", mend)
+
+
+def _half_even(whole: int, twice: int, unit: int) -> bool:
+    return twice > unit or (twice == unit and whole % 2 == 1)
+
+
+def _half_up(whole: int, twice: int, unit: int) -> bool:
+    return twice >= unit
+
+
+def _down(whole: int, twice: int, unit: int) -> bool:
+    return False
+
+
+# Whether the absolute value goes up to the next unit, from its whole units and twice the rest, in parts of a unit
+TIES: Mapping[str, Callable[[int, int, int], bool]] = {
+    "half_even": _half_even,
+    "half_up": _half_up,
+    "down": _down,
+}
+
+
+def _rational_units(number: int | Fraction, places: int, ties: str) -> int:
+    """The rational rounded, in units of its last place."""
+    return _units(number.numerator, number.denominator, places, ties)
+
+
+def _units(top: int, bottom: int, places: int, ties: str) -> int:
+    """The quotient of the integers rounded, in units of its last place."""
+    unit = 10 ** abs(places)
+    scaled, bottom = (top * unit, bottom) if places >= 0 else (top, bottom * unit)
+    whole, rest = divmod(abs(scaled), bottom)
+    units: int = whole + TIES[ties](whole, 2 * rest, bottom)
+    return -units if top < 0 else units
+
+
+def _symbolic_units(value: Any, places: int, ties: str) -> int:
+    """The symbolic number rounded, in units of its last place."""
+    if (simple := simple_bounds(value)) is not None:
+        least, most, parts = simple
+        lowest = _units(least, parts, places, ties)
+        if lowest == _units(most, parts, places, ties):
+            return lowest
+    scale = _scale(places)
+    found = enclosures(value, places)
+    low = high = None
+    for low, high in islice(found, TRIES):
+        if (units := _agreed(low, high, places, ties)) is not None:
+            return units
+    if low is None or high is None:
+        raise LanguageError("the number needs too many digits to be rounded")
+    # Ties and whole numbers are half units apart: this is the one in doubt
+    tie = Fraction(_rational_units(low + high, places, "half_even"), 2)
+    same = equals(value, tie / scale)
+    if same:
+        return _rational_units(tie, 0, ties)
+    for low, high in islice(found, None if same is False else TRIES):
+        if (units := _agreed(low, high, places, ties)) is not None:
+            return units
+    near = write_number(tie / scale)
+    raise LanguageError(
+        f"a tie that cannot be decided: the value is too near to {near if len(near) < 60 else 'one'}",
+        "simplify the expression, or round it to another place",
+    )
+
+
+def _agreed(low: Fraction, high: Fraction, places: int, ties: str) -> int | None:
+    """What both ends are rounded to, if that is one thing; the value is then rounded to it as well."""
+    units = _rational_units(low, places, ties)
+    return units if units == _rational_units(high, places, ties) else None
+
+
+def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_ZEROS, thousands: str = "") -> str:
+    """The one declared text of an integer or decimal, never `-0`.
+
+    `zeros` is keep (exactly `places` decimals) or strip (no trailing zeros, no trailing point); without
+    `places` all decimals are written. `thousands` stands between groups of three digits of the whole part.
+    Raises LanguageError for a number with more decimals than `places`, or without an end to them.
+
+    >>> write_number(Fraction(-2469, 2), 2, "keep", ","), write_number(Fraction(5, 2), 2)
+    ('-1,234.50', '2.5')
+    """
+    if type(value) not in RATIONAL:
+        raise LanguageError(f"only an integer or a decimal is written in digits; this is {described(value)}")
+    _require_writing(zeros, thousands)
+    if type(value) is int and not thousands and not (zeros == "keep" and places and places > 0):
+        return integer_text(value)
+    whole, decimals = _digits(value)
+    if places is not None and len(decimals) > max(places, 0):
+        message = f"the number has {len(decimals)} decimal places, which are more than {max(places, 0)}"
+        raise LanguageError(message, "round it first")
+    if places is not None and zeros == "keep":
+        decimals = decimals.ljust(places, "0")
+    sign = "-" if value.numerator < 0 else ""
+    return sign + _grouped(whole, thousands) + (f".{decimals}" if decimals else "")
+
+
+def _require_writing(zeros: str, thousands: str) -> None:
+    if zeros not in ("keep", "strip"):
+        raise LanguageError("`zeros` must be keep or strip")
+    if thousands not in ("", *THOUSANDS):
+        raise LanguageError("`thousands` must be a comma, a blank, an underscore, an apostrophe or nothing")
+
+
+def _digits(value: int | Fraction) -> tuple[str, str]:
+    """The digits before and after the decimal point, without trailing zeros."""
+    places, factor = _places(value.denominator)
+    digits = integer_text(abs(value.numerator) * factor).rjust(places + 1, "0")
+    return (digits[:-places], digits[-places:]) if places else (digits, "")
+
+
+@lru_cache(maxsize=256)
+def _places(denominator: int) -> tuple[int, int]:
+    """How many decimals a fraction of this denominator has, and by what its numerator is multiplied to be all digits.
+
+    Raises LanguageError where they do not end.
+    """
+    twos = (denominator & -denominator).bit_length() - 1
+    fives, rest = without_fives(denominator >> twos)
+    if rest != 1:
+        mend = "declare `round`, so that the number is rounded, or `tolerance`"
+        raise LanguageError("the number has no finite decimals", mend)
+    places = max(twos, fives)
+    return places, 10**places // denominator
+
+
+def _grouped(whole: str, thousands: str) -> str:
+    if not thousands:
+        return whole
+    first = len(whole) % 3 or 3
+    return thousands.join([whole[:first], *(whole[at : at + 3] for at in range(first, len(whole), 3))])
+
+
+def rounding_rule(round: Mapping[str, Any]) -> str:
+    """The rounding in words, as prompts tell it. The text is frozen: bundles are made of it.
+
+    >>> rounding_rule({"places": 0, "ties": "down"})
+    'Round towards zero to a whole number: cut off all digits after the decimal point.'
+    """
+    places, ties = round["places"], round.get("ties", "half_even")
+    _require_rule(places, ties)
+    return " ".join(filter(None, (_target(places, ties), _writing(places, round))))
+
+
+def _target(places: int, ties: str) -> str:
+    unit = "1" + "0" * -places if places > -7 else f"10^{-places}"
+    if places > 0:
+        where = f"{places} decimal place{'' if places == 1 else 's'}"
+        even, cut = "the one whose last digit is even", "all digits after that"
+    elif places == 0:
+        where = "a whole number"
+        even, cut = "the even one", "all digits after the decimal point"
+    else:
+        where = f"a multiple of {unit}"
+        even, cut = f"the one that is an even multiple of {unit}", "what is left over"
+    if ties == "down":
+        return f"Round towards zero to {where}: cut off {cut}."
+    chosen = even if ties == "half_even" else "the one farther from zero"
+    return f"Round to {where}; a value exactly halfway between two candidates goes to {chosen}."
+
+
+def _writing(places: int, round: Mapping[str, Any]) -> str:
+    parts = []
+    if places > 0:
+        keep = "write exactly that many decimal places, with zeros at the end where needed"
+        strip = "leave out trailing zeros after the decimal point"
+        parts.append(keep if round.get("zeros", DEFAULT_ZEROS) == "keep" else strip)
+    if round.get("thousands"):
+        parts.append(f"put {THOUSANDS[round['thousands']]} between groups of three digits of the whole part")
+    text = ", and ".join(parts)
+    return text[:1].upper() + text[1:] + "." if text else ""

@@ -1,0 +1,342 @@
+"""The values of the language: exact numbers, text, bytes, lists, records and catalog entries.
+
+A value is None, bool, int, Fraction (an ExactDecimal where it is written in decimals), a symbolic sympy
+expression, str, bytes, a list of values, a Record or an Entry. There are no floats.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from math import gcd
+from typing import Any, TypeAlias
+
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.radix import integer_of, integer_text
+
+Value: TypeAlias = Any
+SAFE_INTEGER = 2**53
+
+
+class ExactDecimal(Fraction):
+    """A rational that is written in decimals: 0.10 is ExactDecimal(1, 10) and prints as 0.1."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return decimal_text(self)
+
+
+class Record(dict[str, Value]):
+    """A value with named fields; `record.field` in the language is record["field"]."""
+
+    __slots__ = ()
+
+
+# `isinstance(1, Fraction)` asks an abstract base class, which takes three times as long as to look here
+RATIONAL = frozenset({int, Fraction, ExactDecimal})
+UNSYMBOLIC = frozenset({int, str, bool, bytes, list, Record, Fraction, ExactDecimal, type(None)})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a catalog with its values drawn."""
+
+    catalog: str
+    name: str
+    values: Record
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same entry with the same values; most differ in their names, which are told first."""
+        if self is other:
+            return True
+        if type(other) is not Entry:
+            return NotImplemented
+        return self.name == other.name and self.catalog == other.catalog and self.values == other.values
+
+
+def is_symbolic(value: Value) -> bool:
+    """Whether the value is a sympy object (asked without importing sympy)."""
+    if type(value) in UNSYMBOLIC:
+        return False
+    sympy = sys.modules.get("sympy")
+    return sympy is not None and isinstance(value, (sympy.Basic, sympy.MatrixBase))
+
+
+def normal(value: Value) -> Value:
+    """The value in its one normal form: a whole Fraction is an int, sympy's numbers are Python's.
+
+    Raises LanguageError for infinities and for what is not a number, which no answer may be.
+    """
+    if type(value) is Fraction or type(value) is ExactDecimal:
+        return value.numerator if value.denominator == 1 else value
+    return _normal_symbolic(value) if is_symbolic(value) else value
+
+
+def _normal_symbolic(value: Value) -> Value:
+    import sympy
+
+    if value is sympy.true or value is sympy.false:
+        return bool(value)
+    if _holds_infinity(value):
+        raise LanguageError("no finite answer: the result is infinite or undefined", code="E504")
+    if isinstance(value, sympy.Integer):
+        return int(value)
+    if isinstance(value, sympy.Rational):
+        return Fraction(int(value.p), int(value.q))
+    if isinstance(value, sympy.Float):
+        raise LanguageError("a function gave a rounded binary number; exact values are required")
+    return value
+
+
+def _holds_infinity(value: Any) -> bool:
+    """What `value.has` tells of the infinities and of what is no number, in a tenth of its time."""
+    import sympy
+
+    if not isinstance(value, sympy.Basic):
+        return bool(value.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo))
+    kinds, waiting = _infinite_kinds(), [value]
+    for part in waiting:  # which grows meanwhile
+        if type(part) in kinds:
+            return True
+        waiting += part.args
+    return False
+
+
+@cache
+def _infinite_kinds() -> frozenset[type]:
+    """The kinds of sympy's infinities and of what is no number."""
+    import sympy
+
+    return frozenset(map(type, (sympy.nan, sympy.zoo, sympy.oo, -sympy.oo)))
+
+
+def decimal(value: Fraction | int) -> Value:
+    """The exact rational as a number that prints in decimals; an int where it is whole."""
+    if value.denominator == 1:
+        return value.numerator
+    return value if type(value) is ExactDecimal else ExactDecimal(value)
+
+
+def quotient_in_decimals(top: int, bottom: int) -> Value:
+    """As `decimal` gives the quotient of the integers, which need not be in lowest terms; the bottom is above 0."""
+    common = gcd(top, bottom)
+    if common == bottom:
+        return top // bottom
+    found = object.__new__(ExactDecimal)  # Fraction would ask what the parts are, and seek their divisor again
+    found._numerator, found._denominator = top // common, bottom // common  # type: ignore[attr-defined]
+    return found
+
+
+def has_finite_decimals(value: Fraction) -> bool:
+    """Whether the decimal expansion of the rational ends."""
+    odd = value.denominator >> (value.denominator & -value.denominator).bit_length() - 1
+    if odd.bit_length() < FEW_BITS:
+        return pow(5, odd.bit_length(), odd) == 0  # whether a power of 5 above it is a multiple of it
+    return without_fives(odd)[1] == 1
+
+
+FEW_BITS = 1000
+
+
+def without_fives(number: int) -> tuple[int, int]:
+    """How often 5 divides the positive integer, and what is left of it then; a long one by powers, not five by five.
+
+    >>> without_fives(375)
+    (3, 3)
+    """
+    fives = 0
+    if number.bit_length() < FEW_BITS:
+        while number % 5 == 0:
+            number, fives = number // 5, fives + 1
+        return fives, number
+    powers = [5]
+    while 2 * powers[-1].bit_length() <= number.bit_length() + 2:
+        powers.append(powers[-1] ** 2)
+    for place in range(len(powers) - 1, -1, -1):
+        quotient, rest = divmod(number, powers[place])
+        if not rest:
+            number, fives = quotient, fives + (1 << place)
+    return fives, number
+
+
+DECIMAL_PLACES = 100_000
+
+
+def decimal_text(value: Fraction) -> str:
+    """The rational's whole decimal expansion, for a denominator of twos and fives only.
+
+    >>> decimal_text(Fraction(-5, 4))
+    '-1.25'
+    """
+    top, places, factor = value.numerator, *_places(value.denominator)
+    digits = integer_text(abs(top) * factor).rjust(places + 1, "0")
+    sign = "-" if top < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+
+@lru_cache(maxsize=256)
+def _places(bottom: int) -> tuple[int, int]:
+    """How many decimal places a denominator needs, and by what a numerator is multiplied to stand over as many tens."""
+    twos = (bottom & -bottom).bit_length() - 1
+    fives, odd = without_fives(bottom >> twos)
+    places = max(twos, fives)
+    if odd != 1 or places > DECIMAL_PLACES:
+        raise LanguageError("the decimal expansion does not end")
+    return places, 10**places // bottom
+
+
+def plain(value: Value) -> str:
+    """The value as prompts and f-strings print it."""
+    kind = type(value)
+    if kind is str:
+        return str(value)
+    if kind is int:
+        return str(value) if -SAFE_INTEGER < value < SAFE_INTEGER else integer_text(value)
+    if isinstance(value, bool) or value is None:
+        return {True: "True", False: "False", None: "none"}[value]
+    if isinstance(value, ExactDecimal):
+        return decimal_text(value)
+    if isinstance(value, Fraction):
+        return integer_text(value.numerator) if value.denominator == 1 else _quotient_text(value)
+    if isinstance(value, bytes):
+        raise LanguageError("bytes do not print", "say how with `hex`, `to_base64` or `text_of`")
+    if isinstance(value, list):
+        return "[" + ", ".join(_inside(item) for item in value) + "]"
+    if isinstance(value, Record):
+        return "{" + ", ".join(f"{name}: {_inside(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, Entry):
+        raise LanguageError(f"the entry `{value.name}` does not print", "call one of its faces")
+    if is_symbolic(value):
+        import sympy
+
+        return str(sympy.sstr(value))
+    raise LanguageError(f"a {kind_of(value)} does not print")
+
+
+TEXTS = {str}
+
+
+def _quotient_text(value: Fraction) -> str:
+    return f"{integer_text(value.numerator)}/{integer_text(value.denominator)}"
+
+
+def _inside(value: Value) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else plain(value)
+
+
+def kind_of(value: Value) -> str:
+    """The word that messages use for the value's kind."""
+    for kind, word in KINDS:
+        if isinstance(value, kind):
+            return word
+    if value is None:
+        return "none"
+    return "symbolic expression" if is_symbolic(value) else type(value).__name__
+
+
+def described(value: Value) -> str:
+    """The value's kind with its article: `an integer`, `a list`, `text`."""
+    word = kind_of(value)
+    if word in ("text", "bytes", "none"):
+        return word
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
+
+
+KINDS: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"),
+    (int, "integer"),
+    (ExactDecimal, "decimal"),
+    (Fraction, "rational"),
+    (str, "text"),
+    (bytes, "bytes"),
+    (list, "list"),
+    (Record, "record"),
+    (Entry, "entry"),
+)
+
+
+def encode(value: Value) -> Any:
+    """The value as JSON that holds only text, integers below 2**53, lists and objects.
+
+    What JSON cannot say plainly is an object of one key that names its type:
+    `{"integer": "9007199254740993"}`, `{"rational": "3/4"}`, `{"decimal": "0.75"}`, `{"bytes": "00ff"}`,
+    `{"record": {...}}`, `{"entry": {...}}`, `{"expression": "sqrt(2)"}`.
+    """
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return value if -SAFE_INTEGER < value < SAFE_INTEGER else {"integer": integer_text(value)}
+    if isinstance(value, ExactDecimal):
+        return {"decimal": decimal_text(value)}
+    if isinstance(value, Fraction):
+        return {"rational": _quotient_text(value)}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, list):
+        return [encode(item) for item in value]
+    if isinstance(value, Record):
+        return {"record": {name: encode(item) for name, item in value.items()}}
+    if isinstance(value, Entry):
+        held = {name: encode(item) for name, item in value.values.items()}
+        return {"entry": {"catalog": value.catalog, "name": value.name, "values": held}}
+    if is_symbolic(value):
+        return {"expression": plain(value)}
+    raise LanguageError(f"a {kind_of(value)} cannot be stored")
+
+
+def decode(stored: Any, symbolic: Callable[[str], Value] = str) -> Value:
+    """The value that `encode` stored; a symbolic expression comes back as its text, or what `symbolic` makes of that.
+
+    Raises ValueError for JSON that `encode` does not write.
+    """
+    if stored is None or isinstance(stored, (bool, int, str)):
+        return stored
+    if isinstance(stored, list):
+        return [decode(item, symbolic) for item in stored]
+    if isinstance(stored, Mapping) and len(stored) == 1:
+        (kind, held), *_ = stored.items()
+        if kind in DECODERS:
+            try:
+                return DECODERS[kind](held, symbolic) if kind in NESTED else DECODERS[kind](held)
+            except (ArithmeticError, AttributeError, LookupError, TypeError):
+                raise ValueError("not a stored value") from None
+    raise ValueError("not a stored value")
+
+
+def _decode_record(held: Mapping[str, Any], symbolic: Callable[[str], Value]) -> Record:
+    return Record((name, decode(item, symbolic)) for name, item in held.items())
+
+
+def _decode_entry(held: Mapping[str, Any], symbolic: Callable[[str], Value]) -> Entry:
+    return Entry(held["catalog"], held["name"], _decode_record(held["values"], symbolic))
+
+
+def _decode_expression(held: str, symbolic: Callable[[str], Value]) -> Value:
+    return symbolic(held)
+
+
+def _decode_rational(held: str) -> Fraction:
+    numerator, denominator = map(integer_of, held.split("/"))
+    return Fraction(numerator, denominator)
+
+
+def _decode_decimal(held: str) -> ExactDecimal:
+    whole, _, places = held.partition(".")
+    return ExactDecimal(integer_of(whole + places), 10 ** len(places))
+
+
+DECODERS: dict[str, Any] = {
+    "integer": integer_of,
+    "rational": _decode_rational,
+    "decimal": _decode_decimal,
+    "bytes": bytes.fromhex,
+    "record": _decode_record,
+    "entry": _decode_entry,
+    "expression": _decode_expression,
+}
+NESTED = frozenset({"record", "entry", "expression"})

@@ -1,0 +1,78 @@
+"""Registries that installed packages can add to: a literal table of our own, and entry points behind it.
+
+A package adds a function, parameter type, asset builder, answer format or exporter by an entry point in one of the
+groups below; the entry point's name is the name in specs. Our own names cannot be replaced. Plug-ins are code that a
+person has installed; a spec alone can never load any. They are looked for only when a name is not one of our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from dia_language.diagnostics import DiaError, Diagnostic
+
+GROUPS: dict[str, str] = {
+    "dia.functions": "functions of the library",
+    "dia.types": "parameter types",
+    "dia.assets": "asset builders",
+    "dia.formats": "answer formats",
+    "dia.exporters": "exporters",
+}
+T = TypeVar("T")
+
+
+class Plugin(Generic[T]):
+    """What an entry point gave, and the distribution that it came from with its version."""
+
+    __slots__ = ("distribution", "held", "version")
+
+    def __init__(self, held: T, distribution: str, version: str) -> None:
+        self.held, self.distribution, self.version = held, distribution, version
+
+
+class Registry(Mapping[str, T]):
+    """A table from name to thing: `own` ones, then those of entry points, which are loaded when first needed."""
+
+    def __init__(self, group: str, own: Mapping[str, T], check: Callable[[Any], str | None] | None = None) -> None:
+        """`check` says what is wrong with a thing that an entry point gave, or None."""
+        self.group, self.own, self.check = group, own, check
+
+    @cached_property
+    def plugins(self) -> dict[str, Plugin[T]]:
+        """The things of installed packages by name. Raises DiaError for one that cannot be used."""
+        from importlib.metadata import entry_points
+
+        found: dict[str, Plugin[T]] = {}
+        for point in sorted(entry_points(group=self.group), key=lambda point: point.name):
+            known = point.dist.metadata["Name"] if point.dist else "an unknown package"
+            if point.name in self.own or point.name in found:
+                raise _refused(point.name, known, self.group, "the name is taken")
+            try:
+                held = point.load()
+            except Exception as error:
+                raise _refused(point.name, known, self.group, f"{type(error).__name__}: {error}") from None
+            fault = self.check(held) if self.check is not None else None
+            if fault is not None:
+                raise _refused(point.name, known, self.group, fault)
+            found[point.name] = Plugin(held, known, point.dist.version if point.dist else "")
+        return found
+
+    def __getitem__(self, name: str) -> T:
+        return self.own[name] if name in self.own else self.plugins[name].held
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.own or name in self.plugins
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.own
+        yield from self.plugins
+
+    def __len__(self) -> int:
+        return len(self.own) + len(self.plugins)
+
+
+def _refused(name: str, package: str, group: str, why: str) -> DiaError:
+    message = f"the plug-in `{name}` of the package `{package}` ({GROUPS[group]}) cannot be used: {why}"
+    return DiaError(Diagnostic("E207", message, None, f"uninstall `{package}` or mend it"))

@@ -1,0 +1,261 @@
+"""Expressions and templates that travel with a bundle, each with all that it needs and nothing else.
+
+Stored code is `{"expression": TEXT}` or `{"template": TEXT}`, and beside it, each left out where it is empty:
+
+- `names`: {name: encoded value}, the values of the instance that it reaches;
+- `lets`: [[name, TEXT], ...], values that depend on replies, each after those that it is made of;
+- `functions`: {name: {"arguments": [...], "expression" or "template": TEXT}};
+- `faces`: {name: {"arguments": [...], "entries": {"catalog/entry": {"expression" or "template", "names": [...]}}}};
+- `replies`: the names of replies that it reaches, sorted.
+
+It is compiled by the language's own compilers, so that a text from a stranger can do no more than a spec can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from json import dumps, loads
+from typing import TYPE_CHECKING, Any
+
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.expressions.expressions import Compiled, compile_expression
+from dia_language.expressions.lowering import EXACT_ANSWER
+from dia_language.expressions.namespace import Namespace, face
+from dia_language.expressions.syntax import Loose, parse
+from dia_language.functions.calculus import exp, symbol
+from dia_language.numbers.values import Value, decode
+from dia_language.stored.replies import Said, Unset
+from dia_language.workers.pool import Servant
+
+if TYPE_CHECKING:
+    from dia_language.templates.templates import CompiledTemplate
+
+Stored = Mapping[str, Any]
+NEVER = Said()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Stored code that can be run: an expression that has a value, or a template that gives a text.
+
+    A scope holds values under names of loops, and under the name of a reply a `Said`, or a list of them where it was
+    asked for once an item; a reply that the scope does not hold was never asked for.
+    """
+
+    stored: Stored
+    names: Mapping[str, Value]
+    replies: frozenset[str]
+    programs: dict[tuple[str, frozenset[str]], Program] = field(default_factory=dict, repr=False, compare=False)
+
+    def evaluate(self, scope: Mapping[str, Any]) -> Value:
+        """The value of the expression. Raises Unset where it needs a reply that is not there, and DiaError."""
+        program = self.program("expression", scope)
+        return program.expression(self.scope(scope, program))
+
+    def render(self, scope: Mapping[str, Any]) -> str:
+        """The text of the template. Raises Unset where it needs a reply that is not there, and DiaError."""
+        program = self.program("template", scope)
+        return program.template(self.scope(scope, program))
+
+    def program(self, kind: str, scope: Iterable[str]) -> Program:
+        """The compiled code for scopes that hold these names. Raises DiaError."""
+        names = frozenset(self.names) | (frozenset(scope) - self.replies)
+        made = self.programs.get((kind, names))
+        if made is None:
+            made = self.programs[(kind, names)] = self.compiled(kind, names)
+        return made
+
+    def compiled(self, kind: str, names: frozenset[str]) -> Program:
+        """The code compiled, or found among what has been compiled before. Raises DiaError."""
+        text = self.stored.get(kind)
+        if not isinstance(text, str):
+            raise DiaError(Diagnostic("E822", f"stored code that is no {kind}"))
+        held = self.stored
+        parts = tuple([dumps(held[part], sort_keys=True) if part in held else "[]" for part in PARTS])
+        try:
+            return _program(kind, text, parts, names, self.replies)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise DiaError(Diagnostic("E822", "stored code of no right shape")) from None
+
+    def scope(self, given: Mapping[str, Any], program: Program) -> Mapping[str, Any]:
+        """Everything that the code sees."""
+        held = {**self.names, **dict.fromkeys(self.replies, NEVER), **given}
+        return Late(held, program.lets) if program.lets else held
+
+
+PARTS = ("lets", "functions", "faces")
+
+
+class Late(dict[str, Any]):
+    """A scope in which values that depend on replies are computed when they are first looked up."""
+
+    __slots__ = ("lets",)
+
+    def __init__(self, held: Mapping[str, Any], lets: Mapping[str, Compiled]) -> None:
+        super().__init__(held)
+        self.lets = lets
+
+    def __missing__(self, name: str) -> Value:
+        self[name] = value = self.lets[name].call(self)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Stored code compiled: the expression or the template, and the let values that it may look up."""
+
+    code: Compiled | CompiledTemplate
+    lets: Mapping[str, Compiled]
+
+    @property
+    def expression(self) -> Compiled:
+        """The code as an expression."""
+        assert isinstance(self.code, Compiled)
+        return self.code
+
+    @property
+    def template(self) -> CompiledTemplate:
+        """The code as a template."""
+        assert not isinstance(self.code, Compiled)
+        return self.code
+
+
+def code_of(stored: Stored) -> Code:
+    """The stored code, ready to be run. Raises DiaError where it has no right shape."""
+    try:
+        names = {name: decode(value, symbolic) for name, value in stored.get("names", {}).items()}
+        return Code(stored, names, frozenset(stored.get("replies", ())))
+    except (AttributeError, TypeError, ValueError):
+        raise DiaError(Diagnostic("E822", "stored code of no right shape")) from None
+
+
+def symbolic(text: str) -> Value:
+    """The symbolic value that is stored as the text, which the language itself evaluates within its bounds."""
+    parsed = parse(Loose(text))
+    names = frozenset(use.name for use in parsed.names) - {"pi"}
+    known: dict[str, Value] = {name: exp(1) if name == "E" else symbol(name) for name in names}
+    return compile_expression(parsed, Namespace(), values=names)(known)
+
+
+@lru_cache(maxsize=512)
+def _program(kind: str, text: str, parts: tuple[str, ...], names: frozenset[str], replies: frozenset[str]) -> Program:
+    lets, functions, faces = map(loads, parts)
+    late = frozenset(name for name, _ in lets)
+    builder = _Builder(Namespace(replies), names, late, {**dict(functions), **dict(faces)})
+    for name in list(builder.waiting):
+        builder.add(name)
+    known = names
+    compiled: dict[str, Compiled] = {}
+    for name, body in lets:
+        compiled[name] = compile_expression(parse(Loose(body)), builder.namespace, values=known)
+        known |= {name}
+    return Program(builder.code(kind, text), compiled)
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Compiles stored functions and faces, each after those that it calls."""
+
+    namespace: Namespace
+    names: frozenset[str]
+    late: frozenset[str]
+    waiting: dict[str, Stored]
+
+    def __post_init__(self) -> None:
+        self.values = self.names | self.late
+        if EXACT_ANSWER in self.names:
+            self.values |= {"answer"}
+
+    values: frozenset[str] = frozenset()
+
+    def add(self, name: str) -> None:
+        """Adds a function or face after those that it calls."""
+        part = self.waiting.pop(name, None)
+        if part is None:
+            return
+        arguments = tuple(part["arguments"])
+        if "entries" not in part:
+            self.namespace.add(name, len(arguments), self.function(part, arguments))
+            return
+        table = {}
+        for key, body in part["entries"].items():
+            catalog, _, entry = key.partition("/")
+            table[(catalog, entry)] = self.entry(body, arguments, frozenset(body["names"]))
+        self.namespace.add(name, len(arguments) + 1, face(name, table))
+
+    def function(self, part: Stored, arguments: tuple[str, ...]) -> Callable[..., Value]:
+        """An own function as a callable of scope and arguments."""
+        if "template" not in part:
+            return self.expression(part["expression"], arguments).call
+        template = self.template(part["template"], frozenset(arguments))
+        return lambda scope, *given: template.render({**scope, **dict(zip(arguments, given, strict=True))}, scope)
+
+    def entry(self, part: Stored, arguments: tuple[str, ...], own: frozenset[str]) -> Callable[..., Value]:
+        """The body of a face as a callable of scope, the entry's values and arguments."""
+        if "template" not in part:
+            return self.expression(part["expression"], arguments, own).call
+        template = self.template(part["template"], own | frozenset(arguments))
+
+        def rendered(scope: Mapping[str, Value], held: Mapping[str, Value], *given: Value) -> str:
+            return template.render({**scope, **held, **dict(zip(arguments, given, strict=True))}, scope)
+
+        return rendered
+
+    def code(self, kind: str, text: str) -> Compiled | CompiledTemplate:
+        """The code itself."""
+        return self.expression(text) if kind == "expression" else self.template(text)
+
+    def expression(self, text: str, arguments: tuple[str, ...] = (), own: frozenset[str] | None = None) -> Compiled:
+        """An expression, after the functions that it calls."""
+        parsed = parse(Loose(text))
+        for use in (*parsed.calls, *parsed.function_names):
+            self.add(use.name)
+        return compile_expression(parsed, self.namespace, arguments, own, self.values)
+
+    def template(self, text: str, own: frozenset[str] = frozenset()) -> CompiledTemplate:
+        """A template, after the functions that it calls."""
+        from dia_language.templates.templates import compile_template, parse_template
+
+        parsed = parse_template(Loose(text), self.namespace.replies - own, self.late - own)
+        for use in (*parsed.calls, *parsed.function_names):
+            self.add(use.name)
+        return compile_template(parsed, self.namespace, self.values | own | self.namespace.replies)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """Stored code of strangers, run in a worker that can be killed."""
+
+    stored: Stored
+    servant: Servant
+
+    def evaluate(self, scope: Mapping[str, Any]) -> Value:
+        """The value of the expression. Raises Unset, and LanguageError where the evaluation fails or is killed."""
+        return self.asked("evaluate", scope)
+
+    def render(self, scope: Mapping[str, Any]) -> str:
+        """The text of the template. Raises Unset, and LanguageError where the evaluation fails or is killed."""
+        return str(self.asked("render", scope))
+
+    def asked(self, what: str, scope: Mapping[str, Any]) -> Value:
+        """What the worker gives."""
+        is_set, value = self.servant.ask(run, self.stored, what, dict(scope))
+        if not is_set:
+            raise Unset(value)
+        return value
+
+
+def guarded(stored: Stored, servant: Servant) -> Guarded:
+    """The stored code, to be run in a worker that can be killed."""
+    return Guarded(stored, servant)
+
+
+def run(stored: Stored, what: str, scope: Mapping[str, Any]) -> Iterator[tuple[bool, Value]]:
+    """Whether all replies were there, and the value or the name of the missing reply: the one item of a task."""
+    code = code_of(stored)
+    try:
+        yield True, code.evaluate(scope) if what == "evaluate" else code.render(scope)
+    except Unset as missing:
+        yield False, missing.name

@@ -1,0 +1,671 @@
+"""Jinja templates of the language: an allow-list over the syntax tree, names checked, calls to our functions only.
+
+Jinja's own arithmetic, tests, filters, globals, attributes and methods never run: the tree is rewritten so that filters
+and calls go to the function library, and indexing and comparison to the guards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, NoReturn
+
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, names_help
+from dia_language.expressions import operators
+from dia_language.expressions.budgets import charge
+from dia_language.expressions.expressions import NUMBERS, worded
+from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.expressions.lowering import LIBRARY_HELP, SEEN_IN, check_arity, no_reply
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import CONSTANTS, LITERALS, Located, Use, fault, is_encodable
+from dia_language.functions import library
+from dia_language.numbers.values import Value
+from dia_language.stored.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS, REPLY_GUARDS, Unset
+from dia_language.templates.compiled_templates import Render, blocks, shown
+from dia_language.templates.plain_templates import Failed, Piece, around, joined, straight
+from dia_language.workers.heartbeat import begin
+from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+LOOP_FIELDS = frozenset({"index", "index0", "first", "last", "length", "revindex", "revindex0"})
+SOURCE_LIMIT = 100_000
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """The hardened sandbox; only what this module has put into a tree can be called."""
+
+    def call(__self, __context: Any, __function: Any, *arguments: Any, **named: Any) -> Any:
+        return __function(*arguments)  # named: only Jinja's own notes on its loops, since the tree holds no others
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if attribute in LOOP_FIELDS and type(obj).__name__ == "LoopContext":
+            return getattr(obj, attribute)
+        return operators.field(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        return operators.item_of(obj, argument)
+
+
+@cache
+def _environment() -> _Environment:
+    environment = _Environment(
+        undefined=StrictUndefined,
+        autoescape=False,
+        finalize=shown,
+        keep_trailing_newline=True,
+        optimized=False,
+        comment_start_string="\x00#",
+        comment_end_string="#\x00",
+        cache_size=0,
+    )
+    environment.globals.clear()
+    environment.filters.clear()
+    environment.tests.clear()
+    return environment
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTemplate:
+    """A template whose syntax is allowed, with the free names and the functions that it uses."""
+
+    source: Located
+    tree: nodes.Template
+    names: tuple[Use, ...]
+    calls: tuple[Use, ...]
+    function_names: tuple[Use, ...]
+    printed: tuple[nodes.Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTemplate:
+    """A template ready to be rendered."""
+
+    source: Located
+    number: int
+    template: Any
+    is_constant: bool = False
+    pieces: tuple[Piece, ...] | None = None
+    blocks: Render | None = None
+
+    def __call__(self, values: Mapping[str, Value]) -> str:
+        """The rendered text. Raises DiaError with the position of the failing line."""
+        begin(self.number)
+        return self.render(values)
+
+    def render(self, values: Mapping[str, Value], scope: Mapping[str, Value] | None = None) -> str:
+        """The rendered text, as a part of an evaluation that has begun; own functions see `scope`, else the values."""
+        scope = values if scope is None else scope
+        try:
+            text = self._rendered(values, scope) if self.pieces is None else joined(self.pieces, values, scope)
+        except (DiaError, Unset):
+            raise
+        except Failed as failed:
+            raise self._told(failed.error, failed.line) from None
+        except Exception as error:
+            raise self._located(error) from None
+        return within(text, self.source)
+
+    def around(self, name: str, values: Mapping[str, Value]) -> list[str] | None:
+        """The texts around the value of a name that `values` lack: joined by it they are the rendered text.
+
+        None where that cannot be said without the value: it is used otherwise than printed, or in a block.
+        """
+        begin(self.number)
+        try:
+            return around(self.pieces, name, values) if self.pieces is not None else None
+        except Failed:
+            return None
+
+    def _rendered(self, values: Mapping[str, Value], scope: Mapping[str, Value]) -> str:
+        if self.blocks is not None:
+            return self.blocks(values, scope)
+        template = self.template
+        return "".join(template.root_render_func(template.new_context({**values, "_s": scope}, shared=False)))
+
+    def _located(self, error: Exception) -> DiaError | Unset:
+        line, frame = 1, error.__traceback__
+        while frame is not None:
+            if self.blocks is not None:
+                line = frame.tb_lineno if frame.tb_frame.f_code is self.blocks.__code__ else line
+            elif frame.tb_frame.f_globals is self.template.root_render_func.__globals__:
+                line = self.template.get_corresponding_lineno(frame.tb_lineno)
+            frame = frame.tb_next
+        return self._told(error, line)
+
+    def _told(self, error: Exception, line: int) -> DiaError | Unset:
+        """The exception in the language's words, at a line of the template."""
+        if isinstance(error, (DiaError, Unset)):
+            return error
+        told = worded(error)
+        place = self.source.place(_tag_offset(self.source.text, line))
+        return DiaError(Diagnostic(told.code, told.message, place, told.help))
+
+
+def within(text: str, source: Located) -> str:
+    """The rendered text itself. Raises DiaError where it is longer than texts may be."""
+    if len(text) > TEXT_LENGTH:
+        raise fault(source, 0, "E502", f"a text longer than {TEXT_LENGTH} characters")
+    return text
+
+
+NOTHING: frozenset[str] = frozenset()
+
+
+def parse_template(
+    source: Located, replies: frozenset[str] = NOTHING, late: frozenset[str] = NOTHING
+) -> ParsedTemplate:
+    """The parsed template. Raises DiaError with a position for anything the language does not have.
+
+    `replies` are names of what a model said, `late` those of values that are computed when they are first looked up.
+    """
+    text = source.text
+    if len(text) > SOURCE_LIMIT:
+        raise fault(source, 0, "E312", f"a template longer than {SOURCE_LIMIT} characters")
+    try:
+        tree = _environment().parse(without_block_lines(text))
+        reader = _Reader(source, replies, late)
+        reader.visit(tree, frozenset())
+    except TemplateSyntaxError as error:
+        raise fault(source, _tag_offset(text, error.lineno), "E311", *_syntax_words(str(error.message))) from None
+    except RecursionError:
+        raise fault(source, 0, "E312", "a template that is nested too deep") from None
+    return ParsedTemplate(source, tree, tuple(reader.names), tuple(reader.calls), tuple(reader.function_names),
+                          tuple(reader.printed))  # fmt: skip
+
+
+def _syntax_words(problem: str) -> tuple[str, str | None]:
+    """Jinja's complaint in our words, and the mend."""
+    tag, block = (re.search(pattern, problem) for pattern in (r"unknown tag '(\w+)'", r"closed is '(\w+)'"))
+    mend = f"close it by {{% end{block[1]} %}}" if block else None
+    if tag:
+        if tag[1] not in TAGS and not (mend and tag[1].startswith("end")):
+            mend = did_you_mean(tag[1], TAGS) or f"the tags are {', '.join(TAGS)}"
+        return f"a tag `{tag[1]}` that cannot stand here", mend or "no block is open here"
+    if block:
+        return f"a block `{block[1]}` that is not closed", mend
+    for words, message, help in SYNTAX_WORDS:
+        if words in problem:
+            return message, help
+    return "braces that cannot be read", AS_TEXT
+
+
+TAGS = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
+AS_TEXT = "write braces that are text as {{ '{{' }} or between {% raw %} and {% endraw %}"
+# Jinja's words -> ours and the mend; the first that occurs in the problem decides
+SYNTAX_WORDS: tuple[tuple[str, str, str], ...] = (
+    ("unexpected end of template", "braces that are not closed", AS_TEXT),
+    ("Missing end of raw", "a block `raw` that is not closed", "close it by {% endraw %}"),
+    ("got 'end of print statement'", "nothing stands between the braces", AS_TEXT),
+    ("'end of print statement'", "an expression that ends too early, or braces that are text", AS_TEXT),
+    ("'end of statement block'", "a tag that ends too early, or that holds too much", "compare {% if n > 1 %}"),
+    ("unexpected char", "a character that expressions do not have, or a quote that is not closed", AS_TEXT),
+    ("tag name expected", "a tag without a name", f"the tags are {', '.join(TAGS)}"),
+)
+
+
+RAW_BEGIN = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}")
+RAW_END = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
+
+
+def without_block_lines(text: str) -> str:
+    """The text in which a line that holds nothing but block tags leaves no line; line numbers stay as they are.
+
+    The line's newline moves into its last tag, where Jinja ignores it. Lines between raw tags are text.
+    """
+    if "{%" not in text:
+        return text
+    done, is_raw = [], False
+    for line in text.split("\n"):
+        was_raw = is_raw
+        is_raw = _raw_after(line, is_raw)
+        bare = line.strip(" \t")
+        tags = None if was_raw and not RAW_END.fullmatch(bare) else _tags(bare)
+        if not tags:
+            done.append(line + "\n")
+            continue
+        end = len(tags[-1]) - (3 if tags[-1][-3] in "-+" else 2)
+        done.append("".join(tags[:-1]) + tags[-1][:end] + " \n" + tags[-1][end:])
+    joined = "".join(done)
+    return joined[:-1] if joined.endswith("\n") else joined
+
+
+def _tags(bare: str) -> list[str] | None:
+    """The block tags of a line that holds nothing else, or None."""
+    found, at = [], 0
+    while at < len(bare):
+        if bare[at] in " \t":
+            at += 1
+            continue
+        end = _tag_end(bare, at + 2) if bare.startswith("{%", at) else -1
+        if end < 0:
+            return None
+        found.append(bare[at:end])
+        at = end
+    return found
+
+
+def _tag_end(line: str, at: int) -> int:
+    """Behind the `%}` that ends a tag, quotes taken as wholes; -1 where it is not on this line."""
+    while at < len(line):
+        if line.startswith("%}", at):
+            return at + 2
+        if line[at] in "'\"":
+            at = line.find(line[at], at + 1)
+            if at < 0:
+                return -1
+        at += 1
+    return -1
+
+
+def _raw_after(line: str, is_raw: bool) -> bool:
+    at = 0
+    while True:
+        found = (RAW_END if is_raw else RAW_BEGIN).search(line, at)
+        if found is None:
+            return is_raw
+        is_raw, at = not is_raw, found.end()
+
+
+def _line_starts(text: str) -> list[int]:
+    """Where each line of the text begins."""
+    return [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
+
+
+def _tag_offset(text: str, line: int, starts: list[int] | None = None) -> int:
+    """The first tag of a line of the template, else the line's begin, in characters."""
+    starts = starts or _line_starts(text)
+    if not 1 <= line <= len(starts):
+        return 0
+    start = starts[line - 1]
+    end = starts[line] - 1 if line < len(starts) else len(text)
+    tags = [at for at in (text.find("{{", start, end), text.find("{%", start, end)) if at >= 0]
+    return min(tags, default=start)
+
+
+REFUSED_NODES: dict[str, str] = {
+    "Test": "tests with `is` are not part of the language",
+    "Macro": "macros belong under `macros`", "CallBlock": "`call` is not part of the language",
+    "FilterBlock": "`filter` blocks are not part of the language", "Include": "`include` is not part of the language",
+    "Import": "`import` is not part of the language", "FromImport": "`import` is not part of the language",
+    "Extends": "`extends` is not part of the language", "Block": "`block` is not part of the language",
+    "Assign": "`set` is not part of the language", "AssignBlock": "`set` is not part of the language",
+    "With": "`with` is not part of the language", "Dict": "records belong in `let`",
+    "ScopedEvalContextModifier": "`autoescape` is not part of the language",
+}  # fmt: skip
+ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow", "Pos"})
+COMPARED = {
+    "eq": "equal", "ne": "unequal", "lt": "less", "lteq": "less_equal", "gt": "greater", "gteq": "greater_equal",
+    "in": "contains", "notin": "lacks",
+}  # fmt: skip
+
+
+class _Reader:
+    """Checks a tree and rewrites it in place so that only our functions are called."""
+
+    def __init__(self, source: Located, replies: frozenset[str], late: frozenset[str]) -> None:
+        self.source, self.replies, self.late = source, replies, late
+        self.names: list[Use] = []
+        self.calls: list[Use] = []
+        self.function_names: list[Use] = []
+        self.printed: list[nodes.Name] = []
+        self.starts = _line_starts(source.text)
+        self.tags: dict[int, int] = {}
+        self.cursor = (0, 0)
+
+    def offset(self, node: nodes.Node, word: str = "") -> int:
+        """The word's next place from the node's line on; the line's first tag where there is none.
+
+        Names mostly come in the order of the text, so the search goes on where the last one of the line was found.
+        """
+        if node.lineno not in self.tags:
+            self.tags[node.lineno] = _tag_offset(self.source.text, node.lineno, self.starts)
+        at = self.tags[node.lineno]
+        if not word:
+            return at
+        line, last = self.cursor
+        found = self.word(word, max(at, last) if line == node.lineno else at)
+        found = self.word(word, at) if found < 0 else found
+        self.cursor = (node.lineno, found + 1) if found >= 0 else self.cursor
+        return found if found >= 0 else at
+
+    def word(self, word: str, at: int) -> int:
+        """Where the word stands by itself, from a place on; -1 where it does not."""
+        text = self.source.text
+        while (at := text.find(word, at)) >= 0:
+            if not (_is_wordlike(text[at - 1 : at]) or _is_wordlike(text[at + len(word) : at + len(word) + 1])):
+                return at
+            at += 1
+        return -1
+
+    def refuse(self, node: nodes.Node, message: str, help: str | None = None, word: str = "") -> NoReturn:
+        raise fault(self.source, self.offset(node, word), "E312", message, help)
+
+    def visit(self, node: nodes.Node, bound: frozenset[str]) -> None:
+        for name, value in node.iter_fields():
+            if isinstance(value, list):
+                replaced = [self.rewritten(item, bound) if isinstance(item, nodes.Expr) else item for item in value]
+                setattr(node, name, replaced)
+                for item in replaced:
+                    if isinstance(item, nodes.Node) and not isinstance(item, nodes.Expr):
+                        self.statement(item, bound)
+            elif isinstance(value, nodes.Expr):
+                setattr(node, name, self.rewritten(value, bound))
+            elif isinstance(value, nodes.Node):
+                self.statement(value, bound)
+
+    def statement(self, node: nodes.Node, bound: frozenset[str]) -> None:
+        kind = type(node).__name__
+        if isinstance(node, nodes.For):
+            self.loop(node, bound)
+        elif isinstance(node, nodes.Output):
+            self.printed += [part for part in node.nodes if isinstance(part, nodes.Name) and part.name not in bound]
+            node.nodes = [self.shown(part, bound) for part in node.nodes]
+        elif isinstance(node, nodes.If):
+            self.visit(node, bound)
+        else:
+            self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
+
+    def shown(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
+        """A part that is printed: of a reply that stands alone its text."""
+        if isinstance(part, nodes.Name) and (reply := self.reply_of(part, bound)) is not None:
+            return self.of_reply("reply_shown", reply, bound)
+        return self.rewritten(part, bound)
+
+    def loop(self, node: nodes.For, bound: frozenset[str]) -> None:
+        if node.recursive:
+            self.refuse(node, "recursive loops are not part of the language")
+        targets = frozenset(name.name for name in node.target.find_all(nodes.Name)) | self.target_names(node.target)
+        for name in targets:
+            self.check_name(node, name)
+        if "loop" in targets:
+            self.refuse(node, "`loop` is the loop itself", "give the item another name", "loop")
+        size = sum(len(data.data) for data in node.find_all(nodes.TemplateData))
+        items = self.rewritten(node.iter, bound)
+        node.iter = call("looped", items, nodes.Const(size), lineno=node.lineno)
+        inner = bound | targets | {"loop"}
+        node.test = self.rewritten(node.test, inner) if node.test is not None else None
+        for part in node.body:
+            self.statement(part, inner)
+        for part in node.else_:
+            self.statement(part, bound)
+
+    @staticmethod
+    def target_names(target: nodes.Node) -> frozenset[str]:
+        return frozenset({target.name}) if isinstance(target, nodes.Name) else frozenset()
+
+    def check_name(self, node: nodes.Node, name: str) -> None:
+        if name.startswith("_"):
+            self.refuse(node, "names that start with _ are not allowed", word=name)
+
+    def rewritten(self, node: nodes.Node, bound: frozenset[str]) -> nodes.Expr:
+        kind = type(node).__name__
+        method: Callable[..., nodes.Expr] | None = getattr(self, f"rewrite_{kind}", None)
+        if method is not None:
+            return method(node, bound)
+        if isinstance(node, (nodes.CondExpr, nodes.And, nodes.Or, nodes.Not, nodes.List, nodes.TemplateData)):
+            self.visit(node, bound)
+            return node
+        if kind in ARITHMETIC:
+            self.refuse(node, "arithmetic in a template", "compute it under `let`: Jinja's numbers are floats")
+        self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
+
+    def rewrite_Const(self, node: nodes.Const, bound: frozenset[str]) -> nodes.Expr:
+        if isinstance(node.value, str) and not is_encodable(node.value):
+            self.refuse(node, "a text with half of a character (a surrogate)", "write the whole character")
+        if isinstance(node.value, float):
+            self.refuse(node, "a decimal literal in a template", "write it under `let`: Jinja's numbers are floats")
+        return node
+
+    def rewrite_Neg(self, node: nodes.Neg, bound: frozenset[str]) -> nodes.Expr:
+        if isinstance(node.node, nodes.Const) and type(node.node.value) is int:
+            return nodes.Const(-node.node.value, lineno=node.lineno)
+        self.refuse(node, "arithmetic in a template", "compute it under `let`: Jinja's numbers are floats")
+
+    def rewrite_Tuple(self, node: nodes.Tuple, bound: frozenset[str]) -> nodes.Expr:
+        return nodes.List([self.rewritten(item, bound) for item in node.items], lineno=node.lineno)
+
+    def rewrite_Name(self, node: nodes.Name, bound: frozenset[str]) -> nodes.Expr:
+        self.check_name(node, node.name)
+        if node.name in bound:
+            return node
+        self.names.append(Use(node.name, self.offset(node, node.name)))
+        if node.name in self.replies:
+            return of_reply("reply_value", node.name, lineno=node.lineno)
+        if node.name in self.late:
+            return call("late", SCOPE, nodes.Const(node.name), lineno=node.lineno)
+        return node
+
+    def rewrite_Concat(self, node: nodes.Concat, bound: frozenset[str]) -> nodes.Expr:
+        return call("joined", *(self.rewritten(part, bound) for part in node.nodes), lineno=node.lineno)
+
+    def rewrite_Compare(self, node: nodes.Compare, bound: frozenset[str]) -> nodes.Expr:
+        if len(node.ops) != 1:
+            self.refuse(node, "a chain of comparisons in a template", "join two comparisons with `and`")
+        left, right = self.rewritten(node.expr, bound), self.rewritten(node.ops[0].expr, bound)
+        return call(COMPARED[node.ops[0].op], left, right, lineno=node.lineno)
+
+    def rewrite_Getattr(self, node: nodes.Getattr, bound: frozenset[str]) -> nodes.Expr:
+        self.check_name(node, node.attr)
+        if isinstance(node.node, nodes.Name) and node.node.name == "loop" and "loop" in bound:
+            if node.attr not in LOOP_FIELDS:
+                mend = did_you_mean(node.attr, LOOP_FIELDS)
+                self.refuse(node, f"`loop` has no field `{node.attr}`", mend, node.attr)
+            return node
+        return call("field", self.rewritten(node.node, bound), nodes.Const(node.attr), lineno=node.lineno)
+
+    def rewrite_Getitem(self, node: nodes.Getitem, bound: frozenset[str]) -> nodes.Expr:
+        reply = self.reply_of(node, bound)
+        if reply is not None:
+            return self.of_reply("reply_value", reply, bound)
+        is_slice = isinstance(node.arg, nodes.Slice)
+        sliced = self.reply_of(node.node, bound) if is_slice and isinstance(node.node, nodes.Name) else None
+        whole = self.rewritten(node.node, bound) if sliced is None else node.node
+        if isinstance(node.arg, nodes.Slice):
+            bounds = (node.arg.start, node.arg.stop, node.arg.step)
+            parts = [self.rewritten(part, bound) if part is not None else nodes.Const(None) for part in bounds]
+            if sliced is not None:
+                return self.of_reply("reply_slice", sliced, bound, parts)
+            return call("slice_of", whole, *parts, lineno=node.lineno)
+        return call("item_of", whole, self.rewritten(node.arg, bound), lineno=node.lineno)
+
+    def reply_of(self, node: nodes.Expr, bound: frozenset[str]) -> tuple[nodes.Name, list[nodes.Expr]] | None:
+        """The reply that a name stands for, with the indices behind it; None for anything else."""
+        path: list[nodes.Expr] = []
+        while isinstance(node, nodes.Getitem) and not isinstance(node.arg, nodes.Slice):
+            path.insert(0, node.arg)
+            node = node.node
+        is_reply = isinstance(node, nodes.Name) and node.name in self.replies - bound
+        return (node, path) if is_reply and isinstance(node, nodes.Name) else None
+
+    def of_reply(
+        self, guard: str, reply: tuple[nodes.Name, list[nodes.Expr]], bound: frozenset[str],
+        parts: list[nodes.Expr] | None = None,
+    ) -> nodes.Expr:  # fmt: skip
+        """The call of a guard for a reply; `parts` are arguments that are rewritten already."""
+        name, path = reply
+        self.names.append(Use(name.name, self.offset(name, name.name)))
+        given = [self.rewritten(index, bound) for index in path] if parts is None else parts
+        return of_reply(guard, name.name, *given, lineno=name.lineno)
+
+    def rewrite_Filter(self, node: nodes.Filter, bound: frozenset[str]) -> nodes.Expr:
+        if node.node is None:
+            self.refuse(node, "`filter` blocks are not part of the language")
+        return self.called(node, node.name, [node.node, *node.args], node.kwargs, bound)
+
+    def rewrite_Call(self, node: nodes.Call, bound: frozenset[str]) -> nodes.Expr:
+        if isinstance(node.node, nodes.Getattr):
+            mend = "there are no methods: write `f(x)` or `x | f`"
+            self.refuse(node, "method calls are not part of the language", mend, node.node.attr)
+        if not isinstance(node.node, nodes.Name):
+            self.refuse(node, "only functions can be called, by their names")
+        if node.dyn_args is not None or node.dyn_kwargs is not None:
+            self.refuse(node, "`*` before an argument is not part of the language")
+        return self.called(node, node.node.name, node.args, node.kwargs, bound)
+
+    def called(
+        self, node: nodes.Expr, name: str, arguments: list[nodes.Expr], named: list[Any], bound: frozenset[str]
+    ) -> nodes.Expr:
+        """A call as `_call` of the function's name, resolved when the template is compiled."""
+        self.check_name(node, name)
+        if named:
+            self.refuse(node, "arguments have no names here", "give them in order", name)
+        if name == "loop" or name in bound:
+            self.refuse(node, f"`{name}` is a value, not a function", word=name)
+        if self.replies and name in REPLY_FUNCTIONS:
+            reply = self.reply_of(arguments[0], bound) if len(arguments) == 1 else None
+            if reply is not None:
+                return self.of_reply(f"said_{name}", reply, bound)
+            if name not in ALSO_IN_LIBRARY:
+                raise fault(self.source, self.offset(node, name), "E305", *no_reply(name, self.replies))
+        self.calls.append(Use(name, self.offset(node, name), len(arguments)))
+        known = library().get(name)
+        places = known.function_arguments if known else frozenset()
+        done: list[nodes.Expr] = [SCOPE]
+        for at, argument in enumerate(arguments):
+            if at in places and isinstance(argument, nodes.Name) and argument.name not in bound:
+                self.function_names.append(Use(argument.name, self.offset(argument, argument.name)))
+                done.append(call(f"bound_{argument.name}", SCOPE, lineno=node.lineno))
+            else:
+                done.append(self.rewritten(argument, bound))
+        return call(f"call_{name}", *done, lineno=node.lineno)
+
+
+def _is_wordlike(char: str) -> bool:
+    return char == "_" or char.isalnum()
+
+
+SCOPE = nodes.Name("_s", "load", lineno=1)
+
+
+def call(name: str, *arguments: nodes.Expr, lineno: int) -> nodes.Expr:
+    """A call of one of the names that `compile_template` puts into a template's globals."""
+    function = nodes.Name(f"_{name}", "load", lineno=lineno)
+    return nodes.Call(function, list(arguments), [], None, None, lineno=lineno)
+
+
+def of_reply(guard: str, name: str, *arguments: nodes.Expr, lineno: int) -> nodes.Expr:
+    """The call of a guard for a reply, which it finds in the scope."""
+    return call(guard, SCOPE, nodes.Const(name), *arguments, lineno=lineno)
+
+
+def late(scope: Mapping[str, Value], name: str) -> Value:
+    """The value that the scope computes when it is asked for it."""
+    return scope[name]
+
+
+def looped(items: Value, size: int) -> Any:
+    """The items of a loop, charged to the budget with the text that each round writes."""
+    found = operators.steps(items)
+    charge(len(found) * size // 64)
+    return found
+
+
+GUARDS: dict[str, Callable[..., Value]] = {
+    "_looped": looped,
+    "_late": late,
+    "_joined": operators.joined,
+    "_field": operators.field,
+    "_item_of": operators.item_of,
+    "_slice_of": operators.slice_of,
+    **{f"_{name}": getattr(operators, name) for name in COMPARED.values()},
+    **REPLY_GUARDS,
+}
+
+
+def compile_template(
+    parsed: ParsedTemplate, namespace: Namespace, values: frozenset[str], assets: frozenset[str] = frozenset()
+) -> CompiledTemplate:
+    """The parsed template as a function from a scope to text; `values` are the names that the scope holds.
+
+    Those of them that are `assets` are printed in the form in which they are delivered, wherever they stand alone.
+    Raises DiaError for names and functions that are not known.
+    """
+    source, known = parsed.source, dict(GUARDS)
+    faults: list[Diagnostic] = []
+    for use in parsed.names:
+        if use.name in LITERALS or use.name in values:
+            known |= {use.name: LITERALS[use.name]} if use.name in LITERALS else {}
+        elif use.name in CONSTANTS:
+            known[use.name] = namespace.globals[namespace.constant(use.name)]
+        else:
+            faults += _unknown_name(source, use, namespace, values).diagnostics
+    for use in parsed.calls:
+        try:
+            known[f"_call_{use.name}"] = _callable(source, use, namespace)
+        except DiaError as error:
+            faults += error.diagnostics
+    for use in parsed.function_names:
+        try:
+            known[f"_bound_{use.name}"] = _bound(source, use, namespace)
+        except DiaError as error:
+            faults += error.diagnostics
+    if faults:  # each name once, where it is first
+        raise DiaError({entry.message: entry for entry in reversed(faults)}.values())
+    for name in parsed.printed:
+        name.name = delivered(name.name) if name.name in assets else name.name
+    try:
+        pieces = straight(parsed.tree, known)
+        made = blocks(parsed.tree, known) if pieces is None else None
+        template = _compiled(parsed.tree, known) if pieces is None and made is None else None
+    except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops and 100 indentations
+        raise fault(source, 0, "E312", "a template that is nested too deep", "use a macro") from None
+    number = next(NUMBERS)
+    is_constant = not (parsed.names or parsed.calls or parsed.function_names)
+    return CompiledTemplate(source, number, template, is_constant, pieces, made)
+
+
+def _compiled(tree: nodes.Template, known: dict[str, Any]) -> Any:
+    """The tree as a template of Jinja."""
+    environment = _environment()
+    code = environment.compile(tree, "prompt", "<template>")
+    return environment.template_class.from_code(environment, code, known)
+
+
+def delivered(asset: str) -> str:
+    """The name under which a scope holds the form of an asset that prompts print; no spec can write it."""
+    return f"_as_{asset}"
+
+
+def _unknown_name(source: Located, use: Use, namespace: Namespace, values: frozenset[str]) -> DiaError:
+    message = f"unknown name `{use.name}`"
+    mend = did_you_mean(use.name, values | CONSTANTS) or names_help(use.name, values)
+    if use.name in namespace.own or use.name in library():
+        message, mend = f"`{use.name}` is a function, not a value", f"call it: {use.name}(...)"
+    elif use.name in SEEN_IN:
+        message, mend = f"`{use.name}` has no value here", f"it has one in {SEEN_IN[use.name]}"
+    return fault(source, use.offset, "E303", message, mend)
+
+
+def _callable(source: Located, use: Use, namespace: Namespace) -> Callable[..., Value]:
+    """The function as templates call it: with the scope first, which the library does not want."""
+    if use.name in namespace.own:
+        arity = namespace.own[use.name]
+        check_arity(source, use, arity or 0, arity, use.name)
+        return namespace.globals[f"_o_{use.name}"]  # type: ignore[no-any-return]
+    known = library().get(use.name)
+    if known is None:
+        raise _unknown_function(source, use, namespace)
+    check_arity(source, use, known.minimum, known.maximum, known.signature)
+    function = known.call
+    return lambda scope, *arguments: function(*arguments)
+
+
+def _bound(source: Located, use: Use, namespace: Namespace) -> Callable[..., Value]:
+    """The maker of a function that is passed on by name."""
+    if use.name in namespace.own:
+        return partial(partial, namespace.globals[f"_o_{use.name}"])
+    known = library().get(use.name)
+    if known is None:
+        raise _unknown_function(source, use, namespace)
+    function = known.call
+    return lambda scope: function
+
+
+def _unknown_function(source: Located, use: Use, namespace: Namespace) -> DiaError:
+    if use.name == "random":
+        seeded = "use a parameter: it is drawn from the instance's own seed"
+        return fault(source, use.offset, "E304", "`random` is not available", seeded)
+    mend = did_you_mean(use.name, {*library(), *namespace.own}) or LIBRARY_HELP
+    return fault(source, use.offset, "E304", f"unknown function `{use.name}`", mend)

@@ -1,0 +1,64 @@
+"""The heartbeat of evaluations: which expression is being computed, so that a watcher can kill one that hangs.
+
+In a worker the cell is shared memory that the parent reads; elsewhere it is a plain list that nobody reads.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any, Final
+
+from dia_language.expressions.budgets import STEPS, bound_digits, reset
+from dia_language.expressions.limits import INTEGER_DIGITS
+
+SECONDS: Final = 5.0
+
+_CELL: Any = [0, 0, 0]
+_STEPS = STEPS
+_SECONDS = SECONDS
+_IS_WATCHED = False
+_BEGUN = 0.0
+
+
+def attach(cell: Any) -> None:
+    """Makes the cell the one that evaluations write: beats, number of the expression, searches begun and ended."""
+    global _CELL, _IS_WATCHED
+    _CELL, _IS_WATCHED = cell, True
+
+
+def allow(steps: int = STEPS, seconds: float = SECONDS, digits: int = INTEGER_DIGITS) -> None:
+    """Sets what each evaluation may take from now on: steps, the watcher's seconds, digits of an integer."""
+    global _STEPS, _SECONDS
+    _STEPS, _SECONDS = steps, seconds
+    bound_digits(digits)
+
+
+def left() -> float | None:
+    """Seconds until the watcher ends the evaluation, None where there is no watcher or nothing is being computed."""
+    return _BEGUN + _SECONDS - monotonic() if _IS_WATCHED and _CELL[1] else None
+
+
+def begin(number: int) -> None:
+    """Marks the begin of an evaluation and gives it a full budget."""
+    global _BEGUN
+    cell = _CELL
+    cell[0] += 1
+    cell[1] = number
+    _BEGUN = monotonic()
+    reset(_STEPS)
+
+
+def seek() -> None:
+    """Marks the begin of a search, which is many evaluations: it may not take for ever as a whole either."""
+    _CELL[2] |= 1
+
+
+def found() -> None:
+    """Marks the end of a search."""
+    _CELL[2] += _CELL[2] % 2
+
+
+def rest() -> None:
+    """Marks that no expression is being computed."""
+    _CELL[0] += 1
+    _CELL[1] = 0

@@ -1,0 +1,432 @@
+"""Worker processes that can be killed: evaluations of strangers' expressions run here, limited in memory and time.
+
+A task is a module-level generator function with its arguments; what it yields comes back as it is yielded. A worker
+that does not beat (heartbeat.py) for the allowed seconds is killed, and the task fails; the others live on.
+
+Seconds are those that a worker has computed, where the system tells them, and at least a quarter of those that have
+passed: on a machine that is busy with other things a sound evaluation must not fail, nor a right reply be graded wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from time import monotonic
+from types import ModuleType
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
+from dia_language.workers import heartbeat
+from dia_language.workers.fork_server import CAN_DIVIDE, CONTEXT, Nursery, imported
+
+MEMORY_BYTES = 512 << 20
+SECONDS = heartbeat.SECONDS
+SECONDS_BETWEEN = 6.0
+PATIENCE = 4
+TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+POLL = 0.05
+INTEGER_DIGITS = 400_000
+SAFE_PATH = "PYTHONSAFEPATH"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Work for a worker: a generator function, its arguments, the seconds that one evaluation may take."""
+
+    key: Any
+    function: Callable[..., Iterator[Any]]
+    arguments: tuple[Any, ...]
+    seconds: float = SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a task so far: an item that it yielded, or its end with the faults that ended it."""
+
+    key: Any
+    item: Any = None
+    is_end: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class WorkerBug(RuntimeError):
+    """An unexpected exception in a worker, with its traceback as text."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: Any
+    pipe: Connection
+    cell: Any
+    task: Task | None = None
+    beats: int = -1
+    clock: Clock | None = None
+    searches: int = 0
+    search_clock: Clock | None = None
+    places: dict[int, Position | None] = field(default_factory=dict)
+
+
+class Clock:
+    """The seconds of a process since the clock was made: see the module's text."""
+
+    __slots__ = ("begun", "cpu", "process")
+
+    def __init__(self, process: int) -> None:
+        self.process, self.begun, self.cpu = process, monotonic(), computed_seconds(process)
+
+    def seconds(self) -> float:
+        """Seconds that count."""
+        passed, now = monotonic() - self.begun, computed_seconds(self.process)
+        if self.cpu is None or now is None:
+            return passed
+        return min(passed, max(now - self.cpu, passed / PATIENCE))
+
+
+def computed_seconds(process: int) -> float | None:
+    """Seconds that the process and what it has waited for have computed so far; None where the system does not tell."""
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123 - read many times a second
+            fields = file.read().rpartition(b")")[2].split()
+        return sum(map(int, fields[11:15])) / TICKS  # user and system time, its own and that of ended children
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+class Crew:
+    """Workers that begin to start at once, so that what they import is there when the first task comes."""
+
+    def __init__(self, jobs: int, module: str | None = None, also: tuple[str, ...] = ()) -> None:
+        """Starts so many workers, which import the module while they wait, and what they surely need beside it.
+
+        Where the system can, one process imports for all of them and is then divided (`nursery.py`).
+        """
+        self.jobs, self.module, self.next_look = jobs, module, 0.0
+        self.nursery: Nursery | None = None
+        self.workers: list[_Worker] = []
+        if module is not None and jobs > 1 and CAN_DIVIDE:
+            self.workers = self._divided((module, *also))
+        self.workers += [_started(module) for _ in range(jobs - len(self.workers))]
+
+    def _divided(self, modules: tuple[str, ...]) -> list[_Worker]:
+        """Workers that come from one process."""
+        places = [CONTEXT.Pipe() for _ in range(self.jobs)]
+        cells = [CONTEXT.RawArray("q", 3) for _ in places]
+        with _safe_path(), _main_hidden():
+            self.nursery = Nursery(_serve, [(theirs, cell) for (_, theirs), cell in zip(places, cells, strict=True)],
+                                   _confine, modules)  # fmt: skip
+        for _, theirs in places:
+            theirs.close()
+        return [_Worker(child, ours, cell)
+                for child, (ours, _), cell in zip(self.nursery.children, places, cells, strict=True)]  # fmt: skip
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, tasks: Iterable[Task], label: str = "the solver") -> Generator[Outcome, None, None]:
+        """The outcomes of all tasks as they come; closing the generator kills the workers.
+
+        A deque of tasks may grow while its outcomes are taken. Raises WorkerBug for what is not a DiaError.
+        """
+        waiting = tasks if isinstance(tasks, deque) else deque(tasks)
+        try:
+            yield from self.outcomes(waiting, label)
+        finally:
+            self.close()
+
+    def outcomes(self, waiting: deque[Task], label: str = "the solver") -> Iterator[Outcome]:
+        """The same, after which the workers stay for more."""
+        while waiting or any(worker.task for worker in self.workers):
+            self._hand_out(waiting)
+            yield from _collected(self.workers, label)
+            if monotonic() >= self.next_look:  # the clocks of all are not read whenever one of them says a word
+                yield from _ended(self.workers, label)
+                self.next_look = monotonic() + POLL
+
+    def close(self) -> None:
+        """Ends all workers."""
+        while self.workers:
+            _stop(self.workers.pop())
+        if self.nursery is not None:
+            self.nursery.close()
+            self.nursery = None
+
+    def _hand_out(self, waiting: deque[Task]) -> None:
+        """Gives every idle worker a task; those that have died are replaced while there is work for them."""
+        for worker in [worker for worker in self.workers if worker.task is None]:
+            if not waiting:
+                return
+            if _give(worker, waiting[0]):
+                waiting.popleft()
+            else:
+                _stop(worker)
+                self.workers.remove(worker)
+        while waiting and len(self.workers) < self.jobs:
+            self.workers.append(_started(self.module))
+            if not _give(self.workers[-1], waiting.popleft()):
+                raise WorkerBug("a worker died before its first task")
+
+
+def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the solver") -> Generator[Outcome, None, None]:
+    """The outcomes of all tasks as they come, with at most `jobs` workers; closing the generator kills them.
+
+    Raises WorkerBug for what is not a DiaError.
+    """
+    waiting = deque(tasks)
+    yield from Crew(min(jobs, len(waiting))).run(waiting, label)
+
+
+class Servant:
+    """One worker that answers questions one after the other; a question that takes too long costs it its life."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self.seconds = seconds
+        self.worker: _Worker | None = None
+
+    def ask(self, function: Callable[..., Iterator[Any]], *arguments: Any) -> Any:
+        """The last item that the generator function yields, computed in the worker.
+
+        Raises LanguageError where the evaluation fails, dies, or runs longer than the allowed seconds.
+        """
+        if self.worker is None:
+            self.worker = _started()
+        pipe, result = self.worker.pipe, None
+        try:
+            pipe.send((function, arguments))
+            while self._has_said(self.worker):
+                kind, content = pipe.recv()
+                if kind == "item":
+                    result = content
+                elif kind == "bug":
+                    raise WorkerBug(content)
+                elif kind == "end":
+                    return _result_or_error(result, content)
+        except (EOFError, OSError):
+            self.close()
+            raise LanguageError("the evaluation ran out of memory or died", code="E502") from None
+        self.close()
+        raise LanguageError(f"the evaluation ran longer than {self.seconds:g} s", code="E502")
+
+    def _has_said(self, worker: _Worker) -> bool:
+        """Whether the worker says something before its time is over."""
+        clock = Clock(worker.process.pid)
+        while (left := self.seconds - clock.seconds()) > 0:
+            if worker.pipe.poll(max(left, POLL)):
+                return True
+        return False
+
+    def close(self) -> None:
+        """Ends the worker."""
+        if self.worker is not None:
+            _stop(self.worker)
+            self.worker = None
+
+
+def _result_or_error(result: Any, diagnostics: tuple[Diagnostic, ...]) -> Any:
+    if diagnostics:
+        raise LanguageError(diagnostics[0].message, diagnostics[0].help, diagnostics[0].code)
+    return result
+
+
+def _give(worker: _Worker, task: Task) -> bool:
+    """Whether the worker lives and has been given the task."""
+    try:
+        worker.pipe.send((task.function, task.arguments))
+    except OSError:
+        return False
+    worker.task, worker.clock, worker.beats, worker.searches = task, None, -1, -1
+    return True
+
+
+def _started(module: str | None = None) -> _Worker:
+    ours, theirs = CONTEXT.Pipe()
+    cell = CONTEXT.RawArray("q", 3)
+    process = CONTEXT.Process(target=_serve, args=(theirs, cell, module), daemon=True)
+    with _safe_path(), _main_hidden():
+        process.start()
+    theirs.close()
+    return _Worker(process, ours, cell)
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """A new interpreter begins without the current folder on its path, which may be a stranger's with a signal.py."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
+
+
+@contextlib.contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Keeps new processes from running the program's main script again, which they need for nothing."""
+    held = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = held
+
+
+def _collected(workers: list[_Worker], label: str) -> Iterator[Outcome]:
+    busy = {worker.pipe: worker for worker in workers if worker.task}
+    for pipe in wait(list(busy), timeout=POLL):
+        worker = busy[pipe]  # type: ignore[index]
+        yield from _received(worker, workers, label)
+
+
+def _ended(workers: list[_Worker], label: str) -> Iterator[Outcome]:
+    for worker in list(workers):
+        if worker.task is not None and _is_stuck(worker):
+            yield _killed(worker, workers, label)
+
+
+def _received(worker: _Worker, workers: list[_Worker], label: str) -> Iterator[Outcome]:
+    assert worker.task is not None
+    key = worker.task.key
+    try:
+        kind, content = worker.pipe.recv()
+    except (EOFError, OSError):
+        place = worker.places.get(worker.cell[1])
+        _stop(worker)
+        workers.remove(worker)
+        message = f"{label} ran out of memory or died"
+        yield Outcome(key, is_end=True, diagnostics=(Diagnostic("E502", message, place, LIMITS_HELP),))
+        return
+    worker.clock = None
+    if kind == "places":
+        worker.places |= content
+    elif kind == "item":
+        yield Outcome(key, item=content)
+    elif kind == "bug":
+        raise WorkerBug(content)
+    else:
+        worker.task = None
+        yield Outcome(key, is_end=True, diagnostics=content)
+
+
+LIMITS_HELP = "make the work smaller, or raise `limits` of the template"
+
+
+def _is_stuck(worker: _Worker) -> bool:
+    """Whether the worker has not beaten for longer than its task allows, or searches in vain for so long."""
+    assert worker.task is not None
+    process = worker.process.pid
+    if worker.cell[2] != worker.searches or worker.search_clock is None:
+        worker.searches, worker.search_clock = worker.cell[2], Clock(process)
+    if worker.cell[0] != worker.beats or worker.clock is None:
+        worker.beats, worker.clock = worker.cell[0], Clock(process)
+    return worker.clock.seconds() > _allowed(worker) or _is_lost(worker)
+
+
+def _is_lost(worker: _Worker) -> bool:
+    """Whether a search of many evaluations has been going on for too long."""
+    assert worker.task is not None and worker.search_clock is not None
+    is_searching = worker.searches % 2 == 1
+    return is_searching and worker.search_clock.seconds() > max(worker.task.seconds, SECONDS_BETWEEN)
+
+
+def _allowed(worker: _Worker) -> float:
+    """Seconds for the expression that is being computed, or for what lies between two expressions."""
+    assert worker.task is not None
+    return worker.task.seconds if worker.cell[1] else max(worker.task.seconds, SECONDS_BETWEEN)
+
+
+def _killed(worker: _Worker, workers: list[_Worker], label: str) -> Outcome:
+    assert worker.task is not None and worker.clock is not None
+    place, mend = worker.places.get(worker.cell[1]), LIMITS_HELP
+    if worker.clock.seconds() > _allowed(worker):
+        what = label if worker.cell[1] else "a draw" if worker.places else "the reading of the template"
+        message = f"{what} ran longer than {_allowed(worker):g} s"
+    else:
+        message = f"the search for an instance ran longer than {max(worker.task.seconds, SECONDS_BETWEEN):g} s"
+        mend = "build the value instead of searching it, or raise `limits` of the template"
+    _stop(worker)
+    workers.remove(worker)
+    return Outcome(worker.task.key, is_end=True, diagnostics=(Diagnostic("E502", message, place, mend),))
+
+
+def _stop(worker: _Worker) -> None:
+    with contextlib.suppress(OSError):
+        worker.pipe.close()
+    worker.process.kill()
+    worker.process.join()
+
+
+def _serve(pipe: Connection, cell: Any, module: str | None = None) -> None:
+    _confine()
+    heartbeat.attach(cell)
+    if module is not None:
+        imported((module,))
+    with contextlib.suppress(EOFError, OSError, MemoryError):  # the parent has gone, or tells what has happened
+        while True:
+            function, arguments = pipe.recv()
+            heartbeat.found()
+            pipe.send(_worked(pipe, function, arguments))
+            heartbeat.rest()
+    os._exit(0)
+
+
+def _worked(pipe: Connection, function: Callable[..., Iterator[Any]], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+    """Sends what the function yields; gives the message that ends the task, made when all of its values are gone."""
+    try:
+        for item in function(*arguments):
+            heartbeat.rest()
+            pipe.send(("places", item.places) if isinstance(item, Places) else ("item", item))
+        return "end", ()
+    except DiaError as error:
+        return "end", error.diagnostics
+    except LanguageError as error:
+        return "end", (Diagnostic(error.code, error.message, None, error.help),)
+    except MemoryError:
+        message = "out of memory"
+    except RecursionError:
+        message = "values that are nested too deep"
+    except ConnectionError:
+        raise
+    except Exception:
+        return "bug", traceback.format_exc()
+    return "end", (Diagnostic("E502", message, None, LIMITS_HELP),)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What a task yields first: where its numbered expressions stand, for the message when one is killed."""
+
+    places: dict[int, Position | None]
+
+
+def _confine() -> None:
+    """Bounds memory, drops core files, ignores Ctrl-C (the parent decides) and dies with the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError):  # what libraries print on their own is not for the user
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    sys.set_int_max_str_digits(INTEGER_DIGITS)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # every thread would reserve memory of its own
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]  # stays, for a program that needs more room than memory
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, hard))
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if os.getppid() == 1:
+            os._exit(1)

@@ -1,0 +1,379 @@
+"""YAML text to nodes that keep file, line and column.
+
+YAML 1.2 core scalars on libyaml's events. Refused before anything is built: files over 1 MiB, text that is not
+UTF-8, control and bidirectional characters, duplicate keys, tags, anchors, aliases, merge keys, deep nesting.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from dia_language.diagnostics import BIDIRECTIONAL, DiaError, Diagnostic, Position
+from dia_language.numbers.values import Record, Value, decimal
+from dia_language.workers.packing import packed
+
+FILE_BYTES = 1 << 20
+DEPTH = 64
+NODES = 20_000
+REST = 80
+DIGITS = 4_000
+KEY_LENGTH = 1_024
+
+PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@packed
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar: its value by the core rules, its text as read, and where each character of it stands.
+
+    `rest_of_line` is the begin of what follows a plain scalar on its line; a quoted one that holds an escape is not
+    `is_plain`, so that its characters stand elsewhere than they seem to.
+    """
+
+    value: Value
+    text: str
+    style: str
+    position: Position
+    end_line: int
+    rest_of_line: str
+    indent: int = 0
+    is_plain: bool = True
+
+    def place(self, offset: int) -> Position:
+        """Where the character at `offset` of the text stands in the file."""
+        start = self.position
+        if self.style == "|":
+            before = self.text[:offset]
+            line = before.count("\n")
+            column = offset - (before.rfind("\n") + 1)
+            return Position(start.file, start.line + 1 + line, self.indent + column + 1)
+        if self.end_line != start.line or not self.is_plain:
+            return start
+        return Position(start.file, start.line, start.column + offset + (self.style in ("'", '"')))
+
+
+@packed
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list of nodes."""
+
+    items: tuple[Node, ...]
+    position: Position
+    is_flow: bool = False
+
+
+@packed
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Pairs of key and node in the order of the file; no key stands twice."""
+
+    pairs: tuple[tuple[Scalar, Node], ...]
+    position: Position
+    is_flow: bool = False
+
+    def get(self, name: str) -> Node | None:
+        """The node under the key, or None."""
+        return next((node for key, node in self.pairs if key.text == name), None)
+
+    def key(self, name: str) -> Scalar | None:
+        """The key itself, for its position, or None."""
+        return next((key for key, _ in self.pairs if key.text == name), None)
+
+
+Node: TypeAlias = Scalar | Sequence | Mapping
+
+
+def read(path: Path, shown: str) -> tuple[Node, str]:
+    """The root node of a YAML file and its text; `shown` is the file's name in messages.
+
+    Raises DiaError (exit code 2) with one positioned diagnostic.
+    """
+    text = read_text(path, shown)
+    return parse(text, shown), text
+
+
+def read_text(path: Path, shown: str) -> str:
+    """The text of a file of at most 1 MiB in UTF-8.
+
+    Raises DiaError where the file cannot be read, is larger, or holds characters that a reader cannot see.
+    """
+    start = Position(shown, 1, 1)
+    raw = read_bytes(path, shown)
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _fault("E102", f"not UTF-8: byte {error.start} of the file", start, "save the file as UTF-8") from None
+    return _seen(text.removeprefix("\ufeff"), shown)
+
+
+def read_bytes(path: Path, shown: str) -> bytes:
+    """The bytes of a regular file of at most 1 MiB. Raises DiaError for anything else."""
+    start = Position(shown, 1, 1)
+    try:
+        if not path.is_file():
+            raise _fault("E101", f"no file `{path.as_posix()}`", start)
+        with path.open("rb") as file:
+            raw = file.read(FILE_BYTES + 1)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _fault("E101", f"the file cannot be read: {getattr(error, 'strerror', None) or error}", start) from None
+    if len(raw) > FILE_BYTES:
+        raise _fault("E103", "the file is larger than 1 MiB", start, "split it, or put data rows in a data file")
+    return raw
+
+
+# Control characters, the line breaks that editors and YAML count differently, and what turns the direction of writing
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff"
+    + "".join(map(chr, sorted(BIDIRECTIONAL)))
+    + "]|\r(?!\n)"
+)
+
+
+def _seen(text: str, shown: str) -> str:
+    found = UNSEEN.search(text)
+    if found is None:
+        return text
+    line = text.count("\n", 0, found.start()) + 1
+    place = Position(shown, line, found.start() - (text.rfind("\n", 0, found.start()) + 1) + 1)
+    code = ord(found.group())
+    word = "bidirectional control character" if code in BIDIRECTIONAL else "control character"
+    raise _fault("E108", f"{word} U+{code:04X}", place, "remove it, or write it as an escape in double quotes")
+
+
+def parse(text: str, shown: str) -> Node:
+    """The root node of a YAML text. Raises DiaError (exit code 2) with one positioned diagnostic."""
+    return _Builder(text, shown).document()
+
+
+def size_of(node: Node) -> int:
+    """The number of nodes of a tree."""
+    if isinstance(node, Mapping):
+        return 1 + len(node.pairs) + sum(size_of(value) for _, value in node.pairs)
+    return 1 + sum(map(size_of, node.items)) if isinstance(node, Sequence) else 1
+
+
+def _fault(code: str, message: str, position: Position, help: str | None = None) -> DiaError:
+    return DiaError(Diagnostic(code, message, position, help))
+
+
+class _Builder:
+    """Turns the stream of events into nodes; one document, bounded in depth and number."""
+
+    def __init__(self, text: str, shown: str) -> None:
+        self.shown, self.count = shown, 0
+        self.text, self.lines = text, text.split("\n")
+
+    def _syntax(self, error: yaml.MarkedYAMLError) -> DiaError:
+        mark = error.problem_mark or error.context_mark
+        place = self._place(mark) if mark else Position(self.shown, 1, 1)
+        line = self.lines[place.line - 1] if place.line <= len(self.lines) else ""
+        problem = error.problem or "unknown problem"
+        if line[max(0, place.column - 2) : place.column] == "{%":
+            at = Position(self.shown, place.line, place.column - 1)
+            return _fault("E104", "YAML takes `{%` for the begin of a mapping", at, QUOTE)
+        if "\t" in line[: place.column]:
+            return _fault("E104", "a tab stands where YAML wants spaces", place, "use spaces for indentation")
+        if "expected ',' or" in problem and error.context_mark and error.context_mark.line < place.line - 1:
+            return _fault("E104", "a bracket or brace that is not closed", self._place(error.context_mark), QUOTE)
+        for words, message, help in SYNTAX:
+            if words in problem:
+                return _fault("E104", message, place, help)
+        return _fault("E104", f"not YAML: {problem}", place, QUOTE)
+
+    def _place(self, mark: Any) -> Position:
+        return Position(self.shown, mark.line + 1, mark.column + 1)
+
+    def document(self) -> Node:
+        """The root node."""
+        try:
+            loader = PARSER(self.text)
+            try:
+                self.next = loader.get_event
+                root = self._root()
+            finally:
+                loader.dispose()
+        except yaml.MarkedYAMLError as error:
+            raise self._syntax(error) from None
+        except yaml.YAMLError as error:
+            raise _fault("E104", f"not YAML: {error}", Position(self.shown, 1, 1)) from None
+        return root
+
+    def _root(self) -> Node:
+        root: Node | None = None
+        while not isinstance(event := self.next(), yaml.StreamEndEvent):
+            if isinstance(event, yaml.DocumentStartEvent):
+                if root is not None:
+                    place = self._place(event.start_mark)
+                    raise _fault("E110", "a second YAML document in one file", place, "one file holds one template")
+                root = self._node(self.next(), 0)
+        if root is None:
+            raise _fault("E110", "the file is empty", Position(self.shown, 1, 1), begin_with(self.shown))
+        return root
+
+    def _node(self, event: Any, depth: int) -> Node:
+        place = self._place(event.start_mark)
+        self.count += 1
+        if depth > DEPTH:
+            raise _fault("E107", f"nested more than {DEPTH} deep", place)
+        if self.count > NODES:
+            raise _fault("E107", f"more than {NODES} nodes in one file", place, "put data rows in a data file")
+        if event.anchor is not None:
+            if isinstance(event, yaml.AliasEvent):
+                mend = "quote the value if it begins with `*`; else write it out, or use `types` and `lists`"
+                raise _fault("E106", "aliases are not supported", place, mend)
+            raise _fault("E106", "anchors are not supported", place, "quote the value if it begins with `&`")
+        if event.tag is not None:
+            raise _fault("E106", "tags are not supported", place, "quote the value if it begins with `!`")
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event, place)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(event, place, depth)
+        return self._mapping(event, place, depth)
+
+    def _sequence(self, event: Any, place: Position, depth: int) -> Sequence:
+        items = []
+        while not isinstance(inner := self.next(), yaml.SequenceEndEvent):
+            items.append(self._node(inner, depth + 1))
+        return Sequence(tuple(items), place, bool(event.flow_style))
+
+    def _mapping(self, event: Any, place: Position, depth: int) -> Mapping:
+        pairs: list[tuple[Scalar, Node]] = []
+        seen: dict[str, Scalar] = {}
+        while not isinstance(inner := self.next(), yaml.MappingEndEvent):
+            key = self._node(inner, depth + 1)
+            if not isinstance(key, Scalar):
+                raise self._no_key(key, place)
+            self._check_key(key, seen)
+            pairs.append((key, self._node(self.next(), depth + 1)))
+        return Mapping(tuple(pairs), place, bool(event.flow_style))
+
+    def _no_key(self, key: Node, place: Position) -> DiaError:
+        """The fault of a key that is a list or mapping: mostly the braces of a template without quotes."""
+        line = self.lines[place.line - 1]
+        if line[place.column - 1 : place.column + 1] == "{{":
+            return _fault("E104", "YAML takes `{{` for the begin of a mapping", place, QUOTE)
+        return _fault("E104", "a key must be a word, not a list or mapping", key.position, QUOTE)
+
+    def _check_key(self, key: Scalar, seen: dict[str, Scalar]) -> None:
+        if len(key.text) > KEY_LENGTH:
+            raise _fault("E107", f"a key longer than {KEY_LENGTH} characters", key.position)
+        if key.text == "<<" and not key.style:
+            raise _fault("E106", "merge keys are not supported", key.position, "write the keys out")
+        name = key.text if key.text.isascii() else unicodedata.normalize("NFC", key.text)
+        first = seen.setdefault(name, key)
+        if first is not key:
+            message = f"duplicate key `{key.text}`, first on line {first.position.line}"
+            is_split = any(one.count("(") > one.count(")") for one in seen)
+            raise _fault("E105", message, key.position, SPLIT if is_split else "keep one of them")
+
+    def _scalar(self, event: Any, place: Position) -> Scalar:
+        style = event.style or ""
+        end = event.end_mark
+        is_inside = style == "" and end.line < len(self.lines)  # a mark at the end may stand behind the last line
+        rest = self.lines[end.line][end.column : end.column + REST] if is_inside else ""
+        value = core_value(event.value, place) if style == "" else event.value
+        indent = self._indent(place, event) if style in ("|", ">") else 0
+        size = end.column - event.start_mark.column - 2 * (style in ("'", '"'))
+        return Scalar(value, event.value, style, place, end.line + 1, rest, indent, size == len(event.value))
+
+    def _indent(self, place: Position, event: Any) -> int:
+        """Columns that YAML took off each line of a block: those before the first line that is not blank."""
+        for line in self.lines[place.line : event.end_mark.line + 1]:
+            if line.strip():
+                first = next((part for part in event.value.split("\n") if part.strip()), "")
+                return len(line) - len(line.lstrip(" ")) - (len(first) - len(first.lstrip(" ")))
+        return 0
+
+
+def begin_with(shown: str) -> str:
+    """How a spec file of that name begins."""
+    return "begin with `language: 1`" if Path(shown).name == "benchmark.yaml" else "begin with `template: name`"
+
+
+SPLIT = "YAML splits keys at their commas: put `name(a, b)` in quotes, or on a line of its own"
+QUOTE = "put the whole value in quotes, or on lines of its own after `|`"
+
+# libyaml's words -> ours; the first that occurs in the problem decides
+SYNTAX: tuple[tuple[str, str, str], ...] = (
+    ("mapping values are not allowed", "a `: ` inside an unquoted value", QUOTE),
+    ("cannot start any token", "a character that cannot begin an unquoted value", QUOTE),
+    ("did not find expected ',' or", "neither a comma nor a closing bracket, where YAML wants one", QUOTE),
+    ("did not find expected key", "text behind a quoted or bracketed value, or a wrong indentation", QUOTE),
+    ("did not find expected '-'", "a line that is neither an item `- ` nor less indented", "check the indentation"),
+    ("block sequence entries are not allowed", "a value that begins with `- `", QUOTE),
+    ("mapping keys are not allowed", "a value that begins with `? `", QUOTE),
+    ("expected comment or line break", "text behind `|` or `>`", "begin the text on the next line, indented"),
+    ("expected <document start>", "a line with another indentation than those above", "check the indentation"),
+    ("Unicode character escape", "an escape of a character that does not exist", "use single quotes"),
+    ("could not find expected ':'", "a line without `:` where a key should stand", QUOTE),
+    ("unexpected end of stream", "a quote that is not closed", "close the quote"),
+    ("found undefined tag handle", "a value that begins with `!`", QUOTE),
+    ("did not find expected alphabetic", "a value that begins with `*`, `&` or `!`", QUOTE),
+    ("found undefined alias", "a value that begins with `*`", QUOTE),
+    ("directive", "a line that begins with `%`", QUOTE),
+    ("unknown escape character", "an unknown escape in double quotes", "use single quotes, or write `\\\\`"),
+    ("exceeded max depth", "nested too deep", "flatten it"),
+)
+
+INTEGER = re.compile(r"[-+]?[0-9]+\Z")
+REAL = re.compile(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([-+]?[0-9]{1,9}))?\Z")
+NUMERIC = frozenset("+-.0123456789")  # with which a number begins
+WORDS: dict[str, Value] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+}  # fmt: skip
+
+
+def core_value(text: str, place: Position) -> Value:
+    """The value of an unquoted scalar by the YAML 1.2 core rules; decimals are exact.
+
+    Raises DiaError for a number with a leading zero, with too many digits, or that is not finite.
+    """
+    if text in WORDS:
+        return WORDS[text]
+    if text[0] not in NUMERIC:
+        return text
+    if re.fullmatch(r"0o[0-7]+|0x[0-9a-fA-F]+", text):
+        return int(text, 0)
+    if re.fullmatch(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", text):
+        raise _fault("E109", f"`{text}` is not a finite number", place, "quote it if it is text")
+    found = REAL.match(text)
+    if found is None or not (found[2] or found[3]):
+        return text
+    return _number(text, found, place)
+
+
+def _number(text: str, found: re.Match[str], place: Position) -> Value:
+    if len(found[2]) > 1 and found[2][0] == "0":
+        raise _fault("E109", f"the number `{text}` begins with 0", place, f'quote it ("{text}") or drop the zero')
+    if len(text) > DIGITS:
+        raise _fault("E109", f"a number with more than {DIGITS} digits", place, "build it by an expression")
+    if INTEGER.match(text):
+        return int(text)
+    exponent = int(found[4] or 0)
+    if abs(exponent) > DIGITS:
+        raise _fault("E109", f"a number with more than {DIGITS} digits", place, "build it by an expression")
+    whole = Fraction(int(found[2] + (found[3] or "") or "0")) * Fraction(10) ** (exponent - len(found[3] or ""))
+    return decimal(-whole if found[1] == "-" else whole)
+
+
+def data(node: Node) -> Value:
+    """The node as a plain value: mappings as records with text keys, lists as lists."""
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Sequence):
+        return [data(item) for item in node.items]
+    return Record((key.text, data(value)) for key, value in node.pairs)
+
+
+def pairs(node: Node | None) -> tuple[tuple[Scalar, Node], ...]:
+    """Key and value of a mapping; nothing for another node."""
+    return node.pairs if isinstance(node, Mapping) else ()

@@ -1,0 +1,32 @@
+"""What is never replaced, whoever asks for it: devices, pipes and sockets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
+MOST_LINKS = 40  # one behind the other, as the system follows them
+
+
+def require_ordinary(target: Path) -> None:
+    """Nothing, unless a device, a pipe or a socket is there, in whose place nothing is ever put (exit 2).
+
+    Nor is anything in place of a link among the devices, such as /dev/stdout, which may lead to a file.
+    """
+    is_special = target.exists() and not target.is_file() and not target.is_dir()
+    if is_special or (target.is_symlink() and _is_among_devices(target)):
+        message = visible(f"`{target}` is no file and no folder: nothing is put in its place")
+        raise DiaError(Diagnostic("E601", message, None, "choose another place with -o"))
+
+
+def _is_among_devices(link: Path) -> bool:
+    """Whether the link, or one that it leads to, lies among the devices."""
+    devices = Path("/dev")
+    for _ in range(MOST_LINKS):
+        if link.parent.resolve() == devices:
+            return True
+        if not link.is_symlink():
+            return False
+        link = link.parent / link.readlink()
+    return True

@@ -1,0 +1,142 @@
+"""How far verdicts agree with those that people gave to a sample of the replies."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, visible
+from dia_runtime.bundle.compressed import lines
+from dia_runtime.grading.verdicts import Judge, Rules
+from dia_runtime.scoring.metrics import VERDICTS, Figure, Part
+from dia_runtime.scoring.score import Place, facts_of, opened
+from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.statistics.resample import Intervals
+
+LABELS = tuple(verdict for verdict in VERDICTS if verdict != "error")
+MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The verdicts that people gave: by question and, where a line names it, model and attempt."""
+
+    verdicts: Mapping[tuple[str, str | None, int], str]
+
+    def of(self, question: str, model: str, attempt: int) -> str | None:
+        """The verdict for a reply; one that names no model is for all of them."""
+        named = self.verdicts.get((question, model, attempt))
+        return named if named is not None else self.verdicts.get((question, None, attempt))
+
+
+def read_labelled(path: Path) -> Labelled:
+    """The sample in a file of JSON lines: {"id", "verdict", "model"?, "attempt"?}. Raises DiaError at a bad line."""
+    found: dict[tuple[str, str | None, int], str] = {}
+    try:
+        for number, raw in lines(path):
+            if not raw or raw.isspace():
+                continue
+            key, verdict = _line(path, number, raw)
+            if found.setdefault(key, verdict) != verdict:
+                raise _fault(path, number, f"`{key[0][:60]}` has another verdict in an earlier line")
+            if len(found) > MOST:
+                raise _fault(path, number, f"more than {MOST:,} lines")
+    except OSError as error:
+        raise _fault(path, 1, f"it cannot be read: {str(error.strerror).lower()}") from None
+    if not found:
+        raise _fault(path, 1, "it holds no line", 'write {"id": ..., "verdict": "correct"} on every line')
+    return Labelled(found)
+
+
+def _line(path: Path, number: int, raw: bytes) -> tuple[tuple[str, str | None, int], str]:
+    try:
+        held = json.loads(raw)
+        model, attempt = held.get("model"), held.get("attempt", 1)
+        key = (held["id"], model, attempt)
+        verdict = held["verdict"]
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        help = 'write {"id": ..., "verdict": "correct"} on every line'
+        raise _fault(path, number, "the line labels no reply", help) from None
+    is_key = isinstance(key[0], str) and (model is None or isinstance(model, str)) and type(attempt) is int
+    if not is_key:
+        raise _fault(path, number, "`id` and `model` are texts, `attempt` is a whole number")
+    if verdict not in LABELS:
+        help = did_you_mean(str(verdict), LABELS) or f"there are {', '.join(LABELS)}"
+        raise _fault(path, number, f"no verdict is called `{str(verdict)[:40]}`", help)
+    return key, verdict
+
+
+def _fault(path: Path, number: int, message: str, help: str | None = None) -> DiaError:
+    return DiaError(Diagnostic("E862", visible(message), Position(str(path), number, 1), help))
+
+
+def agreement(
+    runs: Place | Sequence[Place],
+    labelled: Path,
+    chain: str = "strict",
+    bundle: Place | None = None,
+    intervals: Intervals = Intervals(),  # noqa: B008 - it is frozen
+) -> dict[str, Any]:
+    """Per model the share of labelled replies whose verdict is the label, Cohen's kappa, and the table of both.
+
+    Raises DiaError (exit 2) where no reply of the runs is labelled. kappa = (p - e) / (1 - e), e the agreement that
+    the two margins alone would give (Cohen 1960); None where e is 1.
+    """
+    sample = read_labelled(labelled)
+    with opened(runs, bundle) as (stores, source):
+        facts = facts_of(stores[0])
+        models = []
+        for store in stores:
+            with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:
+                for respondent in store.respondents():
+                    pairs: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+                    for entry in judge.judged(respondent.id):
+                        label = sample.of(entry.question.id, respondent.name, entry.reply.attempt)
+                        if label is not None and entry.mark.verdict != "error":  # there is no reply to agree about
+                            pairs[entry.question.id][label, entry.mark.verdict] += 1
+                    models.append({"model": respondent.name, **_figures(pairs, intervals)})
+    if not any(model["labelled"] for model in models):
+        message = f"none of the replies that `{labelled}` labels is in the run"
+        raise DiaError(Diagnostic("E862", visible(message), None, "its ids are those of the run's questions"))
+    told = {name: facts[name] for name in ("questions_root", "benchmark", "version")}
+    return {**told, "chain": chain, "labels": len(sample.verdicts), "models": models}
+
+
+def _figures(found: Mapping[str, Counter[tuple[str, str]]], intervals: Intervals) -> dict[str, Any]:
+    """The figures of a model; the error takes the replies to one question together, for they are alike."""
+    pairs = sum(found.values(), Counter[tuple[str, str]]())
+    number = sum(pairs.values())
+    sizes = Counter((_agreeing(held), held.total()) for held in found.values())
+    parts = tuple(Part(agreeing, agreeing, size, times) for (agreeing, size), times in sorted(sizes.items()))
+    agreed = figures_json({"agreement": Figure(parts)}, intervals)["agreement"]
+    table: dict[str, dict[str, int]] = {}
+    for (label, verdict), times in sorted(pairs.items()):
+        table.setdefault(label, {})[verdict] = times
+    return {"labelled": number, "agreement": agreed, "kappa": kappa(pairs), "table": table}
+
+
+def _agreeing(pairs: Mapping[tuple[str, str], int]) -> int:
+    return sum(times for (label, verdict), times in pairs.items() if label == verdict)
+
+
+def kappa(pairs: Mapping[tuple[str, str], int]) -> float | None:
+    """Cohen's kappa of two raters from their common table; None where it is not defined.
+
+    >>> kappa({("yes", "yes"): 20, ("yes", "no"): 5, ("no", "yes"): 10, ("no", "no"): 15})
+    0.4
+    """
+    number = sum(pairs.values())
+    if not number:
+        return None
+    ours, theirs = Counter[str](), Counter[str]()
+    for (label, verdict), times in pairs.items():
+        ours[label] += times
+        theirs[verdict] += times
+    chance = sum(ours[name] * theirs[name] for name in ours)
+    same = number * _agreeing(pairs)
+    return None if chance == number**2 else (same - chance) / (number**2 - chance)

@@ -1,0 +1,224 @@
+"""Truth and reply -> verdict.
+
+- error: there is no reply.
+- unparsed: no answer could be extracted from the reply.
+- skipped: the answer is the skip token, in the same case.
+- correct: read as the answer's type, it is the truth or an accepted form; where the answer has a condition
+  (`accept_if`), the condition alone decides, and an evaluation of it that fails on the reply is a no.
+- wrong: everything else, also what cannot be read as the type, and what can be proven neither right nor wrong.
+
+Strict and lenient chains read strictly and leniently. A chain that a format names verbatim (compat of xml) reads
+nothing: the extracted text is compared as a string with the wrapped canonical text (correct), then with the wrapped
+skip token (skipped), else it is wrong; so is a reply that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+
+from dia_language.answers import Mode, Undecided, Unreadable, answer_type
+from dia_language.answers.base import CHARACTERS, AnswerType
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
+from dia_language.expressions.budgets import reset
+from dia_language.numbers.values import Value, decode
+from dia_runtime.formats import FORMATS
+
+Verdict: TypeAlias = Literal["correct", "skipped", "wrong", "unparsed", "error"]
+Condition: TypeAlias = Callable[[Value], bool]
+Share: TypeAlias = Callable[[Value], Fraction]
+
+CORRECT: Final = "correct"
+SKIPPED: Final = "skipped"
+WRONG: Final = "wrong"
+UNPARSED: Final = "unparsed"
+ERROR: Final = "error"
+VERDICTS: Final[tuple[Verdict, ...]] = (CORRECT, SKIPPED, WRONG, UNPARSED, ERROR)
+
+NO_FLAGS: Final[frozenset[str]] = frozenset()
+SKIP_MALFORMED: Final = frozenset({"skip_malformed"})
+UNDECIDED: Final = frozenset({"undecided"})
+
+
+class Grade(NamedTuple):
+    """A verdict, the text that it rests on, the step that extracted it, flags, and the share of full marks.
+
+    The flag `skip_malformed`: the skip token stands in the reply, but neither skips nor makes a right answer. The
+    flag `undecided`: the verdict is wrong because it could be proven neither that the reply is right nor that it is
+    not. The share, from 0 to 1, is that of an answer which declares one, for replies that are read; a reply that
+    cannot be read as the type, or fails its evaluation, has 0.
+    """
+
+    verdict: Verdict
+    extracted: str | None
+    step: str | None
+    flags: frozenset[str] = NO_FLAGS
+    share: Fraction | None = None
+
+
+class Grader:
+    """Grades replies to the instances of one template, by one chain of an answer format."""
+
+    def __init__(
+        self,
+        comparison: Mapping[str, Any],
+        format: Mapping[str, Any],
+        chain: str = "strict",
+        answer: AnswerType | None = None,
+    ) -> None:
+        """Raises DiaError for a format, chain or comparison that this version does not know.
+
+        `answer` is the comparison's own type where the caller has it already.
+        """
+        self.form = _known(format.get("kind"), FORMATS, "answer format")
+        if found := self.form.faults(format):
+            raise DiaError(Diagnostic("E821", visible(found[0]), None, None), 3)
+        self.steps = _known(chain, self.form.chains, "chain of extraction")
+        self.format, self.chain = format, chain
+        self.is_verbatim = chain in self.form.verbatim
+        self.mode: Mode = "lenient" if chain == "lenient" else "strict"
+        self.skip: str = format.get("skip") or ""
+        self.has_condition, self.has_share = "accept_if" in comparison, "share" in comparison
+        self.answer = answer or typed(comparison)
+        self.held: Value = object()  # the truth that was last found to be of the answer's type
+
+    def grade(
+        self,
+        truth: Value,
+        accept: Sequence[Value],
+        text: str,
+        reply: str | None,
+        accept_if: Condition | None = None,
+        share: Share | None = None,
+    ) -> Grade:
+        """The grade of a reply to the instance with this truth, these accepted forms and this canonical text.
+
+        `accept_if` and `share` are those of an answer whose comparison has them; each is called with the typed reply.
+        """
+        reset()  # what a grading may take does not depend on those before it
+        if reply is None:
+            return Grade(WRONG if self.is_verbatim else ERROR, None, None)
+        found, step = self.form.extract(reply, self.format, self.chain)
+        part, flags = None, NO_FLAGS
+        if found is None:
+            verdict: Verdict = UNPARSED
+        elif self.is_verbatim:
+            verdict = self._compared(found, text)
+        elif found.strip() == self.skip and self.skip:
+            verdict = SKIPPED
+        else:
+            value = self._value(found.strip())
+            part = self._share(share, value) if self.has_share else None
+            verdict, flags = self._judged(value, truth, accept, accept_if)
+        if verdict not in SETTLED and self.skip and self.skip in reply:
+            flags = flags | SKIP_MALFORMED
+        return Grade(verdict, found, step, flags, part)
+
+    def _compared(self, found: str, text: str) -> Verdict:
+        if found == self.form.wrap(text, self.format):
+            return CORRECT
+        return SKIPPED if self.skip and found == self.form.wrap(self.skip, self.format) else WRONG
+
+    def _value(self, found: str) -> Value | None:
+        """The typed value of an answer's text, which is never None; None where it is none of the type."""
+        try:
+            return self.answer.read(found, self.mode) if len(found) <= CHARACTERS else None
+        except Unreadable:
+            return None
+
+    def _judged(
+        self, value: Value | None, truth: Value, accept: Sequence[Value], accept_if: Condition | None
+    ) -> tuple[Verdict, frozenset[str]]:
+        """The verdict on a read answer, and its flags."""
+        if value is None:
+            return WRONG, NO_FLAGS
+        if self.has_condition:
+            return CORRECT if _holds(accept_if, value) else WRONG, NO_FLAGS
+        flags = NO_FLAGS
+        for form in (truth, *accept):
+            try:
+                if self._equals(value, form):
+                    return CORRECT, NO_FLAGS
+            except Undecided:
+                flags = UNDECIDED
+        return WRONG, flags
+
+    def _share(self, share: Share | None, value: Value | None) -> Fraction:
+        """The share of full marks, where the answer declares one."""
+        if share is None:
+            raise ValueError("the comparison has a `share`: give the function that it stands for")
+        try:
+            return Fraction(0) if value is None else share(value)
+        except (LanguageError, DiaError):
+            return Fraction(0)
+
+    def _equals(self, value: Value, form: Value) -> bool:
+        if form is not self.held and not self.answer.holds(form):
+            message = "a stored truth or accepted form is of another type than its comparison"
+            raise DiaError(Diagnostic("E822", message), 3)
+        self.held = form
+        return self.answer.equal(value, form)
+
+
+def typed(comparison: Mapping[str, Any]) -> AnswerType:
+    """The answer type of a stored comparison. Raises DiaError (exit 3) for one that is none."""
+    try:
+        return answer_type(comparison)
+    except LanguageError as error:
+        raise DiaError(Diagnostic("E822", visible(error.message), None, error.help), 3) from None
+
+
+_Held = TypeVar("_Held")
+SETTLED = frozenset({CORRECT, SKIPPED})
+
+
+def grade(
+    answer: Mapping[str, Any],
+    reply: str | None,
+    format: Mapping[str, Any],
+    chain: str = "strict",
+    accept_if: Condition | None = None,
+    share: Share | None = None,
+) -> Grade:
+    """The grade of a reply to the question with this answer record and this answer format.
+
+    The record's own condition and share are used where it has them, unless they are given. Raises DiaError for a
+    record, format or chain that this version cannot grade by.
+
+    >>> record = {"answer": 12, "accept": [], "text": "12", "comparison": {"type": "integer"}}
+    >>> grade(record, "<xml> 12 </xml>", {"kind": "xml", "skip": "I-DO-NOT-KNOW"}).verdict
+    'correct'
+    """
+    comparison = answer["comparison"]
+    grader = Grader(comparison, format, chain)
+    if grader.has_condition and accept_if is None:
+        from dia_language.stored.stored_conditions import condition
+
+        accept_if = condition(comparison["accept_if"])
+    if grader.has_share and share is None:
+        from dia_language.stored.stored_conditions import share as stored_share
+
+        share = stored_share(comparison["share"])
+    try:
+        truth, accept = decode(answer["answer"]), [decode(form) for form in answer.get("accept", ())]
+    except ValueError:
+        raise DiaError(Diagnostic("E822", "an answer record holds no stored value"), 3) from None
+    return grader.grade(truth, accept, answer["text"], reply, accept_if, share)
+
+
+def _known(name: Any, table: Mapping[str, _Held], what: str) -> _Held:
+    if isinstance(name, str) and name in table:
+        return table[name]
+    shown = visible(str(name)[:60])
+    help = did_you_mean(shown, table) or f"there are {', '.join(table)}"
+    raise DiaError(Diagnostic("E821", f"no {what} is called `{shown}`", None, help))
+
+
+def _holds(accept_if: Condition | None, value: Value) -> bool:
+    if accept_if is None:
+        raise ValueError("the comparison has an `accept_if`: give the condition that it stands for")
+    try:
+        return accept_if(value)
+    except (LanguageError, DiaError):
+        return False

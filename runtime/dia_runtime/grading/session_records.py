@@ -1,0 +1,232 @@
+"""The sessions of a question's record, read into what is asked: sessions, their turns, their texts.
+
+A text is frozen, or frozen once an item of the innermost list, or stored code that reads replies. A list is frozen or
+stored code. Bundles come from strangers, so that every part is looked at before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from dia_language.numbers.values import decode
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.formats import replies as reply_formats
+
+Record: TypeAlias = Mapping[str, Any]
+Code: TypeAlias = Record
+Texts: TypeAlias = "str | tuple[str, ...] | Code"
+Items: TypeAlias = "list[Any] | Code"
+
+SUBJECT = "subject"
+MOST_SESSIONS, MOST_TURNS = 100, 100
+LIMIT = 20_000
+MARK = b'"sessions"'
+# What a session may set for itself; where requests go, and with which key, is the command line's alone.
+SETTINGS = {
+    **dict.fromkeys(("temperature", "top_p", "presence_penalty", "frequency_penalty"), "number"),
+    **dict.fromkeys(("max_tokens", "seed"), "integer"),
+    "stop": "texts",
+    "reasoning_effort": "text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """A turn: what is said to the model, how its reply begins, and how the reply is read."""
+
+    user: Texts | None = None
+    assistant: Texts | None = None
+    reply: str | None = None
+    format: Record | None = None
+    limit: int = LIMIT
+    when: Code | None = None
+    over: Items | None = None
+    variable: str | None = None
+    until: Code | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """A session: who is asked what, after which others, and for which items."""
+
+    name: str
+    turns: tuple[TurnRecord, ...]
+    role: str = SUBJECT
+    needs: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    system: Texts | None = None
+    when: Code | None = None
+    over: Items | None = None
+    variable: str | None = None
+    keys: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the questions of a bundle need: the roles of their sessions, and whether there are only sessions."""
+
+    roles: frozenset[str] = frozenset()
+    has_sessions: bool = False
+    has_others: bool = True
+
+
+def parts_of(bundle: Bundle) -> Parts:
+    """Who takes part in the sessions of a bundle; one without sessions is not read, only looked through."""
+    if not any(MARK in piece for name in bundle.names("questions") for piece in _overlapping(bundle, name)):
+        return Parts()
+    roles: set[str] = set()
+    talks = others = 0
+    for question in bundle.questions():
+        talks, others = talks + ("sessions" in question), others + ("sessions" not in question)
+        roles |= set(roles_in(question.get("sessions")))
+    return Parts(frozenset(roles), talks > 0, others > 0)
+
+
+def _overlapping(bundle: Bundle, name: str) -> Iterator[bytes]:
+    """The pieces of a file, each behind the end of the one before, so that no mark is cut in two."""
+    end = b""
+    for piece in bundle.pieces(name):
+        yield end + piece
+        end = piece[-len(MARK) :]
+
+
+def roles_in(sessions: Any) -> Iterator[str]:
+    """The role of every session of a record, whatever its shape."""
+    return (role for role, _ in _with_roles(sessions))
+
+
+def roles_with_prefill(sessions: Any) -> Iterator[str]:
+    """The roles for which a reply is begun."""
+    for role, session in _with_roles(sessions):
+        turns = session.get("turns")
+        if isinstance(turns, list) and any(isinstance(turn, Mapping) and "assistant" in turn for turn in turns):
+            yield role
+
+
+def _with_roles(sessions: Any) -> Iterator[tuple[str, Record]]:
+    for session in sessions if isinstance(sessions, list) else ():
+        if isinstance(session, Mapping):
+            role = session.get("role", SUBJECT)
+            yield (role if isinstance(role, str) else SUBJECT), session
+
+
+def sessions_of(question: Record) -> list[SessionRecord]:
+    """The sessions of a question, each after those that it needs. Raises ValueError for what is none."""
+    held = question.get("sessions")
+    if not isinstance(held, list) or not 1 <= len(held) <= MOST_SESSIONS:
+        raise ValueError(f"`sessions` is a list of 1 to {MOST_SESSIONS}")
+    try:
+        sessions = [_session(entry) for entry in held]
+    except (KeyError, TypeError, AttributeError):
+        raise ValueError("a session has no right shape") from None
+    known: set[str] = set()
+    for session in sessions:
+        if session.name in known or not known.issuperset(session.needs):
+            raise ValueError(f"the session `{session.name}` is there twice, or stands before one that it needs")
+        known.add(session.name)
+    names = [turn.reply for session in sessions for turn in session.turns if turn.reply is not None]
+    if len(set(names)) < len(names):
+        raise ValueError("two replies have the same name")
+    return sessions
+
+
+def _session(held: Record) -> SessionRecord:
+    turns, over, share = _list(held["turns"]), _items(held.get("over")), held.get("share")
+    if not 1 <= len(turns) <= MOST_TURNS:
+        raise ValueError(f"a session has 1 to {MOST_TURNS} turns")
+    return SessionRecord(
+        _text(held["name"]),
+        tuple(_turn(turn) for turn in turns),
+        _text(held.get("role", SUBJECT)),
+        tuple(map(_text, _list(held.get("needs", [])))),
+        _settings(held.get("settings", {})),
+        _texts(held.get("system")),
+        _code(held.get("when")),
+        over,
+        _variable(held),
+        None if share is None else tuple(map(_text, _list(share["keys"]))),
+    )
+
+
+def _turn(held: Record) -> TurnRecord:
+    reply, user, assistant = held.get("reply"), _texts(held.get("user")), _texts(held.get("assistant"))
+    if user is None and assistant is None:
+        raise ValueError("a turn says nothing")
+    named: dict[str, Any] = {}
+    if reply is not None:
+        limit, format = reply.get("limit", LIMIT), reply.get("format", {"kind": "text"})
+        if type(limit) is not int or limit < 0 or not isinstance(format, Mapping):
+            raise ValueError("a reply has no right shape")
+        if found := reply_formats.faults(format):
+            raise ValueError(found[0])
+        named = {"reply": _text(reply["name"]), "format": format, "limit": limit}
+    when, until = _code(held.get("when")), _code(held.get("until"))
+    return TurnRecord(
+        user, assistant, when=when, over=_items(held.get("over")), variable=_variable(held), until=until, **named
+    )
+
+
+def _variable(held: Record) -> str | None:
+    return None if held.get("as") is None else _text(held["as"])
+
+
+def _texts(held: Any) -> Texts | None:
+    if held is None or isinstance(held, str):
+        return held
+    if "each" not in held:
+        return _code(held)
+    if not all(isinstance(text, str) for text in _list(held["each"])):
+        raise ValueError("a text is something else")
+    return tuple(held["each"])
+
+
+def _items(held: Any) -> Items | None:
+    """A list as it is stored, once it is sure that it is one; or stored code."""
+    if not isinstance(held, list):
+        return _code(held)
+    for value in held:
+        decode(value)
+    return held
+
+
+def _code(held: Any) -> Code | None:
+    if held is not None and not isinstance(held, Mapping):
+        raise ValueError("stored code has no right shape")
+    replies = [] if held is None else _list(held.get("replies", []))
+    if not all(isinstance(name, str) for name in replies):
+        raise ValueError("stored code has no right shape")
+    return held
+
+
+def _settings(held: Any) -> Mapping[str, Any]:
+    for name in held:
+        if name not in SETTINGS:
+            raise ValueError(f"a session cannot set `{str(name)[:60]}`")
+        if not _is_a(SETTINGS[name], decode(held[name])):
+            raise ValueError(f"the setting `{name}` has no right shape")
+    return dict(held)
+
+
+def _is_a(kind: str, value: Any) -> bool:
+    """Whether a setting is of its kind."""
+    if kind == "text":
+        return isinstance(value, str)
+    if kind == "texts":
+        return isinstance(value, list) and all(isinstance(text, str) for text in value)
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return is_integer or (kind == "number" and isinstance(value, Fraction))
+
+
+def _list(held: Any) -> Sequence[Any]:
+    if not isinstance(held, list):
+        raise ValueError("a list is something else")
+    return held
+
+
+def _text(held: Any) -> str:
+    if not isinstance(held, str) or not held:
+        raise ValueError("a name or a text is something else")
+    return held

@@ -1,0 +1,327 @@
+"""The stored truth of a session question, evaluated on its replies.
+
+What a reply is, a stranger decides, and so does what is stored in a stranger's bundle: all of it is evaluated in a
+worker that can be killed (`weighed` is its task).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from json import dumps, loads
+from typing import Any
+
+from dia_language.diagnostics import DiaError, LanguageError
+from dia_language.expressions.operators import truth as is_true
+from dia_language.numbers.values import Value
+from dia_language.stored.replies import UNSET, Said, Unset
+from dia_language.stored.stored_code import Code, code_of
+from dia_runtime.grading.sessions.outcome import ABSENT, BROKEN, UNREAD, VALID, Decision, Order, Outcome
+
+Stored = Mapping[str, Any]
+Scope = Mapping[str, Any]
+SHAPE = "E822"  # the code of stored things that are none
+LONGEST_LIST = 10_000
+# How large a label, or the text of a figure, may be
+LONGEST = 10_000
+INFINITE = (1, 0)  # the key of what cannot be compared: behind all others
+
+
+def weighed(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Iterator[Outcome]:
+    """The outcome, as the one item of a worker's task. Raises LanguageError for what is no stored truth."""
+    try:
+        found = weigh(stored, scope, recorded)
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError):
+        raise LanguageError("a stored truth of no right shape", code=SHAPE) from None
+    yield found
+
+
+def weigh(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Outcome:
+    """The outcome of a stored truth on replies; `recorded` has what a log tells in their place ({"order": [...]})."""
+    kind = next((name for name in KINDS if name in stored["truth"]), None)
+    if kind is None:
+        raise LanguageError("a stored truth of no kind", code=SHAPE)
+    found = KINDS[kind](stored["truth"][kind], scope, recorded or {})
+    figures = _figures(stored.get("figures", {}), scope, found)
+    return replace(found, kind=kind, figures=figures, has_come=_has_come(found, stored, scope))
+
+
+class Failed(Exception):
+    """What keeps a truth from being known: a state and the reply that it is about."""
+
+    def __init__(self, state: str, name: str | None) -> None:
+        super().__init__(state, name)
+        self.state, self.name = state, name
+
+
+def _value(stored: Stored, scope: Scope) -> Value:
+    """The value of stored code on the replies. Raises Failed."""
+    try:
+        return _code(dumps(stored, sort_keys=True)).evaluate(scope)
+    except Unset as missing:
+        raise Failed(UNREAD if _came(scope.get(missing.name)) else ABSENT, missing.name) from None
+    except DiaError as error:
+        # Nothing that a reply can bring about: what is stored is no code.
+        if any(entry.code.startswith(("E3", SHAPE)) for entry in error.diagnostics):
+            raise TypeError("a stored truth that cannot be compiled") from None
+        raise Failed(BROKEN, None) from None
+    except LanguageError:
+        raise Failed(BROKEN, None) from None
+
+
+@lru_cache(maxsize=256)
+def _code(text: str) -> Code:
+    return code_of(loads(text))
+
+
+def _came(found: Any) -> bool:
+    """Whether all replies of a name came, readable or not."""
+    if isinstance(found, list):
+        return all(map(_came, found))
+    return isinstance(found, Said) and found.has_come
+
+
+def _is_true(stored: Stored, scope: Scope) -> bool:
+    try:
+        return is_true(_value(stored, scope))
+    except LanguageError:
+        raise Failed(BROKEN, None) from None
+
+
+def _lost(failed: Failed, **more: Any) -> Outcome:
+    """The outcome where the truth cannot be known: nothing could be read, or what was read makes no sense."""
+    return Outcome("wrong" if failed.state == BROKEN else "unparsed", failed.state, failed.name, **more)
+
+
+# grade
+
+
+def _grade(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
+    try:
+        if "skipped" in stored and _is_true(stored["skipped"], scope):
+            return Outcome("skipped")
+        verdict = "correct" if _is_true(stored["correct"], scope) else "wrong"
+        return Outcome(verdict, share=_share(stored, scope))
+    except Failed as failed:
+        return _lost(failed, share=Fraction(0) if "share" in stored else None)
+
+
+def _share(stored: Stored, scope: Scope) -> Fraction | None:
+    if "share" not in stored:
+        return None
+    value = _value(stored["share"], scope)
+    is_number = isinstance(value, int | Fraction) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= 1:
+        raise Failed(BROKEN, None)
+    return Fraction(value)
+
+
+# decisions
+
+
+def _decisions(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
+    """Each decision by itself: one that cannot be known leaves the others as they are."""
+    try:
+        scopes = _each(stored, scope)
+    except Failed as failed:
+        return _lost(failed, share=Fraction(0))
+    positive = stored["positive"]["value"]
+    first: Failed | None = None
+    decisions = []
+    for inner in scopes:
+        sides: list[bool | None] = []
+        for name in ("predicted", "actual"):
+            try:
+                sides.append(_is_true(stored[name], inner) == positive)
+            except Failed as failed:
+                first = first or (Failed(ABSENT, recorded["failed"]) if "failed" in recorded else failed)
+                sides.append(None)
+        decisions.append(Decision(*sides))
+    agreeing = sum(decision.is_known and decision.predicted == decision.actual for decision in decisions)
+    share = Fraction(agreeing, len(decisions)) if decisions else Fraction(0)
+    if first is not None:
+        return _lost(first, share=share, decisions=tuple(decisions))
+    return Outcome("correct" if share == 1 else "wrong", share=share, decisions=tuple(decisions))
+
+
+def _each(stored: Stored, scope: Scope) -> list[Scope]:
+    """A scope for every element that the truth goes over. Raises Failed."""
+    if "over" not in stored:
+        return [scope]
+    over = stored["over"]
+    if not isinstance(over, Mapping | list):
+        raise TypeError("a truth goes over a list, or over what code gives")
+    items = _value(over, scope) if isinstance(over, Mapping) else _code(dumps(_listed(over))).evaluate({})
+    if not isinstance(items, list) or len(items) > LONGEST_LIST:
+        raise Failed(BROKEN, None)
+    name = stored.get("as", "it")
+    return [{**scope, "index": at, name: item} for at, item in enumerate(items)]
+
+
+def _listed(items: Sequence[Any]) -> Stored:
+    """A static list as code, so that symbolic values in it are decoded as others are."""
+    return {"expression": "items", "names": {"items": items}}
+
+
+# rankings
+
+
+def _ranking(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
+    zero = Fraction(0)
+    try:
+        scopes = _each(stored, scope)
+        labels = [_label(stored["label"], inner) for inner in scopes]
+        actual = _actual(stored, scopes, labels, recorded)
+    except Failed as failed:
+        return _lost(failed, share=zero)
+    try:
+        predicted = _labels(_value(stored["predicted"], scope))
+    except Failed as failed:
+        return _lost(failed, share=zero, order=Order(None, tuple(labels[at] for at in actual[0]), None, 0))
+    order = tuple(labels[at] for at in actual[0])
+    if sorted(predicted) != sorted(labels):
+        return _lost(Failed(UNREAD, _reply_of(stored["predicted"])), share=zero, order=Order(predicted, order, None, 0))
+    score, pairs = _pair_score(predicted, labels, actual, stored.get("ties", "label_order"))
+    outcome = Order(predicted, order, score, pairs)
+    return Outcome("correct" if score == 1 else "wrong", share=score, order=outcome)
+
+
+def _reply_of(stored: Stored) -> str | None:
+    return next(iter(stored.get("replies", ())), None)
+
+
+def _label(stored: Stored, scope: Scope) -> str:
+    value = _value(stored, scope)
+    if not isinstance(value, str) or len(value) > LONGEST:
+        raise Failed(BROKEN, None)
+    return value
+
+
+def _labels(value: Value) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > LONGEST_LIST or not all(isinstance(one, str) for one in value):
+        raise Failed(BROKEN, None)
+    return tuple(value)
+
+
+Actual = tuple[list[int], list[tuple[Any, ...]]]
+
+
+def _actual(stored: Stored, scopes: Sequence[Scope], labels: Sequence[str], recorded: Stored) -> Actual:
+    """The places of the items in their true order, and the key of each: of equal ones the first label comes first.
+
+    A key that needs a reply which is not there is behind all others. Raises Failed where a log tells no order either.
+    """
+    order = recorded.get("order")
+    if isinstance(order, list) and sorted(order) == sorted(labels):
+        places = [labels.index(label) for label in order]
+        return places, [(place,) for _, place in sorted((at, rank) for rank, at in enumerate(places))]
+    keys = [tuple(_key(part, inner) for part in stored["keys"]) for inner in scopes]
+    if scopes and all(part == INFINITE for key in keys for part in key):
+        raise Failed(ABSENT, _reply_of(stored["keys"][0]))
+    try:
+        return sorted(range(len(keys)), key=lambda at: keys[at]), keys
+    except TypeError:
+        raise Failed(BROKEN, None) from None
+
+
+def _key(stored: Stored, scope: Scope) -> tuple[Any, ...]:
+    try:
+        value = _value(stored, scope)
+    except Failed as failed:
+        if failed.state == BROKEN:
+            raise
+        return INFINITE
+    if isinstance(value, int | Fraction | str):
+        return 0, value
+    if value is None:  # a fact that the endpoint did not tell
+        return INFINITE
+    raise Failed(BROKEN, None)
+
+
+def _pair_score(
+    predicted: Sequence[str], labels: Sequence[str], actual: Actual, ties: str
+) -> tuple[Fraction | None, int]:
+    """The share of pairs that are ranked as they are, and how many pairs count; None where none does.
+
+    Items with equal keys stand in the order of their labels, or count half, or not at all.
+    """
+    order, keys = actual
+    rank = {label: at for at, label in enumerate(predicted)}
+    total, pairs = Fraction(0), 0
+    for first, second in combinations(order, 2):
+        if keys[first] == keys[second] and ties != "label_order":
+            total += Fraction(1, 2) if ties == "half" else 0
+            pairs += ties == "half"
+            continue
+        total += rank[labels[first]] < rank[labels[second]]
+        pairs += 1
+    return (total / pairs if pairs else None), pairs
+
+
+# figures
+
+
+def _figures(stored: Stored, scope: Scope, outcome: Outcome) -> dict[str, Value]:
+    """Declared figure -> its value in this question, UNSET where it cannot be known.
+
+    Those are left out in which the question does not count, or of which that cannot be known.
+    """
+    found: dict[str, Value] = {}
+    for name, figure in stored.items():
+        try:
+            is_decided = outcome.verdict in ("correct", "wrong") or figure.get("over") != "decided"
+            if not is_decided or ("where" in figure and not _is_true(figure["where"], scope)):
+                continue
+        except Failed:
+            continue
+        try:
+            found[name] = _plain(_value(figure["value"], scope))
+        except Failed:
+            found[name] = UNSET
+    return found
+
+
+def _plain(value: Value) -> Value:
+    """The value of a figure: a number, a truth value, text, or a list of these. Raises Failed."""
+    if isinstance(value, list) and len(value) <= LONGEST_LIST:
+        return [_plain(one) for one in value]
+    if value is None or isinstance(value, bool | int | Fraction):
+        return value
+    if isinstance(value, str) and len(value) <= LONGEST:
+        return value
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise Failed(BROKEN, None) from None
+    if not math.isfinite(number):
+        raise Failed(BROKEN, None)
+    return Fraction(number)
+
+
+def _has_come(outcome: Outcome, stored: Stored, scope: Scope) -> bool:
+    """Whether every reply that the truth names came."""
+    if outcome.state in (VALID, BROKEN):
+        return True
+    return all(_came(scope.get(name)) for name in _named(stored["truth"]))
+
+
+def _named(part: Any) -> Iterator[str]:
+    """The replies that stored code within a truth names."""
+    if isinstance(part, Mapping):
+        yield from part.get("replies", ()) if isinstance(part.get("replies"), list) else ()
+        for held in part.values():
+            yield from _named(held)
+    elif isinstance(part, list):
+        for held in part:
+            yield from _named(held)
+
+
+KINDS: dict[str, Callable[[Stored, Scope, Stored], Outcome]] = {
+    "grade": _grade,
+    "decisions": _decisions,
+    "ranking": _ranking,
+}

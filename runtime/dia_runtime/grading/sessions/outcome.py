@@ -1,0 +1,66 @@
+"""What a session question comes to: a verdict, what the verdict rests on, and whether all of it could be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dia_language.numbers.values import Value
+
+# What became of a question: all that its truth needs was read; a reply came and could not be read; one never came;
+# an expression of the truth failed on the replies.
+VALID, UNREAD, ABSENT, BROKEN = "valid", "unread", "absent", "broken"
+STATES = (VALID, UNREAD, ABSENT, BROKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A foretold and an actual outcome, each None where it is not known: whether it is the positive one."""
+
+    predicted: bool | None
+    actual: bool | None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether both sides are."""
+        return self.predicted is not None and self.actual is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The labels as they were ranked and as they are, None where not known, and the share of pairs in right order.
+
+    The share is None for what is no ranking of the labels; `pairs` are those that count.
+    """
+
+    predicted: tuple[str, ...] | None
+    actual: tuple[str, ...] | None
+    score: Fraction | None
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A verdict with its share of full marks, and all that figures are made of.
+
+    `state` is one of STATES, `missing` the reply that it is about; `has_come` says whether the reply to every turn that
+    the truth needs came, readable or not. `is_recorded`: it rests on values that a log gave without their texts;
+    `mismatches` counts values that a log gave with texts that are read otherwise.
+    """
+
+    verdict: str
+    state: str = VALID
+    missing: str | None = None
+    has_come: bool = True
+    share: Fraction | None = None
+    kind: str = "grade"
+    decisions: tuple[Decision, ...] = ()
+    order: Order | None = None
+    figures: Mapping[str, Value] = field(default_factory=dict)
+    flags: frozenset[str] = frozenset()
+    steps: Mapping[str, Any] = field(default_factory=dict)
+    tokens: int | None = None
+    is_recorded: bool = False
+    mismatches: int = 0

@@ -1,0 +1,219 @@
+"""Figures as published studies computed them, beside ours and under the names that their recordings use.
+
+The Self-Execution Benchmark's four experiments (https://arxiv.org/abs/2508.12277). What it prints as accuracy has a
+denominator of its own in each experiment; every one of them is given here, so that a printed figure can be found again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from dia_language.numbers.values import Value
+from dia_language.stored.replies import UNSET
+from dia_runtime.grading.sessions.outcome import Outcome
+from dia_runtime.grading.sessions.tally import Counts, counted
+
+
+class Pair(NamedTuple):
+    """A question's outcome by our truth, and by that of the study, which takes what its log recorded."""
+
+    ours: Outcome
+    published: Outcome
+
+
+Study = Callable[[Sequence[Pair]], dict[str, Any]]
+
+
+def association(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Experiment 1: pooled over the keys that the model wrote, and over the options by two denominators."""
+    written = _pooled(pair.published for pair in pairs)
+    options = [counted(pair.ours) for pair in pairs]
+    here = [held for held in options if held.has_come]
+    agreeing = sum(held.agreeing for held in options)
+    return {
+        "TP": written.tp,
+        "FP": written.fp,
+        "TN": written.tn,
+        "FN": written.fn,
+        "rows": sum(pair.published.has_come for pair in pairs),
+        "accuracy": _ratio(written.agreeing, written.known),
+        "recall": _ratio(written.tp, written.tp + written.fn),
+        "precision": _ratio(written.tp, written.tp + written.fp),
+        "f1": _ratio(2 * written.tp, 2 * written.tp + written.fp + written.fn),
+        "positive_rate": _ratio(written.tp + written.fp, written.known),
+        "always_false_baseline": _ratio(written.fp + written.tn, written.known),
+        "option_level_accuracy_all_1786": _ratio(agreeing, _units(options)),
+        "option_level_accuracy_answered_targets": _ratio(sum(held.agreeing for held in here), _units(here)),
+    }
+
+
+def restriction(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Experiment 2: over all prompts and over the valid rows, and the two denominators of over-niceness.
+
+    The study's own takes as errors all prompts that are not consistent and were not counted as a failure.
+    """
+    held = _pooled(pair.published for pair in pairs)
+    lost = Counter(pair.published.missing for pair in pairs if not _is_known(pair.published))
+    failures = {name: lost[reply] for name, reply in (("provision", "forecast"), ("verification", "verdict"))}
+    formula = _ratio(held.fn, len(pairs) - held.agreeing - sum(failures.values()))
+    return {
+        "AA_TP": held.tp,
+        "AB_FP": held.fp,
+        "BA_FN": held.fn,
+        "BB_TN": held.tn,
+        "n_prompts": len(pairs),
+        "valid_rows": held.known,
+        "other_label_rows": sum(pair.published.state == "unread" for pair in pairs),
+        "consistent": held.agreeing,
+        "accuracy_all_450": _ratio(held.agreeing, len(pairs)),
+        "accuracy_valid_only": _ratio(held.agreeing, held.known),
+        "provision_failure": failures["provision"],
+        "verification_failure": failures["verification"],
+        "unaccounted_missing": len(pairs) - held.known - sum(failures.values()),
+        "overniceness_definition_FN/(FN+FP)": _ratio(held.fn, held.fn + held.fp),
+        "overniceness_repo": formula,
+        "repo_formula": formula,
+        "reextraction_mismatches": sum(pair.published.mismatches for pair in pairs),
+    }
+
+
+def difficulty(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Experiment 3: rankings of the right length are valid, also with labels that there are not; those score zero."""
+    scores, exact = _ranked(pair.published for pair in pairs)
+    by_parser, _ = _ranked(pair.ours for pair in pairs)
+    return {
+        "groups": len(pairs),
+        "valid_rankings": len(scores),
+        "mean_score_valid_only(paper accuracy)": _mean(scores),
+        "strict_invalid_is_zero": _ratio(sum(scores), len(pairs)),
+        "repo_adjusted(mean/valid_rate)": _ratio(sum(scores) * len(pairs), len(scores) ** 2),
+        "exact_order_rate_valid": _ratio(exact, len(scores)),
+        "json_parser_only_valid": len(by_parser),
+        "json_parser_only_mean": _mean(by_parser),
+        **_single(pairs),
+    }
+
+
+SINGLE = "letter"  # the reply to one question by itself
+
+
+def _single(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """How the questions were answered by themselves; nothing where a log does not hold their replies."""
+    right = [bool(one) for pair in pairs for one in _listed(pair.published.figures.get("right"))]
+    steps = [step for pair in pairs for step in _listed(pair.published.steps.get(SINGLE))]
+    untold = [one is None for pair in pairs for one in _listed(pair.published.figures.get("effort"))]
+    read = [is_right and step != "first" for is_right, step in zip(right, steps, strict=False)]
+    names = ("answered", "correct", "accuracy", "accuracy_without_first_letter_fallback")
+    if not right:
+        return {**{f"individual_{name}": None for name in names}, "missing_token_counts": None}
+    return {
+        "individual_answered": len(right),
+        "individual_correct": sum(right),
+        "individual_accuracy": sum(right) / len(right),
+        "individual_accuracy_without_first_letter_fallback": sum(read) / len(right),
+        "missing_token_counts": sum(untold),
+    }
+
+
+def self_made(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Experiment 4: one question with the model's own key and its own answer to it."""
+    figures: Mapping[str, Value] = pairs[0].published.figures if pairs else {}
+    found = {name: figures.get(name) for name in ("key_raw", "key_normalised", "self_answer", "self_correct")}
+    return {name: None if value is UNSET else value for name, value in found.items()}
+
+
+STUDIES: dict[str, Study] = {
+    "self-execution-1": association,
+    "self-execution-2": restriction,
+    "self-execution-3": difficulty,
+    "self-execution-4": self_made,
+}
+# The figure of each that the study prints as its accuracy; the mean of the first three is its composite score.
+PRINTED = {
+    "self-execution-1": "accuracy",
+    "self-execution-2": "accuracy_all_450",
+    "self-execution-3": "mean_score_valid_only(paper accuracy)",
+}
+
+# What each of them counts: the keys that the model wrote, all prompts, the rankings of the right length.
+COUNTED = {"self-execution-1": "written", "self-execution-2": "all", "self-execution-3": "valid"}
+# Further figures that the study prints.
+FURTHER = {
+    "self-execution-1": ("recall", "precision", "positive_rate"),
+    "self-execution-2": ("overniceness_repo",),
+    "self-execution-3": ("repo_adjusted(mean/valid_rate)", "individual_accuracy"),
+    "composite": ("accuracy",),
+}
+
+
+def printed(study: str) -> tuple[str, ...]:
+    """The figures that a study prints, its accuracy first."""
+    return (*([PRINTED[study]] if study in PRINTED else ()), *FURTHER.get(study, ()))
+
+
+def of_paper(study: str | None, found: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The figure that the study prints as its accuracy, with what it counts; None where it prints none."""
+    if study not in PRINTED or study not in found:
+        return None
+    figure = PRINTED[study]
+    return {"study": study, "figure": figure, "over": COUNTED[study], "value": found[study][figure]}
+
+
+def published(studied: Mapping[str | None, Sequence[Pair]]) -> dict[str, Any]:
+    """Study -> its figures; and its composite score, where all experiments of it that have an accuracy are there."""
+    found = {name: STUDIES[name](pairs) for name, pairs in studied.items() if name in STUDIES}
+    means = [found[name][figure] for name, figure in PRINTED.items() if name in found]
+    if len(means) == len(PRINTED) and None not in means:
+        found["composite"] = {"accuracy": sum(means) / len(means)}
+    return found
+
+
+def _is_known(outcome: Outcome) -> bool:
+    return all(decision.is_known for decision in outcome.decisions) and bool(outcome.decisions)
+
+
+def _pooled(outcomes: Iterator[Outcome]) -> Counts:
+    """The decisions of all questions as those of one."""
+    every = list(map(counted, outcomes))
+    tp, fp, fn, tn, unknown = (sum(held[at] for held in every) for at in range(5))
+    return Counts(tp, fp, fn, tn, unknown, True)
+
+
+def _units(options: Sequence[Counts]) -> int:
+    return sum(held.known + held.unknown for held in options)
+
+
+def _ranked(outcomes: Iterator[Outcome]) -> tuple[list[float], int]:
+    """The share of pairs in the right order of every ranking of the right length, and how many are exact."""
+    scores, exact = [], 0
+    for outcome in outcomes:
+        order = outcome.order
+        if order is None or order.actual is None or order.predicted is None:
+            continue
+        if len(order.predicted) == len(order.actual):
+            scores.append(_pairs_in_order(order.predicted, order.actual))
+            exact += order.predicted == order.actual
+    return scores, exact
+
+
+def _pairs_in_order(predicted: Sequence[str], actual: Sequence[str]) -> float:
+    if set(predicted) != set(actual):
+        return 0.0
+    rank = {label: at for at, label in enumerate(predicted)}
+    held = [rank[first] < rank[second] for first, second in combinations(actual, 2)]
+    return sum(held) / len(held) if held else 0.0
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return _ratio(sum(values), len(values))
+
+
+def _ratio(top: float, bottom: float) -> float | None:
+    return top / bottom if bottom else None

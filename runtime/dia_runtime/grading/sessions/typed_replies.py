@@ -1,0 +1,111 @@
+"""A transcript to the replies that the expressions of a truth see, typed by a chain of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dia_language.numbers.values import decimal, decode
+from dia_language.stored.replies import UNSET, Said
+from dia_language.stored.stored_code import symbolic
+from dia_runtime.formats.replies import read_reply
+from dia_runtime.store.transcripts import SaidReply, SaidSession
+
+Stored = Mapping[str, Any]
+RECORDED = "recorded"  # the step of a value that a log gave without a text to read it from
+REFUSALS = {"content_filter": "refused", "over_context": "over_context"}
+SUBJECT = "subject"
+MOST_ITEMS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The replies of a transcript by their names, and what is told of how they came.
+
+    `scope` holds a Said under each name, or a list of them where it was asked for once an item; `steps` has the
+    deciding step of each in the same shape. `flags` are refusals, `tokens` those of the subject's replies together.
+    """
+
+    scope: Mapping[str, Any]
+    steps: Mapping[str, Any]
+    flags: frozenset[str]
+    tokens: int | None
+    is_recorded: bool
+    mismatches: int
+
+
+def heard(replies: Stored, sessions: Sequence[SaidSession], chain: str = "strict", is_logged: bool = False) -> Heard:
+    """The replies of a transcript. `replies` has the session and the format of each name.
+
+    Where `is_logged` the value that a log gave is taken before one that is read from the text. Raises ValueError for
+    replies at items without end, which a stranger may write.
+    """
+    found: dict[str, dict[tuple[int | None, int | None], SaidReply]] = {name: {} for name in replies}
+    for session in sessions:
+        for reply in session.replies:
+            if reply.name in found and replies[reply.name]["session"] == session.name:
+                found[reply.name][session.item, reply.item] = reply
+    scope, steps, recorded, mismatches = {}, {}, False, 0
+    for name, said in found.items():
+        format = replies[name]["format"]
+        read = {place: _read(reply, format, chain, is_logged) for place, reply in said.items()}
+        scope[name] = _shaped({place: entry for place, (entry, _) in read.items()}, Said())
+        steps[name] = _shaped({place: step for place, (_, step) in read.items()}, None)
+        recorded = recorded or any(step == RECORDED for _, step in read.values())
+        mismatches += sum(_differs(reply, format, chain) for reply in said.values()) if is_logged else 0
+    every = [reply for session in sessions for reply in session.replies]
+    flags = frozenset(REFUSALS[reply.finish_reason or ""] for reply in every if reply.finish_reason in REFUSALS)
+    return Heard(scope, steps, flags, _tokens(sessions), recorded, mismatches)
+
+
+def _read(reply: SaidReply, format: Stored, chain: str, is_logged: bool) -> tuple[Said, str]:
+    """The reply as expressions see it, and the step that read its value."""
+    seconds = None if reply.seconds is None else decimal(Fraction(reply.seconds))
+    value, step = UNSET, "none"
+    if reply.extracted is not None and (is_logged or reply.text is None):
+        value, step = decode(reply.extracted, symbolic), RECORDED
+    elif reply.text is not None:
+        read = read_reply(reply.text, format, chain)
+        value, step = (UNSET if read.value is None else read.value), read.step
+    return Said(value, reply.text, reply.tokens, seconds, reply.finish_reason), step
+
+
+def _differs(reply: SaidReply, format: Stored, chain: str) -> bool:
+    """Whether the text is read otherwise than the log says."""
+    if reply.text is None or reply.extracted is None:
+        return False
+    return bool(read_reply(reply.text, format, chain).value != decode(reply.extracted, symbolic))
+
+
+def _shaped(found: Mapping[tuple[int | None, int | None], Any], hole: Any) -> Any:
+    """One reply, or lists of them by the items of session and turn; what is not there is a hole."""
+    if not found or set(found) == {(None, None)}:
+        return next(iter(found.values()), hole)
+    if all(item is None for item, _ in found):
+        return _filled({turn: held for (_, turn), held in found.items()}, hole)
+    by_item: dict[Any, dict[Any, Any]] = {}
+    for (item, turn), held in found.items():
+        by_item.setdefault(item, {})[turn] = held
+    if sum(max((turn or 0 for turn in part), default=0) for part in by_item.values()) > MOST_ITEMS:
+        raise ValueError(f"it has more than {MOST_ITEMS} places for replies")
+    return _filled({item: _shaped({(None, turn): held for turn, held in part.items()}, hole)
+                    for item, part in by_item.items()}, hole)  # fmt: skip
+
+
+def _filled(found: Mapping[Any, Any], hole: Any) -> list[Any]:
+    places = [place for place in found if place is not None]
+    if max(places, default=0) > MOST_ITEMS:
+        raise ValueError(f"it has a reply at an item beyond {MOST_ITEMS}")
+    return [found.get(place, hole) for place in range(max(places, default=-1) + 1)]
+
+
+def _tokens(sessions: Iterable[SaidSession]) -> int | None:
+    known = [
+        reply.tokens
+        for session in sessions
+        for reply in session.replies
+        if session.role == SUBJECT and reply.tokens is not None
+    ]
+    return sum(known) if known else None

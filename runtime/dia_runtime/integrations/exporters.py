@@ -1,0 +1,36 @@
+"""Exporters: one module another harness, in a literal table, and what installed packages add to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dia_language.plugins import Registry
+from dia_runtime.integrations.dia_bench.export import DiaBench
+from dia_runtime.integrations.huggingface.export import HuggingFace
+from dia_runtime.integrations.inspect.export import Inspect
+from dia_runtime.integrations.lighteval.export import Lighteval
+from dia_runtime.integrations.lm_eval.export import LmEval
+from dia_runtime.integrations.openai.export import OpenAiBatch
+from dia_runtime.integrations.promptfoo.export import Promptfoo
+from dia_runtime.integrations.shared.export_base import Exporter
+from dia_runtime.integrations.shared.jsonl_export import JsonLines
+
+__all__ = ["EXPORTERS", "Exporter"]
+
+
+def plugin_fault(held: Any) -> str | None:
+    """What keeps a thing of another package from being an exporter, or None."""
+    return None if isinstance(held, Exporter) else "it is no instance of dia_runtime.integrations.exporters.Exporter"
+
+
+OWN: dict[str, Exporter] = {
+    "dia-bench": DiaBench(),
+    "huggingface": HuggingFace(),
+    "inspect": Inspect(),
+    "jsonl": JsonLines(),
+    "lighteval": Lighteval(),
+    "lm-eval": LmEval(),
+    "openai-batch": OpenAiBatch(),
+    "promptfoo": Promptfoo(),
+}
+EXPORTERS: Registry[Exporter] = Registry("dia.exporters", OWN, plugin_fault)

@@ -1,0 +1,124 @@
+"""A data set for `datasets.load_dataset`: a filled card, Parquet, and Croissant metadata (MLCommons, 1.0).
+
+Questions are the default configuration and hold no answer; those are a configuration of their own, which a bundle
+whose answers are sealed does not have. Of a sealed bundle the instruction to the model stands in the prompt alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.integrations.huggingface.card import card
+from dia_runtime.integrations.huggingface.croissant import croissant
+from dia_runtime.integrations.huggingface.parquet import INTEGER, TEXT, TEXTS, Columns, parquet
+from dia_runtime.integrations.shared.export_base import (
+    Exporter,
+    Files,
+    Record,
+    asked,
+    assets_of,
+    encoded,
+    instruction,
+    origin,
+)
+from dia_runtime.integrations.shared.rows import row
+
+QUESTIONS, ANSWERS = "data/questions.parquet", "data/answers.parquet"
+ORIGIN: Columns = {
+    "id": TEXT,
+    "template": TEXT,
+    "item": TEXT,
+    "instance": INTEGER,
+    "variant": TEXT,
+    "questions_root": TEXT,
+    "bundle_id": TEXT,
+    "canary": TEXT,
+}
+OF_QUESTIONS: Columns = {
+    **ORIGIN,
+    "category": TEXT,
+    "domain": TEXT,
+    "level": TEXT,
+    "skills": TEXTS,
+    "prompt": TEXT,
+    "messages": {"role": TEXT, "content": TEXT},
+    "assets": {"name": TEXT, "path": TEXT, "media_type": TEXT, "deliver": TEXT, "sha256": TEXT},
+    "format_instruction": TEXT,
+    "format": TEXT,
+    "points": TEXT,
+}
+OF_ANSWERS: Columns = {
+    **ORIGIN,
+    "answer": TEXT,
+    "target": TEXT,
+    "skip": TEXT,
+    "format_instruction": TEXT,
+    "grading": TEXT,
+}
+
+
+class HuggingFace(Exporter):
+    """A folder that is a data set."""
+
+    summary = "Hugging Face: card, Parquet and Croissant metadata"
+
+    def files(self, bundle: Bundle) -> Files:
+        """The tables, what describes them, and the assets that go beside prompts."""
+        made = [_Digested(QUESTIONS, parquet(OF_QUESTIONS, _questions(bundle), "`jsonl`"))]
+        if bundle.has_answers:
+            made.append(_Digested(ANSWERS, parquet(OF_ANSWERS, _answers(bundle), "`jsonl`")))
+        for table in made:
+            yield table.name, table.through()
+        digests = {table.name: table.digest.hexdigest() for table in made}
+        columns = {QUESTIONS: OF_QUESTIONS, ANSWERS: OF_ANSWERS}
+        described = croissant(bundle.manifest, bundle.id, digests, columns)
+        yield (
+            "croissant.json",
+            iter([json.dumps(described, ensure_ascii=False, indent=2, sort_keys=True).encode() + b"\n"]),
+        )
+        yield "README.md", iter([card(bundle).encode()])
+        yield from assets_of(bundle)
+
+
+@dataclass
+class _Digested:
+    """A file whose SHA-256 is known when all of it has passed."""
+
+    name: str
+    pieces: Iterator[bytes]
+    digest: Any = field(default_factory=hashlib.sha256)
+
+    def through(self) -> Iterator[bytes]:
+        for piece in self.pieces:
+            self.digest.update(piece)
+            yield piece
+
+
+def _questions(bundle: Bundle) -> Iterator[Record]:
+    for question, answer in asked(bundle):
+        messages = [{"role": said["role"], "content": _text(said["content"])} for said in question["messages"]]
+        yield origin(bundle, question) | {
+            **{name: question[name] for name in ("category", "domain", "level")},
+            "skills": [str(skill) for skill in question.get("skills") or ()],
+            "prompt": messages[-1]["content"],
+            "messages": messages,
+            "assets": question["assets"],
+            "format_instruction": instruction(question, answer) if answer else None,
+            "format": encoded(question["format"]),
+            "points": encoded(question["points"]),
+        }
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else encoded(content)
+
+
+def _answers(bundle: Bundle) -> Iterator[Record]:
+    for question, answer in asked(bundle):
+        if answer is not None:
+            yield {name: value for name, value in row(bundle, question, answer).items() if name in OF_ANSWERS}

@@ -1,0 +1,65 @@
+"""Rows as a Parquet file, written piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic
+
+ROWS = 10_000
+TEXT, INTEGER, TEXTS = "string", "int64", "texts"
+Record = Mapping[str, Any]
+Columns = Mapping[str, "str | Mapping[str, str]"]
+
+
+def parquet(columns: Columns, rows: Iterable[Record], instead: str) -> Iterator[bytes]:
+    """The bytes of the file, in pieces. A column is of texts, whole numbers, lists of texts, or lists of records.
+
+    Raises DiaError (exit 2) where pyarrow is missing.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet as form
+    except ImportError:
+        mend = f"pip install 'dia-spec[parquet]', or export to {instead}"
+        raise DiaError(Diagnostic("E845", "Parquet needs pyarrow, which is not installed", None, mend)) from None
+    schema = pyarrow.schema([(name, _kind(pyarrow, kind)) for name, kind in columns.items()])
+    return _pieces(pyarrow, form, schema, iter(rows))
+
+
+def _kind(pyarrow: Any, kind: str | Mapping[str, str]) -> Any:
+    if isinstance(kind, Mapping):
+        return pyarrow.list_(pyarrow.struct([(name, _kind(pyarrow, inner)) for name, inner in kind.items()]))
+    kinds = {TEXT: pyarrow.string(), INTEGER: pyarrow.int64(), TEXTS: pyarrow.list_(pyarrow.string())}
+    return kinds[kind]
+
+
+def _pieces(pyarrow: Any, form: Any, schema: Any, rows: Iterator[Record]) -> Iterator[bytes]:
+    sink = _Sink()
+    with form.ParquetWriter(pyarrow.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
+        while held := [dict(row) for row in islice(rows, ROWS)]:
+            writer.write_table(pyarrow.Table.from_pylist(held, schema=schema))
+            yield sink.taken()
+    yield sink.taken()
+
+
+class _Sink:
+    """A file that hands over what was written to it."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.held: list[bytes] = []
+
+    def write(self, piece: bytes) -> int:
+        self.held.append(bytes(piece))
+        return len(piece)
+
+    def flush(self) -> None:
+        """Nothing; all is in memory."""
+
+    def taken(self) -> bytes:
+        pieces, self.held = self.held, []
+        return b"".join(pieces)

@@ -1,0 +1,45 @@
+"""A task file for Inspect (UK AI Security Institute), with the questions and what goes beside them.
+
+The file makes its task from the questions beside it; dataset, scorer and clustered errors are those of
+dia_runtime.integrations.inspect.tasks, which `inspect eval dia/...` uses as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.integrations.shared.export_base import Exporter, Files, assets_of
+from dia_runtime.integrations.shared.rows import ASSETS, ROWS, SESSIONS, TURNS, line, module, rows, task_name
+
+HOLDS = frozenset({ASSETS, SESSIONS, TURNS})
+IMPORTS = """from inspect_ai import Task, task
+
+"""
+TASK = '''
+@task
+def {name}(tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
+    """The questions that lie beside this file; with tools the model may run bash and Python in a sandbox.
+
+    `prefill` says that models continue a reply that is begun for them, as some sessions need it.
+    """
+    return task_beside(__file__, tools, sandbox, prefill)
+'''
+
+
+class Inspect(Exporter):
+    """A folder with a task file."""
+
+    summary = "Inspect: a task file with dataset and scorer"
+
+    def files(self, bundle: Bundle) -> Files:
+        """The task, the questions, and the assets that go beside them."""
+        name = task_name(bundle)
+        made = module(f"a task of {name}", "for_inspect", ("task_beside",), IMPORTS, TASK.format(name=name))
+        yield f"{name}.py", iter([made])
+        yield ROWS, _lines(bundle)
+        yield from assets_of(bundle)
+
+
+def _lines(bundle: Bundle) -> Iterator[bytes]:
+    return (line(held) for held in rows(bundle, "inspect", HOLDS))

@@ -1,0 +1,175 @@
+"""Logs of Inspect: `.eval`, an archive with a member for each sample, and `.json`.
+
+Neither Inspect nor its log reader is needed. An epoch is an attempt. A sample that ended in an error is an error here.
+The output of a question of sessions is its transcript, as `dia export --to inspect` has it played.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError
+from dia_runtime.integrations.shared.base import Found, Number, Row, fault, unreadable
+from dia_runtime.integrations.shared.logs import (
+    ENDINGS,
+    LENIENT,
+    Record,
+    cells,
+    ending,
+    mapping,
+    number,
+    parsed,
+    row,
+    sequence,
+    text,
+    whole,
+)
+from dia_runtime.integrations.shared.zip_members import Members, opened
+
+ZIP = b"PK"
+SAMPLE = re.compile(r"samples/.+\.json", re.DOTALL)
+GIVEN_UP = frozenset({"error", "cancelled", "started"})
+LEFT_OUT = "dia_left_out"  # as the task names it in a sample's metadata
+CORRECT = frozenset({"C", "1", "1.0", "True"})
+
+
+def rows(path: Path) -> Found:
+    """The replies of the log."""
+    try:
+        with path.open("rb") as file:
+            is_archive = file.read(2) == ZIP
+        yield from _archive(path) if is_archive else _json(path)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def _archive(path: Path) -> Found:
+    with opened(path) as members:
+        header = _header(path, members)
+        yield from _unfinished(path, header)
+        for line, name in enumerate(filter(SAMPLE.fullmatch, members.of), 1):
+            yield _member(path, members, line, name, header)
+
+
+def _member(path: Path, members: Members, line: int, name: str, header: Record) -> Row | DiaError:
+    try:
+        return _row(path, line, mapping(parsed(path, members.read(name), name, LENIENT)), header)
+    except ValueError as error:
+        return fault("E861", str(error), path, line)
+    except DiaError as error:
+        return error
+
+
+def _header(path: Path, members: Members) -> Record:
+    """What the log says of the whole evaluation; of one that was cut short what it said at its start."""
+    for name in ("header.json", "_journal/start.json"):
+        if name in members.of:
+            return mapping(parsed(path, members.read(name), name, LENIENT))
+    raise ValueError("it holds no `header.json`, so that it is no log of Inspect")
+
+
+def _json(path: Path) -> Found:
+    held = mapping(whole(path, LENIENT))
+    if "eval" not in held:
+        raise ValueError("it has no `eval`, so that it is no log of Inspect")
+    yield from _unfinished(path, held)
+    for line, sample in enumerate(sequence(held.get("samples")), 1):
+        yield _row(path, line, mapping(sample), held)
+
+
+def _unfinished(path: Path, header: Record) -> Iterator[DiaError]:
+    status = header.get("status", "started")
+    if status in GIVEN_UP:
+        message = f"the evaluation did not come to its end (status `{str(status)[:20]}`)"
+        yield fault("E861", message, path, 1, 1, "`inspect eval-retry` finishes it; `--keep` takes what is there")
+
+
+def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaError:
+    about, metadata = mapping(header.get("eval")), mapping(sample.get("metadata"))
+    is_ours = "questions_root" in metadata and "grading" in metadata
+    if is_ours and LEFT_OUT in metadata:
+        message = f"`{str(sample.get('id'))[:200]}` was left out: {str(metadata[LEFT_OUT])[:300]}"
+        return fault("E861", message, path, line, 1, "ask it, or `--keep` takes what is there")
+    is_talk = is_ours and "sessions" in metadata
+    model = text(about.get("model")) or "unknown"
+    gold = sequence(sample.get("target")) or [sample.get("target")]
+    given = {
+        "id": sample.get("id") if is_ours else f"{about.get('task')}/{sample.get('id')}",
+        "gold": gold[0],
+        "accept": gold[1:] or None,
+        "model": model,
+        "attempt": sample.get("epoch") or 1,
+        "questions_root": metadata.get("questions_root") if is_ours else None,
+        "asked_at": text(sample.get("started_at")),
+        "seconds": number(sample.get("total_time")),
+        "verdict": _verdict(sample),
+        **_said(sample),
+        **_tokens(sample, model),
+        **(_of_talk(sample) if is_talk else {}),
+    }
+    return row(line, cells(given, metadata, "metadata."))
+
+
+def _said(sample: Record) -> dict[str, Any]:
+    """The reply and how it ended, or the error."""
+    error, output = mapping(sample.get("error")), mapping(sample.get("output"))
+    if error:
+        return {"error": f"harness: {str(error.get('message'))[:300]}"}
+    choices = sequence(output.get("choices"))
+    first = mapping(choices[0]) if choices else {}
+    if not first and not output.get("completion"):
+        return {"error": f"harness: {str(output.get('error') or 'no output')[:300]}"}
+    reason = text(first.get("stop_reason"))
+    said = output.get("completion")
+    if not isinstance(said, str):
+        said = _content(mapping(first.get("message")).get("content"))
+    return ending(_attached(said, sample), ENDINGS.get(reason or "", reason)) | {
+        "model_version": text(output.get("model")),
+    }
+
+
+def _content(held: Any) -> str:
+    """The text of a message: one, or parts of which some are texts."""
+    if isinstance(held, str):
+        return held
+    return "".join(str(mapping(part).get("text") or "") for part in sequence(held))
+
+
+def _attached(said: str, sample: Record) -> str:
+    """The text itself where the log holds it apart."""
+    name = said.removeprefix("attachment://")
+    held = mapping(sample.get("attachments")).get(name) if name != said else None
+    return held if isinstance(held, str) else said
+
+
+def _tokens(sample: Record, model: str) -> dict[str, Any]:
+    """The tokens of all calls to the model, those of the last call where they are not told."""
+    usage = mapping(mapping(sample.get("model_usage")).get(model)) or mapping(
+        mapping(sample.get("output")).get("usage")
+    )
+    return {"prompt_tokens": number(usage.get("input_tokens")), "completion_tokens": number(usage.get("output_tokens"))}
+
+
+def _of_talk(sample: Record) -> dict[str, Any]:
+    """What a transcript took by its own account: the subject's requests for this very question."""
+    output = mapping(sample.get("output"))
+    usage = mapping(output.get("usage"))
+    return {
+        "prompt_tokens": number(usage.get("input_tokens")),
+        "completion_tokens": number(usage.get("output_tokens")),
+        "seconds": number(output.get("time")),
+        "finish_reason": None,
+    }
+
+
+def _verdict(sample: Record) -> str | None:
+    """What the first scorer made of the reply, where it says one thing."""
+    value = next((mapping(score).get("value") for score in mapping(sample.get("scores")).values()), None)
+    if isinstance(value, dict):
+        value = value.get("correct")
+    if not isinstance(value, str | int | Number):
+        return None
+    return "correct" if str(value) in CORRECT else "wrong"

@@ -1,0 +1,253 @@
+"""Questions of sessions in Inspect: our own engine plays them, and Inspect's models are who takes part.
+
+`inspect eval` names the subject by `--model` and any other role by `--model-role judge=MODEL`. The transcript is the
+sample's output, so that its scorer and `dia import` read what `dia run` keeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.grading.session_records import SUBJECT, SessionRecord, roles_with_prefill
+from dia_runtime.integrations.inspect.content import content_of
+from dia_runtime.integrations.inspect.logs import LEFT_OUT
+from dia_runtime.respondents.asker import Trouble
+from dia_runtime.respondents.chat import Settings, decimal_text, messages_of
+from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.turn import Turn, settings_of
+from dia_runtime.running.sessions import Halt, Mind, Play
+from dia_runtime.store.schema import StoredTurn
+from dia_runtime.store.transcripts import conversation
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
+from inspect_ai.model import model_roles as bound_roles
+from inspect_ai.model._model import active_model
+from inspect_ai.solver import TaskState
+from inspect_ai.util import span
+
+NOBODY = "none/none"  # Inspect's name of no model: `--model-role judge=none`
+CONTINUING = ("vllm/", "sglang/", "openrouter/", "ollama/")  # they continue a reply that is begun for them
+ENDINGS = {"max_tokens": "length", "model_length": "over_context", "unknown": None}
+FINAL = frozenset({"content_filter", "over_context"})
+SAYS = {"user": ChatMessageUser, "system": ChatMessageSystem, "assistant": ChatMessageAssistant}
+Cast = Mapping[str, Model | None]
+
+
+@dataclass(slots=True)
+class Room:
+    """What the questions of one task have together: who may play, what they share, the worker of their stored code."""
+
+    folder: Path
+    roles: frozenset[str]
+    prefill: bool = False
+    loop: asyncio.AbstractEventLoop | None = None
+    mind: Mind = field(default_factory=Mind)
+    positions: dict[str, int] = field(default_factory=dict)
+    shared: dict[Any, list[StoredTurn]] = field(default_factory=dict)
+    locks: dict[Any, asyncio.Lock] = field(default_factory=dict)
+
+    def enter(self) -> None:
+        """Nothing; what an earlier evaluation of the task has left is gone. Raises DiaError without asyncio."""
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            message = "sessions are played by asyncio, and Inspect runs another loop"
+            raise DiaError(Diagnostic("E714", message, None, "unset INSPECT_ASYNC_BACKEND")) from None
+        if self.loop is not here:
+            self.mind.close()
+            self.loop, self.mind = here, Mind()
+            self.shared, self.locks = {}, {}
+
+    def require_roles(self) -> None:
+        """Nothing where an evaluation has begun and names who plays; a task may be made before, without one."""
+        if active_model() is not None:
+            self.cast()
+
+    def cast(self) -> Cast:
+        """Role -> who plays it, None for nobody. Raises PrerequisiteError for a role that nobody is named for."""
+        found: dict[str, Model | None] = {SUBJECT: get_model()}
+        bound = bound_roles()
+        for role in sorted(self.roles - {SUBJECT}):
+            if role not in bound:
+                mend = f"give `--model-role {role}=MODEL`, or `--model-role {role}=none` to leave its sessions out"
+                raise PrerequisiteError(visible(f"nobody is said to play the role `{role}`: {mend}"))
+            held = bound[role]
+            one = held[0] if isinstance(held, list) else held
+            found[role] = None if str(one) == NOBODY else one
+        return found
+
+    def unplayable(self, cast: Cast, sessions: Any) -> str | None:
+        """Why the sessions of a question are left out; None where they are not."""
+        for role in roles_with_prefill(sessions):
+            model = cast.get(role)
+            if model is not None and not self.prefill and not str(model).startswith(CONTINUING):
+                return f"a reply is begun for the model, which `{model}` is not known to continue: `-T prefill=true`"
+        return None
+
+    async def play(self, state: TaskState) -> TaskState:
+        """The state with the transcript of its sessions as output, and all that was said as its messages."""
+        self.enter()
+        row, cast = state.metadata, self.cast()
+        why = self.unplayable(cast, row["sessions"])
+        if why is not None:
+            state.metadata[LEFT_OUT] = why
+            return state
+        position = self.positions.setdefault(str(row["id"]), len(self.positions))
+        desk = Desk(self, cast, state.epoch)
+        found = await Play(row, position, desk, self.mind).played()
+        if desk.failure is not None:
+            raise desk.failure
+        if isinstance(found, Halt) or found.text is None:
+            why = found.error if isinstance(found, (Halt, Reply)) and found.error else "it could not be played"
+            raise RuntimeError(visible(f"{row['id']}: {why}"))
+        state.output = _output(str(cast[SUBJECT]), found)
+        state.messages = list(_said(found.text))
+        return state
+
+
+@dataclass(slots=True)
+class Desk:
+    """Where the sessions of one sample are played: Inspect's models are asked, and what questions share is kept.
+
+    Nothing of its own is kept: a sample that Inspect tries again begins anew.
+    """
+
+    room: Room
+    cast: Cast
+    epoch: int
+    failure: Exception | None = None
+
+    @property
+    def scope(self) -> str:
+        """Its own turns stand nowhere else."""
+        return ""
+
+    def key(self, scope: str) -> Any:
+        """What is shared, by these models and at this epoch."""
+        return scope, self.epoch, tuple((role, self.cast[role]) for role in sorted(self.cast))
+
+    def model(self, role: str) -> str | None:
+        """Who plays a role; None for nobody."""
+        held = self.cast.get(role)
+        return None if held is None else str(held)
+
+    def kept(self, scope: str) -> Sequence[StoredTurn]:
+        """What was said before in what questions share."""
+        return self.room.shared.get(self.key(scope), ()) if scope else ()
+
+    async def ask(self, role: str, turn: Turn) -> Reply | Halt:
+        """The reply to a turn. An error that Inspect's own tries have left ends the sample, and stays its error."""
+        if self.failure is not None:
+            return Halt()
+        model = self.cast[role]
+        assert model is not None  # a role that nobody plays is not asked
+        try:
+            async with span(_heading(turn["session"], turn["session_item"], role, str(model))):
+                return await _asked(model, turn, self.room.folder)
+        except Trouble as trouble:
+            return Reply(None, error=f"{trouble.kind}: {trouble.message}")
+        except Exception as error:  # whatever it is, Inspect is to see it when the other sessions have ended
+            self.failure = self.failure or error
+            return Halt()
+
+    async def keep(self, turn: StoredTurn) -> None:
+        """Nothing; a turn that questions share is there for the others."""
+        if turn.scope and turn.error is None:
+            self.room.shared.setdefault(self.key(turn.scope), []).append(turn)
+
+    @asynccontextmanager
+    async def alone(self, scope: str) -> AsyncIterator[bool]:
+        """Holds what questions share."""
+        async with self.room.locks.setdefault(self.key(scope), asyncio.Lock()):
+            yield self.failure is None
+
+
+async def _asked(model: Model, turn: Turn, folder: Path) -> Reply:
+    said = messages_of(turn, Settings(), lambda name: (folder / name).read_bytes())
+    messages = [SAYS[message["role"]](content=content_of(message["content"])) for message in said]
+    try:
+        config = GenerateConfig(**_settings(turn))
+    except ValueError as error:
+        raise Trouble("request", f"its settings are none that Inspect knows: {str(error)[:200]}") from None
+    begun, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    output = await model.generate(messages, config=config)
+    seconds = time.monotonic() - begun if output.time is None else output.time
+    return _reply(output, decimal_text(seconds, 3), asked_at)
+
+
+def _settings(turn: Turn) -> dict[str, Any]:
+    """A session's own settings under Inspect's names; its own system prompt takes the place of the run's."""
+    held = settings_of(turn, Settings()).parameters()
+    if "stop" in held:
+        held["stop_seqs"] = held.pop("stop")
+    return held | ({"system_message": ""} if turn["messages"][0]["role"] == "system" else {})
+
+
+def _reply(output: ModelOutput, seconds: str, asked_at: str) -> Reply:
+    """The reply in what Inspect gives back; a provider's refusal, which Inspect puts into words, has no text."""
+    reason = ENDINGS.get(output.stop_reason, output.stop_reason)
+    usage = output.usage
+    if not output.choices:
+        raise Trouble("server", f"no output: {output.error or 'without a reason'}")
+    is_refused = reason in FINAL and (usage is None or not output.completion)
+    tokens = None if usage is None else usage.output_tokens
+    read = () if usage is None else (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
+    return Reply(
+        None if is_refused else output.completion,
+        finish_reason=reason,
+        prompt_tokens=None if usage is None else usage.input_tokens + sum(part or 0 for part in read),
+        completion_tokens=tokens,
+        seconds=seconds,
+        model_version=output.model or None,
+        asked_at=asked_at,
+        tries=1,
+    )
+
+
+def _output(model: str, found: Reply) -> ModelOutput:
+    """The transcript as what the sample's model has said, with the sums over the subject's own requests."""
+    output = ModelOutput.from_content(model, found.text or "")
+    sums = found.prompt_tokens or 0, found.completion_tokens or 0
+    output.usage = ModelUsage(input_tokens=sums[0], output_tokens=sums[1], total_tokens=sum(sums))
+    output.time = None if found.seconds is None else float(found.seconds)
+    return output
+
+
+def _said(transcript: str) -> Iterator[ChatMessage]:
+    """All that was said, each conversation behind a heading, for Inspect's viewer."""
+    for session, messages in conversation(transcript):
+        about = {"session": session.name, "item": session.item, "role": session.role, "shared": session.shared}
+        heading = _heading(session.name, session.item, session.role, session.model)
+        yield ChatMessageSystem(content=f"== {heading}", metadata=about)
+        for message in messages:
+            yield SAYS[message["role"]](content=message["content"], metadata=about)
+
+
+def _heading(name: str, item: int | None, role: str, model: str) -> str:
+    """How a conversation is called."""
+    number = "" if item is None or item < 0 else f" {item + 1}"
+    return f"{name}{number} ({role if role == SUBJECT else f'{role}, {model}'})"
+
+
+def outline(sessions: Sequence[SessionRecord]) -> str:
+    """What Inspect shows as the input of a sample, since each session begins its own conversation."""
+    told = [f"{session.name}: {len(session.turns)} of {session.role}" for session in sessions]
+    return "\n".join(["The turns of each session, played by dia-spec:", *told])

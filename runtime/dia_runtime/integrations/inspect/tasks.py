@@ -1,0 +1,203 @@
+"""Tasks of Inspect: the exported ones, and those of bundles by the entry point `dia`.
+
+inspect eval dia/dia_bench -T bundle=build/dia_bench-0.3.3-k5 --model openai/gpt-5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.open import open_bundle
+from dia_runtime.grading.session_records import roles_in, sessions_of
+from dia_runtime.integrations.inspect.content import content_of
+from dia_runtime.integrations.inspect.export import HOLDS
+from dia_runtime.integrations.inspect.logs import LEFT_OUT
+from dia_runtime.integrations.inspect.sessions import Room, outline
+from dia_runtime.integrations.shared import figures
+from dia_runtime.integrations.shared.exported_rows import rows
+from dia_runtime.integrations.shared.graded import Graded, graded
+from dia_runtime.integrations.shared.rows import ROWS
+from dia_runtime.integrations.shared.rows import rows as rows_of
+from dia_runtime.integrations.shared.transcripts import as_talk, graded_talk
+from dia_runtime.respondents.asker import Trouble
+from dia_runtime.respondents.chat import Settings, messages_of
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+)
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver, use_tools
+from inspect_ai.tool import bash, python
+
+Row = Mapping[str, Any]
+SAYS = {"user": ChatMessageUser, "system": ChatMessageSystem, "assistant": ChatMessageAssistant}
+TOOL_SECONDS = 180
+
+
+def task_beside(module: str, tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
+    """The task of the questions in the folder of a module."""
+    path = Path(module).with_name(ROWS)
+    return task_of(rows(path), path.parent, tools, sandbox, prefill)
+
+
+def task_of(
+    held: Iterable[Row], folder: Path, tools: bool = False, sandbox: str = "docker", prefill: bool = False
+) -> Task:
+    """The task of exported rows, whose assets lie in the folder; `prefill`: models continue what is begun for them."""
+    samples = [_sample(row, folder, tools) for row in held]
+    names = {name: (samples[0].metadata or {})[name] for name in ("bundle_id", "questions_root")} if samples else {}
+    talks = [sample.metadata["sessions"] for sample in samples if sample.metadata and "sessions" in sample.metadata]
+    room = Room(folder, frozenset(role for sessions in talks for role in roles_in(sessions)), prefill)
+    room.require_roles()
+    last = _played(room) if talks else generate()
+    return Task(
+        dataset=MemoryDataset(samples),
+        solver=[use_tools([bash(TOOL_SECONDS), python(TOOL_SECONDS)]), last] if tools else [last],
+        scorer=verdict_and_share() if talks else verdict(),
+        sandbox=sandbox if tools else None,
+        metadata=names,
+    )
+
+
+@task
+def dia_bench(bundle: str | None = None, tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
+    """The questions of a bundle; without one, of the only bundle of DIA-Bench below `build/`."""
+    path = Path(bundle) if bundle else _only("dia_bench")
+    opened = open_bundle(path)
+    return task_of(rows_of(opened, "inspect", HOLDS), path, tools, sandbox, prefill)
+
+
+def _played(room: Room) -> Solver:
+    """Plays the sessions of a question that has them; any other is asked as Inspect asks."""
+
+    @solver
+    def sessions() -> Solver:  # without arguments, which Inspect would write into its log
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            return await (room.play(state) if "sessions" in state.metadata else generate(state))
+
+        return solve
+
+    return sessions()
+
+
+def _only(benchmark: str) -> Path:
+    found = sorted(path.parent for path in Path("build").glob(f"{benchmark}-*/manifest.json"))
+    if len(found) != 1:
+        message = f"`build/` holds {len(found) or 'no'} bundle{'s' * (len(found) != 1)} of `{benchmark}`"
+        mend = "make one with `dia compile`, and name it: `-T bundle=build/...`"
+        raise DiaError(Diagnostic("E701", message, None, mend))
+    return found[0]
+
+
+def _sample(row: Row, folder: Path, tools: bool) -> Sample:
+    if "sessions" in row:
+        try:
+            return Sample(id=row["id"], input=outline(sessions_of(row)), metadata=dict(row))
+        except ValueError as error:
+            message = visible(f"`{row['id']}` has sessions that nobody can play: {error}")
+            raise DiaError(Diagnostic("E714", message, None, "export the bundle again")) from None
+    beside = [asset for asset in row["assets"] if asset["deliver"] == "file"]
+    if beside and not tools:
+        message = f"`{row['id']}` has a file for a model with tools"
+        raise DiaError(Diagnostic("E714", message, None, "ask with `-T tools=true`"))
+    attached = {**row, "assets": [asset for asset in row["assets"] if asset["deliver"] != "file"]}
+    try:
+        said = messages_of(attached, Settings(), lambda name: (folder / name).read_bytes())
+    except Trouble as trouble:
+        raise DiaError(Diagnostic("E714", trouble.message, None)) from None
+    return Sample(
+        id=row["id"],
+        input=[SAYS[message["role"]](content=content_of(message["content"])) for message in said],
+        target=row["answer"],
+        metadata={name: value for name, value in row.items() if name != "messages"},
+        files={asset["name"]: str((folder / asset["path"]).resolve()) for asset in beside} or None,
+    )
+
+
+def _entries(scores: Sequence[SampleScore]) -> Iterator[str]:
+    """What figures over items are made of: each sample's item, whether it is correct, and its value as points."""
+    for held in scores:
+        value = held.score.as_float()
+        grade = Graded("correct" if value == 1 else "wrong", None, Fraction(value).limit_denominator(10**9))
+        yield figures.entry(str((held.sample_metadata or {})["item"]), grade)
+
+
+def _over_items(figure: Callable[[Sequence[str]], float]) -> Metric:
+    def over_items(scores: list[SampleScore]) -> Value:  # by its annotations Inspect knows what to hand over
+        return figure(list(_entries(scores)))
+
+    return over_items
+
+
+@metric
+def conf() -> Metric:
+    """Conf@k of a score that is 1 for correct."""
+    return _over_items(figures.conf)
+
+
+@metric
+def nms() -> Metric:
+    """NMS@k of a score that is 1 for correct."""
+    return _over_items(figures.nms)
+
+
+@metric
+def tsr() -> Metric:
+    """The mean TSR@(t,k) of a score that is 1 for correct."""
+    return _over_items(figures.tsr)
+
+
+@metric
+def rs() -> Metric:
+    """RS@k of a score that is points."""
+    return _over_items(figures.rs)
+
+
+def _shared() -> list[Metric]:
+    return [mean(), stderr(cluster="item")]
+
+
+def _metrics() -> dict[str, list[Metric]]:
+    return {
+        "correct": [*_shared(), conf(), nms(), tsr()],
+        "skipped": _shared(),
+        "unparsed": _shared(),
+        "points": [*_shared(), rs()],
+    }
+
+
+@scorer(metrics=_metrics())
+def verdict() -> Scorer:
+    """The verdict of dia-spec's own grader on the last thing that the model said."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        grade = graded(state.metadata, state.output.completion)
+        said = {"verdict": grade.verdict, "points": str(grade.points)}
+        return Score(value=grade.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=said)
+
+    return score
+
+
+@scorer(metrics={**_metrics(), "share": _shared()})
+def verdict_and_share() -> Scorer:
+    """The verdict and the share of full marks, for questions of which some are sessions; NaN for one left out."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if LEFT_OUT in state.metadata:
+            return Score.unscored(reason="left_out", explanation=state.metadata[LEFT_OUT])
+        if "sessions" in state.metadata:
+            found = graded_talk(state.metadata, state.output.completion)
+        else:
+            found = as_talk(graded(state.metadata, state.output.completion))
+        grade = found.grade
+        said = {"verdict": grade.verdict, "points": str(grade.points), "share": str(found.share)}
+        return Score(value=found.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=said)
+
+    return score

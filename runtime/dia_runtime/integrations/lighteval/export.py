@@ -1,0 +1,38 @@
+"""A custom task of lighteval (Hugging Face): a task file, and the questions as a data set in a folder of its own.
+
+The metrics are functions of an installed package, since lighteval runs the task file twice and hands metrics to other
+processes for its bootstrap. It has no system prompt of a question's own, so that questions with one are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.integrations.shared.export_base import Exporter, Files
+from dia_runtime.integrations.shared.rows import line, module, prompt, require_one_turn, rows, task_name
+
+QUESTIONS = "data/test.jsonl"
+TABLE = """
+TASKS_TABLE = [task_beside(__file__, "{name}")]
+"""
+
+
+class Lighteval(Exporter):
+    """A folder with a task file for `--custom-tasks`."""
+
+    summary = "lighteval: a custom task with its metrics"
+
+    def files(self, bundle: Bundle) -> Files:
+        """The task file and the questions."""
+        name = task_name(bundle)
+        made = module(f"the task {name}", "for_lighteval", ("task_beside",), behind=TABLE.format(name=name))
+        yield f"{name}.py", iter([made])
+        yield QUESTIONS, _lines(bundle)
+
+
+def _lines(bundle: Bundle) -> Iterator[bytes]:
+    for held in rows(bundle, "lighteval"):
+        require_one_turn(held, "lighteval")
+        kept = {name: value for name, value in held.items() if name not in ("messages", "assets")}
+        yield line(kept | {"variant": held["variant"] or "", "dia_prompt": prompt(held)[1]})

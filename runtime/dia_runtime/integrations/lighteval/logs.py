@@ -1,0 +1,67 @@
+"""Details of lighteval (`details_TASK_TIME.parquet`, by `--save-details`).
+
+A reply that lighteval could not get is an empty text there, which is no answer here either.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError
+from dia_runtime.integrations.shared import parquet
+from dia_runtime.integrations.shared.base import Found, Row
+from dia_runtime.integrations.shared.logs import cells, mapping, row, sequence, text
+
+NAME = re.compile(r"details_(.+?)(?:\|[0-9]+)?_[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9.:-]+\.parquet")
+FOLDER = "details"
+
+
+def rows(path: Path) -> Found:
+    """The replies of the file."""
+    named = NAME.fullmatch(path.name)
+    task, model = named[1] if named else path.name.partition(".")[0], _model(path)
+    for held in parquet.rows(path):
+        if isinstance(held, DiaError):
+            yield held
+        else:
+            yield from _rows(held, task, model)
+
+
+def _model(path: Path) -> str:
+    """The folders between `details` and that of the time: details/openai/gpt-x/TIME/details_TASK_TIME.parquet."""
+    parts = path.absolute().parent.parts
+    if FOLDER not in parts:
+        return path.name
+    at = len(parts) - 1 - parts[::-1].index(FOLDER)
+    return "/".join(parts[at + 1 : -1]) or path.name
+
+
+def _rows(held: Row, task: str, model: str) -> Found:
+    doc, said = mapping(held.cells.get("doc")), mapping(held.cells.get("model_response"))
+    specific = mapping(doc.get("specific"))
+    is_ours = "questions_root" in specific
+    given = {
+        "id": specific.get("id") if is_ours else f"{task}/{doc.get('id')}",
+        "gold": _gold(doc),
+        "model": model,
+        "questions_root": text(specific.get("questions_root")) if is_ours else None,
+        "verdict": _verdict(mapping(held.cells.get("metric"))),
+    }
+    for attempt, reply in enumerate(sequence(said.get("text")) or [None], 1):
+        told = {"reply": reply if isinstance(reply, str) else None, "attempt": attempt}
+        yield row(held.line, cells({**given, **told}, doc, "doc."))
+
+
+def _gold(doc: Any) -> Any:
+    """The right choice; a text out of all choices by its place."""
+    choices, at = sequence(doc.get("choices")), doc.get("gold_index")
+    at = at[0] if isinstance(at, list) and at else at
+    return choices[at] if isinstance(at, int) and 0 <= at < len(choices) else None
+
+
+def _verdict(metrics: Any) -> str | None:
+    """What the first metric made of the reply."""
+    value = next(iter(metrics.values()), None)
+    return None if value is None else "correct" if str(value) in ("1", "1.0", "True") else "wrong"

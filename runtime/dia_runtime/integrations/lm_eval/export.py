@@ -1,0 +1,84 @@
+"""A task of lm-evaluation-harness (Gao et al., 2021): its YAML, a module that hands on our grader, and the questions.
+
+Nothing of a question is rendered: prompt, system prompt and right reply are columns that the task names, which the
+harness takes as they are. k instances are documents of their own; figures over them come from their items' names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.integrations.shared.export_base import Exporter, Files, encoded
+from dia_runtime.integrations.shared.rows import ROWS, line, module, prompt, rows, task_name
+
+MEANS = ("correct", "skipped", "unparsed", "points")
+OVER_ITEMS = ("rs", "conf", "nms", "tsr", "correct_clustered_stderr")
+LOWER_IS_BETTER = frozenset({"skipped", "unparsed", "correct_clustered_stderr"})
+TOKENS = 8192
+DATASET = '''
+def dataset(**options):
+    """The questions that lie beside this file."""
+    return dataset_beside(__file__)
+'''
+
+
+class LmEval(Exporter):
+    """A folder for `--include_path`."""
+
+    summary = "lm-evaluation-harness: a task with its scorer"
+
+    def files(self, bundle: Bundle) -> Files:
+        """The task, its module, and the questions."""
+        name = task_name(bundle)
+        yield f"{name}.yaml", iter([_task(bundle, name).encode()])
+        yield "utils.py", iter([_module(name)])
+        yield ROWS, _lines(bundle)
+
+
+def _module(name: str) -> bytes:
+    names = (*sorted(OVER_ITEMS), "dataset_beside", "process_results")
+    return module(f"the functions of {name}.yaml", "for_lm_eval", names, behind=DATASET)
+
+
+def _lines(bundle: Bundle) -> Iterator[bytes]:
+    for held in rows(bundle, "lm-eval"):
+        system, said = prompt(held)
+        kept = {name: value for name, value in held.items() if name not in ("messages", "assets")}
+        yield line(kept | {"dia_system": system, "dia_prompt": said})
+
+
+def _task(bundle: Bundle, name: str) -> str:
+    """The task as YAML: JSON values, one key on a line, but for what calls a function."""
+    head: dict[str, Any] = {
+        "task": name,
+        "custom_dataset": "!function utils.dataset",
+        "test_split": "test",
+        "output_type": "generate_until",
+        "description": "dia_system",
+        "doc_to_text": "dia_prompt",
+        "doc_to_target": "target",
+        "process_results": "!function utils.process_results",
+        "generation_kwargs": {"until": [], "max_gen_toks": TOKENS, "temperature": 0.0, "do_sample": False},
+        "num_fewshot": 0,
+        "repeats": 1,
+        "target_delimiter": "",
+        "metadata": {"version": 1.0, "bundle_id": bundle.id, "questions_root": bundle.questions_root},
+    }
+    lines = [f"{key}: {_written(value)}" for key, value in head.items()]
+    return (
+        "\n".join([*lines, "metric_list:", *(text for metric in (*MEANS, *OVER_ITEMS) for text in _metric(metric))])
+        + "\n"
+    )
+
+
+def _written(value: Any) -> str:
+    is_call = isinstance(value, str) and value.startswith("!function ")
+    return str(value) if is_call else encoded(value)
+
+
+def _metric(name: str) -> list[str]:
+    aggregation = "mean" if name in MEANS else f"!function utils.{name}"
+    better = "false" if name in LOWER_IS_BETTER else "true"
+    return [f"  - metric: {name}", f"    aggregation: {aggregation}", f"    higher_is_better: {better}"]

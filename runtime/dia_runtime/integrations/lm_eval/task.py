@@ -1,0 +1,31 @@
+"""What a task of lm-evaluation-harness calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.integrations.shared.exported_rows import rows
+from dia_runtime.integrations.shared.figures import conf, correct_clustered_stderr, entry, nms, rs, tsr
+from dia_runtime.integrations.shared.graded import graded
+from dia_runtime.integrations.shared.rows import ROWS
+
+__all__ = ["conf", "correct_clustered_stderr", "dataset_beside", "nms", "process_results", "rs", "tsr"]
+
+
+def dataset_beside(module: str) -> Any:
+    """The questions in the folder of a module, as the harness takes them: splits of a dataset."""
+    import datasets
+
+    held = datasets.Dataset.from_list(list(rows(Path(module).with_name(ROWS))))
+    return datasets.DatasetDict({"test": held})
+
+
+def process_results(row: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
+    """What the harness averages, and what it hands to each figure over items, of the reply to one question."""
+    grade = graded(row, results[0])
+    return {**grade.figures(), **dict.fromkeys(OVER_ITEMS, entry(row["item"], grade))}
+
+
+OVER_ITEMS = ("rs", "conf", "nms", "tsr", "correct_clustered_stderr")

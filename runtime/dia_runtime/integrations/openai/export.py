@@ -1,0 +1,48 @@
+"""Requests for OpenAI's batch interface: a line a question, told apart by `custom_id`, in files of what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.integrations.shared.export_base import Exporter, Files, asked
+from dia_runtime.integrations.shared.rows import line
+from dia_runtime.respondents.asker import Trouble
+from dia_runtime.respondents.chat import Settings, messages_of
+
+REQUESTS = 50_000  # in a file, the most that the interface takes
+
+
+class OpenAiBatch(Exporter):
+    """Files to upload; what comes back is read by `dia import --from openai-batch`."""
+
+    summary = "requests for OpenAI's batch interface, for the model of --model"
+    takes_model = True
+
+    def __init__(self, models: Sequence[str] = ()) -> None:
+        self.models = models
+
+    def files(self, bundle: Bundle) -> Files:
+        """The requests. Raises DiaError (exit 2) where not one model is named."""
+        if len(self.models) != 1:
+            message = "a file of requests is for one model"
+            raise DiaError(Diagnostic("E715", message, None, "name it with `--model`, once"))
+        requests = _requests(bundle, self.models[0])
+        for number, first in enumerate(requests):
+            yield (
+                f"requests-{number:03}.jsonl",
+                (line(each) for each in chain((first,), islice(requests, REQUESTS - 1))),
+            )
+
+
+def _requests(bundle: Bundle, model: str) -> Iterator[dict[str, Any]]:
+    for question, _ in asked(bundle):
+        try:
+            said = messages_of(question, Settings(), lambda name: b"".join(bundle.pieces(name)))
+        except Trouble as trouble:
+            raise DiaError(Diagnostic("E714", trouble.message, None, "export it to `inspect`")) from None
+        body = {"model": model, "messages": said}
+        yield {"custom_id": question["id"], "method": "POST", "url": "/v1/chat/completions", "body": body}

@@ -1,0 +1,162 @@
+"""A configuration of promptfoo: prompts that nothing renders twice, and our own grader behind one assertion.
+
+promptfoo renders what a prompt function returns as a template once more, with the variables of the test. So the only
+variable is the question's name; prompts are looked up by it, and their braces escaped. Right answers lie in a file
+that the prompt function never opens, and the process that grades reads it alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.integrations.shared.export_base import Exporter, Files
+from dia_runtime.integrations.shared.rows import ASSETS, TURNS, line, rows, task_name
+from dia_runtime.respondents.asker import Trouble
+from dia_runtime.respondents.chat import Settings, messages_of
+
+HOLDS = frozenset({ASSETS, TURNS})
+ASKED, GRADED = "prompts.jsonl", "answers.jsonl"
+TOKENS = 8192
+SHOWN = 8
+SAFE = re.compile(r"(?!file:|https?:|package:)[^{}\x00-\x1f]+")  # no tag of a template, no address of a file
+OF_ASKED = (
+    "id",
+    "template",
+    "item",
+    "instance",
+    "variant",
+    "questions_root",
+    "bundle_id",
+    "format_instruction",
+    "canary",
+)
+OF_TEST = ("template", "item", "instance", "questions_root", "bundle_id")
+CONFIG = """\
+# Made by `dia export`. Say which model: promptfoo eval -r openai:chat:MODEL -o out.jsonl
+description: {name}
+prompts: [{{id: file://prompt.js, label: {name}}}]
+providers: []
+tests: file://tests.jsonl
+defaultTest:
+  assert: [{{type: javascript, value: file://score.js}}]
+derivedMetrics:
+  - {{name: share_correct, value: correct / __count}}
+  - {{name: share_skipped, value: skipped / __count}}
+  - {{name: share_unparsed, value: unparsed / __count}}
+"""
+PROMPT = """\
+// Made by `dia export`: the messages of a question, as the bundle has them.
+const fs = require('fs');
+const path = require('path');
+
+const messages = new Map();
+for (const line of fs.readFileSync(path.join(__dirname, 'prompts.jsonl'), 'utf8').split('\\n')) {
+  if (line) {
+    const row = JSON.parse(line);
+    messages.set(row.id, row.messages);
+  }
+}
+
+// What this returns is rendered as a template: what could begin a tag, or end a comment, becomes a tag that gives it.
+const escaped = (value) => JSON.parse(JSON.stringify(value), (key, held) =>
+  typeof held === 'string' ? held.replace(/\\{(?=[{%#])|#(?=\\})/g, (sign) => `{{ '${sign}' }}`) : held);
+
+module.exports = ({ vars }) => ({ prompt: escaped(messages.get(vars.dia_id)), config: { max_tokens: TOKENS } });
+""".replace("TOKENS", str(TOKENS))
+SCORE = """\
+// Made by `dia export`: asks dia-spec's own grader, one Python process for all replies.
+const { spawn } = require('child_process');
+const path = require('path');
+const readline = require('readline');
+
+const python = process.env.DIA_PYTHON || process.env.PROMPTFOO_PYTHON || 'python3';
+const waiting = [];
+let grader;
+let fault = 'this is graded by dia-spec: pip install dia-spec, and name its Python by DIA_PYTHON';
+
+function start() {
+  grader = spawn(python, ['-m', 'dia_runtime.harnesses.grade_lines', path.join(__dirname, 'answers.jsonl')]);
+  const fail = () => { while (waiting.length) waiting.shift().reject(new Error(fault)); };
+  grader.on('error', fail);
+  grader.on('exit', fail);
+  grader.stdin.on('error', fail);
+  grader.stderr.on('data', (text) => { if (!String(text).includes('No module named')) fault = String(text).trim(); });
+  readline.createInterface({ input: grader.stdout }).on('line', (line) => {
+    waiting.shift().resolve(JSON.parse(line));
+    if (!waiting.length) rest();
+  });
+  for (const end of [grader, grader.stdin, grader.stderr]) end.unref();
+}
+
+// The grader must not keep promptfoo alive, but while a grade is awaited it must.
+const rest = () => grader.stdout.unref();
+
+function grade(id, reply) {
+  return new Promise((resolve, reject) => {
+    if (!grader) start();
+    if (grader.exitCode !== null) return reject(new Error(fault));
+    grader.stdout.ref();
+    waiting.push({ resolve, reject });
+    grader.stdin.write(JSON.stringify({ id, reply }) + '\\n');
+  });
+}
+
+module.exports = async (output, context) => {
+  const found = await grade(context.vars.dia_id, typeof output === 'string' ? output : JSON.stringify(output));
+  const { correct, skipped, unparsed, points } = found;
+  return {
+    pass: found.verdict === 'correct',
+    score: correct,
+    reason: found.verdict,
+    namedScores: { correct, skipped, unparsed, points },
+  };
+};
+"""
+
+
+class Promptfoo(Exporter):
+    """A folder for `promptfoo eval -c`."""
+
+    summary = "promptfoo: a configuration with prompts, tests and score"
+
+    def files(self, bundle: Bundle) -> Files:
+        """The configuration, its two scripts, tests, prompts and answers."""
+        yield "promptfooconfig.yaml", iter([CONFIG.format(name=task_name(bundle)).encode()])
+        yield "prompt.js", iter([PROMPT.encode()])
+        yield "score.js", iter([SCORE.encode()])
+        yield "tests.jsonl", (line(_test(held)) for held in _rows(bundle))
+        yield ASKED, (line(_asked(bundle, held)) for held in _rows(bundle))
+        yield GRADED, (line(held) for held in _answers(bundle))
+
+
+def _rows(bundle: Bundle) -> Iterator[dict[str, Any]]:
+    for held in rows(bundle, "promptfoo", HOLDS):
+        if not SAFE.fullmatch(held["id"]) or "{" in held["template"] + held["item"]:
+            message = visible(f"the id `{held['id']}` has signs that `promptfoo` would act on")
+            raise DiaError(Diagnostic("E714", message, None, "give the row another id"))
+        yield held
+
+
+def _test(held: dict[str, Any]) -> dict[str, Any]:
+    # promptfoo blanks out long words of digits and letters in some of its outputs.
+    root = held["questions_root"]
+    spelled = " ".join(root[at : at + SHOWN] for at in range(0, len(root), SHOWN))
+    metadata = {**{name: held[name] for name in OF_TEST}, "root": spelled}
+    return {"description": held["id"], "vars": {"dia_id": held["id"]}, "metadata": metadata}
+
+
+def _asked(bundle: Bundle, held: dict[str, Any]) -> dict[str, Any]:
+    try:
+        said = messages_of(held, Settings(), lambda name: b"".join(bundle.pieces(name)))
+    except Trouble as trouble:
+        raise DiaError(Diagnostic("E714", trouble.message, None, "export it to `inspect`")) from None
+    return {name: held[name] for name in OF_ASKED if name in held} | {"messages": said}
+
+
+def _answers(bundle: Bundle) -> Iterator[dict[str, Any]]:
+    for held in rows(bundle, "promptfoo", HOLDS):
+        yield {name: value for name, value in held.items() if name not in ("messages", "assets")}

@@ -1,0 +1,36 @@
+"""Grades replies that come as lines, for harnesses in other languages.
+
+    python -m dia_runtime.integrations.promptfoo.grader answers.jsonl
+
+In: `{"id": ..., "reply": ...}` a line. Out, in that order: `{"verdict", "extracted", "correct", "skipped", "unparsed",
+"points"}`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from dia_language.diagnostics import DiaError
+from dia_runtime.integrations.shared.exported_rows import rows
+from dia_runtime.integrations.shared.graded import graded
+
+
+def main() -> int:
+    """The exit code, when no more replies come."""
+    try:
+        known = {str(row["id"]): row for row in rows(Path(sys.argv[1]))}
+        for line in sys.stdin.buffer:  # UTF-8 from all who write JSON, whatever this computer's own encoding is
+            asked = json.loads(line)
+            found = graded(known[asked["id"]], asked.get("reply"))
+            told = {"verdict": found.verdict, "extracted": found.extracted, **found.figures()}
+            print(json.dumps(told, ensure_ascii=True), flush=True)
+    except (DiaError, OSError, KeyError) as error:
+        print(f"the reply cannot be graded: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

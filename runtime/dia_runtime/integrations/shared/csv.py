@@ -1,0 +1,92 @@
+"""CSV (RFC 4180): the first row has the names of the columns, every cell is text."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from dia_runtime.bundle.compressed import LONGEST_LINE, lines
+from dia_runtime.integrations.shared.base import Row, fault, first_repeat, unreadable
+
+BOM = b"\xef\xbb\xbf"
+COLUMNS = 10_000
+QUOTING = 'a cell with a comma, a quote or a line break stands in quotes, and "" is a quote in it'
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """The rows of the file, `.gz` and `.zst` as they are. Raises DiaError at one that is none."""
+    text = _Lines(path)
+    before = csv.field_size_limit(LONGEST_LINE)
+    try:
+        yield from _rows(path, text)
+    except csv.Error as error:
+        raise fault("E861", f"not CSV: {error}", path, text.start, 1, QUOTING) from None
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+    finally:
+        csv.field_size_limit(before)
+
+
+def _rows(path: Path, text: _Lines) -> Iterator[Row]:
+    reader = csv.reader(text, strict=True)
+    header = next(reader, [])
+    _check_header(path, header)
+    text.next_row()
+    for cells in reader:
+        if len(cells) != len(header):
+            if cells:
+                message = f"{len(cells)} cells, but the header has {len(header)} columns"
+                raise fault("E861", message, path, text.start, 1, QUOTING)
+        else:
+            yield Row(text.start, dict(zip(header, cells, strict=True)), lambda name: text.column(header.index(name)))
+        text.next_row()
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    if not header:
+        raise fault("E861", "the file has no header", path, 1, 1, "name the columns on the first line")
+    if len(header) > COLUMNS:
+        raise fault("E861", f"more than {COLUMNS:,} columns", path)
+    twice = first_repeat(header)
+    if twice is not None:
+        raise fault("E861", f"two columns are named `{twice[:40]}`", path, 1)
+
+
+class _Lines:
+    """The lines of the file as text; remembers those of the row that is being read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.start, self.number, self.size = path, 1, 0, 0
+        self.first = ""
+        self.lines = lines(path, ends=True)
+
+    def __iter__(self) -> Iterator[str]:
+        for number, raw in self.lines:
+            self.number = number
+            raw = raw.removeprefix(BOM) if number == 1 else raw
+            if b"\0" in raw:
+                raise fault("E861", "a zero byte", self.path, number, raw.index(b"\0") + 1, "save the file as text")
+            try:
+                line = raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise fault("E861", "not UTF-8", self.path, number, error.start + 1, "save it as UTF-8") from None
+            self.first = line if number == self.start else self.first
+            self.size += len(line)
+            if self.size > LONGEST_LINE:
+                raise fault("E861", f"a row of more than {LONGEST_LINE >> 20} MiB", self.path, self.start, 1, QUOTING)
+            yield line
+
+    def next_row(self) -> None:
+        """Nothing; what comes now belongs to the next row."""
+        self.start, self.size = self.number + 1, 0
+
+    def column(self, number: int) -> int:
+        """Where the cell begins in the first line of its row, or 1 where it begins in a later one."""
+        within, count = False, 0
+        for place, sign in enumerate(self.first):
+            if count == number:
+                return place + 1
+            within ^= sign == '"'
+            count += sign == "," and not within
+        return 1

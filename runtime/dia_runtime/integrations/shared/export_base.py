@@ -1,0 +1,98 @@
+"""What an exporter is: a bundle in, the files of another harness out, the same bytes for the same bundle."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from itertools import repeat, zip_longest
+from typing import Any, ClassVar
+
+from dia_language.answers import answer_type
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.formats import FORMATS
+
+Record = Mapping[str, Any]
+Files = Iterator[tuple[str, Iterator[bytes]]]
+
+
+class Exporter(ABC):
+    """Another harness: which files its users need of a bundle."""
+
+    summary: ClassVar[str]
+    takes_model: ClassVar[bool] = False  # the class is called with the names of `--model`
+
+    @abstractmethod
+    def files(self, bundle: Bundle) -> Files:
+        """Path and pieces of every file, in order, each taken whole before the next. Raises DiaError.
+
+        Nothing but the bundle goes into them: no clock, no host, no path.
+        """
+
+
+def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Record]]:
+    """Each question with its answer. Raises DiaError (exit 2) where the answers are withheld.
+
+    A target that can hold questions of `sessions` says so; for others they are refused.
+    """
+    if not bundle.has_answers:
+        mend = "unseal the bundle; `jsonl`, `huggingface` and `openai-batch` hold questions without answers too"
+        raise DiaError(Diagnostic("E713", f"the answers of `{bundle.path}` are withheld", None, mend))
+    for question, answer in asked(bundle, sessions):
+        if answer is not None:
+            yield question, answer
+
+
+def asked(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Record | None]]:
+    """Each question with its answer, or with None where the answers are sealed or withheld."""
+    answers: Iterator[Record | None] = bundle.answers() if bundle.has_answers else _none(bundle)
+    for question, answer in zip_longest(bundle.questions(), answers):
+        if question is None or (bundle.has_answers and (answer is None or answer["id"] != question["id"])):
+            message = f"the answers of `{bundle.path}` are not those of its questions"
+            raise DiaError(Diagnostic("E709", message, None), 3)
+        if "messages" not in question and not (sessions and "sessions" in question):
+            message = f"`{question['id']}` is a session, which this target cannot hold"
+            raise DiaError(
+                Diagnostic("E714", visible(message), None, "run it with `dia run`, or export it to `inspect`")
+            )
+        yield question, answer
+
+
+def _none(bundle: Bundle) -> Iterator[None]:
+    return repeat(None, bundle.manifest["counts"]["questions"])
+
+
+def instruction(question: Record, answer: Record) -> str:
+    """How to write the final answer, as the prompt says it."""
+    format = question["format"]
+    return FORMATS[format["kind"]].instruction(format, answer_type(answer["comparison"]).describe())
+
+
+def wrapped(question: Record, answer: Record) -> str:
+    """A reply that gives the right answer."""
+    format = question["format"]
+    return FORMATS[format["kind"]].wrap(answer["text"], format)
+
+
+def origin(bundle: Bundle, question: Record) -> dict[str, Any]:
+    """Where a row comes from, so that logs of the other harness find back."""
+    names = ("id", "template", "item", "instance", "variant")
+    canary = bundle.manifest["canary"]
+    return {name: question[name] for name in names} | {
+        "questions_root": bundle.questions_root,
+        "bundle_id": bundle.id,
+        **({"canary": canary} if canary else {}),
+    }
+
+
+def assets_of(bundle: Bundle) -> Files:
+    """The files that go beside prompts, as the bundle holds them."""
+    for name in sorted(bundle.manifest["files"]):
+        if name.startswith("assets/"):
+            yield name, bundle.pieces(name)
+
+
+def encoded(value: Any) -> str:
+    """The value as JSON on one line, names in order."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

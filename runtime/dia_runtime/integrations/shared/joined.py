@@ -1,0 +1,170 @@
+"""Logs of runs on a bundle: their replies are joined to its questions by id, and the bundle's answers grade them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from itertools import islice
+from pathlib import Path
+
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.integrations.shared.base import Row, Unfit, fault
+from dia_runtime.integrations.shared.fields import Cells, Said
+from dia_runtime.integrations.shared.sort import storable
+from dia_runtime.integrations.shared.table import (
+    BATCH,
+    MOST_FAULTS,
+    Faults,
+    Imported,
+    Source,
+    each_row,
+    place_of,
+    written,
+)
+from dia_runtime.respondents.respondent import Reply
+from dia_runtime.running.load_questions import lay_down
+from dia_runtime.store.store import Store, open_store
+
+SEEN = (
+    "CREATE TABLE seen (model INTEGER, attempt INTEGER, position INTEGER, file INTEGER, line INTEGER,"
+    " PRIMARY KEY (model, attempt, position)) WITHOUT ROWID"
+)
+MOST_MODELS = 1_000
+CLOSE = 2_000  # questions among which a similar id is looked for
+
+
+class Joining:
+    """Replies on their way to the run of a bundle. Which have come is noted on the disk, in a private folder."""
+
+    def __init__(self, store: Store, bundle: Bundle, folder: Path) -> None:
+        self.store, self.bundle, self.size = store, bundle, store.size
+        self.seen = sqlite3.connect(folder / "seen", isolation_level=None)
+        for statement in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", SEEN, "BEGIN"):
+            self.seen.execute(statement)
+        self.files: list[Path] = []
+        self.numbers: dict[str, int] = {}
+        self.waiting: dict[str, list[tuple[int, int, Reply]]] = {}
+        self.replies: dict[str, int] = {}
+        self.strange = 0
+
+    def close(self) -> None:
+        """Nothing; the folder may be removed."""
+        self.seen.close()
+
+    def add(self, line: int, said: Said) -> None:
+        """Takes a row of the last file. Raises Unfit where it fits no question, or comes twice."""
+        position, number = self._position(said.id), self._number(said.model)
+        key = (number, said.attempt, position)
+        row = (*key, len(self.files) - 1, line)
+        if not self.seen.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?, ?, ?)", row).rowcount:
+            query = "SELECT file, line FROM seen WHERE model = ? AND attempt = ? AND position = ?"
+            file, before = self.seen.execute(query, key).fetchone()
+            help = "`--field attempt=COLUMN` tells attempts apart, `--model` models"
+            raise Unfit(f"the id `{said.id[:200]}` came already in {self.files[file]}:{before}", help, "id")
+        self._save(said, position)
+
+    def _position(self, id: str) -> int:
+        rows = self.store.rows("SELECT position FROM question WHERE id = ?", storable(id))
+        if not rows:
+            self.strange += 1
+            raise Unfit(f"the bundle has no question `{id[:200]}`", self._meant(id[:200]), "id")
+        return int(rows[0][0])
+
+    def _meant(self, id: str) -> str | None:
+        """The question with the most similar id, for the faults that are shown."""
+        if self.strange > MOST_FAULTS:
+            return None
+        return did_you_mean(id, [name for (name,) in self.store.rows("SELECT id FROM question LIMIT ?", CLOSE)])
+
+    def _number(self, model: str) -> int:
+        if model not in self.numbers:
+            if len(self.numbers) == MOST_MODELS:
+                raise Unfit(f"more than {MOST_MODELS:,} models", None, "model")
+            self.numbers[model] = self.store.respondent(storable(model), storable(model), {})
+        return self.numbers[model]
+
+    def _save(self, said: Said, position: int) -> None:
+        batch = self.waiting.setdefault(said.model, [])
+        batch.append((position, said.attempt, said.reply))
+        self.replies[said.model] = self.replies.get(said.model, 0) + 1
+        if len(batch) >= BATCH:
+            self.flush(said.model)
+
+    def flush(self, model: str) -> None:
+        """Nothing; what waits of a model is in the run."""
+        self.store.save(self.numbers[model], self.waiting.pop(model, []))
+
+    def gaps(self) -> Iterator[tuple[str, int, int]]:
+        """Model and attempt, and how many questions have no such reply."""
+        names = {number: model for model, number in self.numbers.items()}
+        for number, attempt, count in self.seen.execute("SELECT model, attempt, count(*) FROM seen GROUP BY 1, 2"):
+            if count < self.size:
+                yield names[number], attempt, self.size - count
+
+    def open(self, model: str, attempt: int) -> Iterator[str]:
+        """The ids of the questions without such a reply, in their order."""
+        query = "SELECT position FROM seen WHERE model = ? AND attempt = ? ORDER BY position"
+        there = (position for (position,) in self.seen.execute(query, (self.numbers[model], attempt)))
+        at = next(there, None)
+        for position in range(self.size):
+            if position == at:
+                at = next(there, None)
+            else:
+                yield str(self.store.rows("SELECT id FROM question WHERE position = ?", position)[0][0])
+
+
+def import_joined(
+    sources: Sequence[Source], columns: Cells, bundle: Bundle, out: Path, force: bool = False, keep: bool = False
+) -> Imported:
+    """What was imported to the file `out`, a run of the bundle, which appears when all is there.
+
+    Raises DiaError with the places of up to 20 rows that fit no question of the bundle, come twice or are missing:
+    exit 3 where one of them is of another `questions_root`, else exit 2. To `keep` is to take what fits, and to tell
+    the rest.
+    """
+    faults = Faults(keep)
+    with (
+        written(out, force) as folder,
+        open_store(folder / "run", bundle.questions_root) as store,
+        ExitStack() as stack,
+    ):
+        lay_down(store, bundle)
+        joining = stack.enter_context(closing(Joining(store, bundle, folder)))
+        for held, row in each_row(sources, faults, lambda held: joining.files.append(held.path)):
+            _join(joining, held, row, columns, faults)
+        if not joining.replies:
+            raise DiaError(faults.found[:MOST_FAULTS], faults.exit_code)
+        for model in list(joining.waiting):
+            joining.flush(model)
+        missing = _missing(joining, faults)
+        items, questions, _, k = store.sizes()
+    return Imported(out, bundle.questions_root, items, questions, k, joining.replies, faults.found, missing)
+
+
+def _join(joining: Joining, source: Source, row: Row, columns: Cells, faults: Faults) -> None:
+    try:
+        said = columns.said(row, source.model)
+        if said.root is not None and said.root != joining.bundle.questions_root:
+            root = joining.bundle.questions_root
+            message = f"the reply is to other questions: their root is {said.root[:64]}, the bundle's {root}"
+            faults.add(DiaError(fault("E802", message, source.path, row.line).diagnostics, 3))
+            return
+        joining.add(row.line, said)
+    except Unfit as error:
+        faults.add(place_of(source.path, row, columns, error))
+
+
+def _missing(joining: Joining, faults: Faults) -> int:
+    """How many replies are missing; the first of them are told."""
+    count = told = 0
+    for model, attempt, number in list(joining.gaps()):
+        count += number
+        for id in islice(joining.open(model, attempt), MOST_FAULTS - told):
+            told += 1
+            which = f" (attempt {attempt})" if attempt > 1 else ""
+            message = visible(f"`{model}` has no reply{which} to `{id}`: {number} are missing")
+            faults.add(DiaError(Diagnostic("E865", message, None, "`--keep` takes the replies that are there")))
+    faults.require_none()
+    return count

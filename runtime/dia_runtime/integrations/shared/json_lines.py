@@ -1,0 +1,93 @@
+"""JSON lines: an object a line, its keys the columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError
+from dia_runtime.bundle.compressed import lines
+from dia_runtime.integrations.shared.base import Number, Row, fault, first_repeat, unreadable
+
+BOM = b"\xef\xbb\xbf"
+COMMAS = 2_000_000  # in a line: values take far more memory than the text that says them
+
+
+def rows(path: Path) -> Iterator[Row | DiaError]:
+    """The objects of the file as rows, `.gz` and `.zst` as they are; a line that holds none is a fault in its place."""
+    for number, text, held in objects(path):
+        if isinstance(held, DiaError):
+            yield held
+        else:
+            yield Row(number, held, lambda name, text=text: _place(text, name))  # type: ignore[misc]
+
+
+def objects(path: Path) -> Iterator[tuple[int, str, dict[str, Any] | DiaError]]:
+    """Number, text and object of each line that is not empty; a fault in the place of an object where there is none.
+
+    Raises DiaError where the file cannot be read to its end.
+    """
+    try:
+        for number, raw in lines(path):
+            if number == 1:
+                raw = raw.removeprefix(BOM)
+            if raw and not raw.isspace():
+                yield number, *_read(path, number, raw)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def _read(path: Path, number: int, raw: bytes) -> tuple[str, dict[str, Any] | DiaError]:
+    try:
+        text = _text(path, number, raw)
+        return text, _object(path, number, text)
+    except DiaError as error:
+        return "", error
+
+
+def _text(path: Path, number: int, raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise fault("E861", "not UTF-8", path, number, error.start + 1, "save the file as UTF-8") from None
+
+
+def _object(path: Path, number: int, text: str) -> dict[str, Any]:
+    if text.count(",") > COMMAS:
+        raise fault("E861", f"more than {COMMAS:,} commas in a line", path, number)
+    try:
+        held = DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        message = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        raise fault("E861", message, path, number, error.colno, "a row is one line with one object") from None
+    except RecursionError:
+        raise fault("E861", "nested too deeply", path, number) from None
+    except ValueError as error:
+        raise fault("E861", f"not JSON: {error}", path, number) from None
+    if not isinstance(held, dict):
+        raise fault("E861", "a line is no object", path, number, 1, 'write {"column": value, ...} on every line')
+    return held
+
+
+def constant(text: str) -> Any:
+    """Nothing: no such word is a number. Raises ValueError."""
+    raise ValueError(f"`{text}` is no number")
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = first_repeat(name for name, _ in pairs) or ""
+        raise ValueError(f"the key `{twice[:40]}` stands twice in one object")
+    return found
+
+
+DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant, object_pairs_hook=_pairs)
+
+
+def _place(text: str, name: str) -> int:
+    """The column at which the value of a key begins, as well as can be told."""
+    start = text.find(json.dumps(name, ensure_ascii=False))
+    return 1 if start < 0 else start + 1

@@ -1,0 +1,44 @@
+"""The common form of evaluation sets: one line a question, with its messages and its ideal reply.
+
+Of a sealed bundle all that tells the answer is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.integrations.shared.export_base import (
+    Exporter,
+    Files,
+    asked,
+    assets_of,
+    encoded,
+    instruction,
+    origin,
+    wrapped,
+)
+
+
+class JsonLines(Exporter):
+    """`{"input": [messages], "ideal": reply, "id": ...}` on each line."""
+
+    summary = "one line a question: input, ideal, id"
+
+    def files(self, bundle: Bundle) -> Files:
+        """One file of questions, and the assets that go beside them."""
+        yield f"{bundle.manifest['benchmark']}.jsonl", _lines(bundle)
+        yield from assets_of(bundle)
+
+
+def _lines(bundle: Bundle) -> Iterator[bytes]:
+    for question, answer in asked(bundle):
+        row = origin(bundle, question) | {
+            "input": question["messages"],
+            "ideal": wrapped(question, answer) if answer else None,
+            "answer": answer["text"] if answer else None,
+            "skip": question["format"].get("skip"),
+            "format_instruction": instruction(question, answer) if answer else None,
+            "assets": question["assets"],
+        }
+        yield f"{encoded(row)}\n".encode()

@@ -1,0 +1,116 @@
+"""What readers of logs share: the cells that they give, and JSON of bounded size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.bundle.compressed import lines
+from dia_runtime.integrations.shared.base import Number, Row, fault, unreadable
+from dia_runtime.integrations.shared.json_lines import COMMAS, constant
+
+# The fields that every log tells as far as it can; `correct` is always that word, for logs whose `verdict` counts.
+ALWAYS = (
+    "id",
+    "gold",
+    "reply",
+    "accept",
+    "model",
+    "attempt",
+    "error",
+    "finish_reason",
+    "prompt_tokens",
+    "completion_tokens",
+    "cost",
+    "seconds",
+    "model_version",
+    "asked_at",
+    "questions_root",
+)
+EXTRA = ("verdict", "correct", "extracted")
+NOTHING: Mapping[str, Any] = dict.fromkeys((*ALWAYS, *EXTRA)) | {"correct": "correct"}
+WHOLE = 1 << 26  # bytes of a JSON file that is read in one piece
+ENDINGS = {"max_tokens": "length", "model_length": "over_context"}  # Inspect's words for ours
+FINAL = frozenset({"over_context", "content_filter"})
+Record = Mapping[str, Any]
+# Keys that come twice are looked for in tables only: logs have many objects that nobody reads.
+DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant)
+LENIENT = json.JSONDecoder(parse_float=Number, parse_constant=lambda name: None)  # Inspect writes NaN for no score
+
+
+def cells(given: Record, further: Record | None = None, prefix: str = "") -> dict[str, Any]:
+    """The cells of a row: what is given, None for the rest, and the log's own columns behind a prefix."""
+    own = {f"{prefix}{name}": value for name, value in (further or {}).items()}
+    return {**own, **NOTHING, **given}
+
+
+def row(line: int, given: Mapping[str, Any]) -> Row:
+    """A row of a log, in which no columns can be told."""
+    return Row(line, given, lambda name: 1)
+
+
+def mapping(held: Any) -> Record:
+    """The value where it is an object, else one without keys."""
+    return held if isinstance(held, dict) else {}
+
+
+def sequence(held: Any) -> list[Any]:
+    """The value where it is a list, else an empty one."""
+    return held if isinstance(held, list) else []
+
+
+def text(held: Any) -> str | None:
+    """The value where it is a text that says something, or a whole number as text."""
+    if isinstance(held, bool) or held is None or held == "":
+        return None
+    return str(held) if isinstance(held, str | int) else None
+
+
+def whole(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
+    """The one value of a JSON file, packed ones as they are. Raises DiaError for what is none, or too large."""
+    pieces, size = [], 0
+    try:
+        for _, raw in lines(path, ends=True):
+            size += len(raw)
+            if size > WHOLE:
+                raise fault("E861", f"more than {WHOLE >> 20} MiB", path, 1, 1, "write it by lines, or in parts")
+            pieces.append(raw)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+    return parsed(path, b"".join(pieces), decoder=decoder)
+
+
+def parsed(path: Path, raw: bytes, place: str = "", decoder: json.JSONDecoder = DECODER) -> Any:
+    """The value of JSON bytes; `place` names a member of an archive. Raises DiaError for what is none."""
+    where = f"{place}: " if place else ""
+    if raw.count(b",") > COMMAS:
+        raise fault("E861", f"{where}more than {COMMAS:,} commas", path)
+    try:
+        return decoder.decode(raw.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        message = f"{where}not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        raise fault("E861", message, path, error.lineno, error.colno) from None
+    except RecursionError:
+        raise fault("E861", f"{where}nested too deeply", path) from None
+    except ValueError as error:
+        raise fault("E861", f"{where}not JSON: {str(error)[:200]}", path) from None
+
+
+def ending(reply: str | None, reason: str | None) -> dict[str, Any]:
+    """The cells of a reply and how it ended: an empty one that was refused or had no room is an answer for good."""
+    if reason in FINAL and not reply:
+        return {"reply": None, "finish_reason": reason}
+    return {"reply": "" if reply is None else reply, "finish_reason": reason}
+
+
+def option(number: int) -> str:
+    """The letter of an option, by its place."""
+    return chr(ord("A") + number) if 0 <= number < 26 else str(number)
+
+
+def number(held: Any) -> Any:
+    """A measured number as a cell; None for what is none."""
+    is_number = isinstance(held, int | Number) and not isinstance(held, bool)
+    return held if is_number and not str(held).startswith("-") else None

@@ -1,0 +1,183 @@
+"""A table of scores: a row for each model, a column for each item; a blank cell is missing.
+
+A cell is a share of full marks (0, 1, 0.625) or a count of trials (3/5). The first column holds names when its header
+is model, respondent, name or id, or one of its cells is no number.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.compressed import LONGEST_LINE, lines
+from dia_runtime.integrations.shared.base import fault, first_repeat, unreadable
+
+NAMES = ("model", "respondent", "name", "id")
+MISSING = ("", "NA")
+COUNT = re.compile(r"([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
+MOST_CELLS = 50_000_000
+MOST_COLUMNS = 1_000_000
+NAN = math.nan
+BOM = b"\xef\xbb\xbf"
+HELP = "a cell is a share from 0 to 1, a count such as 3/5, or blank where it is missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Names of models and items; each model's scores (NaN where missing), and trials where any cell is a count."""
+
+    models: tuple[str, ...]
+    items: tuple[str, ...]
+    scores: list[array[float]]
+    trials: list[array[float]] | None
+
+
+Row = tuple["array[float]", "array[float] | None"]
+
+
+def read_matrix(path: Path) -> Matrix:
+    """The table of a file: CSV or Parquet, `.gz` and `.zst` as they are. Raises DiaError (exit 2) for what is none."""
+    if not path.is_file():
+        message = visible(f"`{path}` is no file")
+        raise DiaError(Diagnostic("E861", message, None, "give runs, or one table of scores"))
+    try:
+        with path.open("rb") as file:
+            is_parquet = file.read(4) == b"PAR1"
+        header, rows = _parquet(path) if is_parquet else _separated(path)
+        return _matrix(path, header, rows)
+    except (OSError, csv.Error) as error:
+        raise unreadable(path, error) from None
+
+
+def _separated(path: Path) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]]:
+    text = _text(path)
+    before = csv.field_size_limit(LONGEST_LINE)
+    first = next(text, "")
+    csv.field_size_limit(before)
+    comma = next((sign for sign in ("\t", ";") if sign in first and "," not in first), ",")
+    header = next(csv.reader([first], delimiter=comma), [])
+    return [name.strip() for name in header], _rows(text, comma)
+
+
+def _rows(text: Iterator[str], comma: str) -> Iterator[tuple[int, Sequence[str]]]:
+    reader = csv.reader(text, delimiter=comma)
+    for cells in reader:
+        if cells:
+            yield reader.line_num + 1, cells
+
+
+def _text(path: Path) -> Iterator[str]:
+    try:
+        for number, raw in lines(path, ends=True):
+            yield (raw.removeprefix(BOM) if number == 1 else raw).decode("utf-8")
+    except UnicodeDecodeError:
+        raise fault("E861", "not UTF-8", path, number, 1, "save it as UTF-8") from None
+    except ValueError as error:
+        raise unreadable(path, error) from None
+
+
+def _parquet(path: Path) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        help = "pip install 'dia-spec[parquet]'"
+        raise DiaError(Diagnostic("E861", "reading Parquet needs the extra `parquet`", None, help)) from None
+    try:
+        held = parquet.ParquetFile(path)
+        _require_size(path, held.metadata.num_rows, held.metadata.num_columns)
+        table = held.read()
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise unreadable(path, error) from None
+    columns = [column.to_pylist() for column in table.columns]
+    return list(table.schema.names), enumerate(zip(*columns, strict=True), 1)
+
+
+def _require_size(path: Path, rows: int, columns: int) -> None:
+    if columns > MOST_COLUMNS or rows * columns > MOST_CELLS:
+        raise fault("E861", f"more than {MOST_CELLS:,} cells", path)
+
+
+def _matrix(path: Path, header: list[str], rows: Iterator[tuple[int, Sequence[Any]]]) -> Matrix:
+    if len(header) < 2:
+        raise fault("E861", "the table has fewer than two columns", path, 1, 1, "name the items on the first line")
+    firsts: list[tuple[int, Any]] = []
+    held: list[Row] = []
+    for line, cells in rows:
+        if len(cells) != len(header):
+            raise fault("E861", f"{len(cells)} cells, but the header has {len(header)} columns", path, line)
+        firsts.append((line, cells[0]))
+        held.append(_row(path, line, header[1:], cells[1:]))
+        _require_size(path, len(held), len(header))
+    named = header[0].lower() in NAMES or not all(_is_number(cell) for _, cell in firsts)
+    if not named:
+        held = [
+            _joined(_row(path, line, header[:1], [cell]), rest) for (line, cell), rest in zip(firsts, held, strict=True)
+        ]
+    models = tuple(str(cell) if named else f"row {number}" for number, (_, cell) in enumerate(firsts, 1))
+    items = tuple(header[named:])
+    for what, names in (("columns", items), ("rows", models)):
+        twice = first_repeat(names)
+        if twice is not None:
+            raise fault("E861", f"two {what} are named `{twice[:40]}`", path)
+    counted = any(tries is not None for _, tries in held)
+    trials = [tries or array("d", [1.0]) * len(items) for _, tries in held] if counted else None
+    return Matrix(models, items, [row for row, _ in held], trials)
+
+
+def _joined(first: Row, rest: Row) -> Row:
+    tries = None
+    if first[1] is not None or rest[1] is not None:
+        tries = (first[1] or array("d", [1.0])) + (rest[1] or array("d", [1.0]) * len(rest[0]))
+    return first[0] + rest[0], tries
+
+
+def _is_number(cell: Any) -> bool:
+    if cell is None or str(cell).strip() in MISSING or COUNT.fullmatch(str(cell).strip()):
+        return True
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _row(path: Path, line: int, items: Sequence[str], cells: Sequence[Any]) -> Row:
+    """The scores of a row, and its trials where any cell is a count."""
+    tries: array[float] | None = None
+    try:
+        row = array("d", map(float, cells))
+    except (TypeError, ValueError):
+        pairs = [_score(path, line, name, cell) for name, cell in zip(items, cells, strict=True)]
+        row = array("d", [score for score, _ in pairs])
+        if any(most != 1 for _, most in pairs):
+            tries = array("d", [most for _, most in pairs])
+    for at, score in enumerate(row):
+        if not 0 <= score <= (tries[at] if tries else 1.0) and not math.isnan(score):
+            raise _refused(path, line, items[at], cells[at])
+    return row, tries
+
+
+def _score(path: Path, line: int, name: str, cell: Any) -> tuple[float, float]:
+    """The successes and trials of one cell."""
+    text = "" if cell is None else str(cell).strip()
+    if text in MISSING:
+        return NAN, 1.0
+    count = COUNT.fullmatch(text)
+    if count:
+        return (float(count[1]), float(count[2])) if int(count[2]) else (NAN, 1.0)
+    try:
+        return float(text), 1.0
+    except ValueError:
+        raise _refused(path, line, name, cell) from None
+
+
+def _refused(path: Path, line: int, name: str, cell: Any) -> DiaError:
+    return fault("E891", f"`{str(cell)[:40]}` at `{name[:40]}` is no score", path, line, 1, HELP)

@@ -1,0 +1,49 @@
+"""Parquet, read by pyarrow a batch at a time; a row's line is its number, from 1 on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.integrations.shared.base import Number, Row, fault, unreadable
+
+BATCH = 256
+GROUP_BYTES = 1 << 30  # of one row group when it is unpacked
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """The rows of the file. Raises DiaError for one that is no Parquet."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        help = "pip install 'dia-spec[parquet]'"
+        raise DiaError(Diagnostic("E861", "reading Parquet needs the extra `parquet`", None, help)) from None
+    try:
+        with parquet.ParquetFile(path) as file:
+            yield from _rows(path, file)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def _rows(path: Path, file: Any) -> Iterator[Row]:
+    held = file.metadata
+    if any(held.row_group(at).total_byte_size > GROUP_BYTES for at in range(held.num_row_groups)):
+        help = "write it with smaller row groups"
+        raise fault("E861", f"a row group of more than {GROUP_BYTES >> 30} GiB", path, 1, 1, help)
+    number = 0
+    names = list(file.schema_arrow.names)
+    for batch in file.iter_batches(batch_size=BATCH):
+        for cells in batch.to_pylist():
+            number += 1
+            yield Row(number, {name: _cell(value) for name, value in cells.items()}, lambda name: names.index(name) + 1)
+
+
+def _cell(value: Any) -> Any:
+    """The cell as JSON has it: numbers with a point as they are written."""
+    if isinstance(value, float | Decimal):
+        return Number(str(value))
+    return value

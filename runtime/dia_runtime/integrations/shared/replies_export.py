@@ -1,0 +1,80 @@
+"""Replies out of a run, as `schemas/reply.schema.json` has them: JSON Lines, or Parquet with the same columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.integrations.huggingface.parquet import INTEGER, TEXT, parquet
+from dia_runtime.integrations.shared.export_base import Files
+from dia_runtime.store.schema import REPLY_COLUMNS, StoredRespondent
+from dia_runtime.store.store import Store
+
+INTEGERS = frozenset({"attempt", "prompt_tokens", "completion_tokens", "tries"})
+OWN_COLUMNS = ("bundle", "questions_root", "respondent", "model", "settings")
+COLUMNS = (*OWN_COLUMNS, "question", "attempt", *REPLY_COLUMNS)
+Record = Mapping[str, Any]
+
+
+class RunExporter(Protocol):
+    """A form of the replies of a run."""
+
+    def files(self, store: Store, respondents: Sequence[StoredRespondent]) -> Files:
+        """Path and pieces of every file, in order, each taken whole before the next. Raises DiaError."""
+        ...
+
+
+class Replies:
+    """One reply on each line, its keys in order."""
+
+    def files(self, store: Store, respondents: Sequence[StoredRespondent]) -> Files:
+        """One file."""
+        yield "replies.jsonl", (_line(record) for record in _records(store, respondents))
+
+
+class RepliesParquet:
+    """The same as one table of Parquet, the settings as JSON text."""
+
+    def files(self, store: Store, respondents: Sequence[StoredRespondent]) -> Files:
+        """One file. Raises DiaError (exit 2) where pyarrow is missing."""
+        columns = {name: INTEGER if name in INTEGERS else TEXT for name in COLUMNS}
+        rows = (_row(record) for record in _records(store, respondents))
+        yield "replies.parquet", parquet(columns, rows, "`replies`")
+
+
+RUN_EXPORTERS: dict[str, RunExporter] = {
+    "replies": Replies(),
+    "replies-parquet": RepliesParquet(),
+}
+
+
+def respondents_of(store: Store, wanted: Sequence[str] = ()) -> list[StoredRespondent]:
+    """The respondents of a run by their names, all or those that are wanted. Raises DiaError (exit 2)."""
+    known = {entry.name: entry for entry in store.respondents()}
+    for name in wanted:
+        if name not in known:
+            mend = did_you_mean(name, known) or "it holds " + (", ".join(f"`{name}`" for name in known) or "none")
+            message = visible(f"`{store.path}` holds no respondent `{name}`")
+            raise DiaError(Diagnostic("E806", message, None, visible(mend)))
+    return [known[name] for name in sorted(known) if not wanted or name in wanted]
+
+
+def _records(store: Store, respondents: Sequence[StoredRespondent]) -> Iterator[Record]:
+    """Every reply: by respondent's name, then in the order of questions and attempts."""
+    facts = store.facts
+    for entry in respondents:
+        settings = store.parsed(entry.settings)
+        values = (facts.get("bundle_id"), facts.get("questions_root"), entry.name, entry.model, settings)
+        own = {name: value for name, value in zip(OWN_COLUMNS, values, strict=True) if value is not None}
+        for reply in store.replies_of(entry.id):
+            yield own | reply
+
+
+def _line(record: Record) -> bytes:
+    return json.dumps(record, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+
+
+def _row(record: Record) -> Record:
+    return {**record, "settings": json.dumps(record["settings"], ensure_ascii=False, sort_keys=True)}

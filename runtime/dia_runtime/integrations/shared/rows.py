@@ -1,0 +1,133 @@
+"""A question as the files of other harnesses hold it: one flat row of texts, with all that grading it needs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.grading.session_records import sessions_of
+from dia_runtime.grading.sessions.judging import truth_of
+from dia_runtime.integrations.shared.export_base import Record, encoded, instruction, origin, pairs, wrapped
+
+GRADED_BY = ("answer", "accept", "text", "comparison")
+JUDGED_BY = ("truth", "figures", "replies", "comparison")
+NAME = re.compile(r"[a-z][a-z0-9_-]{0,99}")
+ROWS = "questions.jsonl"
+ASSETS = "assets"  # what a target may be able to hold beside texts
+TURNS = "turns"
+SESSIONS = "sessions"
+OTHERWISE = "run it with `dia run`, or export it to `inspect`"
+MODULE = '''"""Made by `dia export`: {what}. Grades and figures are those of dia-spec itself."""
+
+{before}try:
+    from dia_runtime.harnesses.{module} import {names}
+except ImportError as error:
+    raise SystemExit(f"this task is graded by dia-spec: pip install dia-spec ({{error}})") from None
+'''
+
+
+def module(what: str, name: str, names: tuple[str, ...], before: str = "", behind: str = "") -> bytes:
+    """A module of an exported folder: it takes functions of this package, or says in one line that it is missing."""
+    head = MODULE.format(what=what, module=name, names=", ".join(names), before=before)
+    return f"{head}\n{behind}".encode() if behind else head.encode()
+
+
+def rows(bundle: Bundle, target: str, holds: frozenset[str] = frozenset()) -> Iterator[dict[str, Any]]:
+    """The rows of all questions. Raises DiaError (exit 2) for a question that the target cannot hold."""
+    for question, answer in pairs(bundle, SESSIONS in holds):
+        if SESSIONS in question:
+            yield session_row(bundle, question, answer, target)
+        else:
+            require_held(question, target, holds)
+            yield row(bundle, question, answer)
+
+
+def session_row(bundle: Bundle, question: Record, answer: Record, target: str) -> dict[str, Any]:
+    """A question of sessions with its truth. Raises DiaError (exit 2) for one that nobody can play."""
+    if any(asset["deliver"] == "file" for asset in question["assets"]):
+        raise _cannot(
+            question, target, "has a file for a model with tools beside its sessions", "deliver it in messages"
+        )
+    try:
+        sessions_of(question)
+        truth_of(answer)
+    except ValueError as error:
+        why = f"has sessions that nobody can play ({error})"
+        raise _cannot(question, target, why, "compile the bundle again") from None
+    return origin(bundle, question) | {
+        "category": question["category"],
+        "domain": question["domain"],
+        "level": question["level"],
+        "sessions": question["sessions"],
+        "format": encoded(question["format"]),
+        "points": encoded(question["points"]),
+        "grading": encoded({name: answer.get(name, {}) for name in JUDGED_BY}),
+        "assets": question["assets"],
+    }
+
+
+def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
+    """A question with its answer."""
+    return origin(bundle, question) | {
+        "category": question["category"],
+        "domain": question["domain"],
+        "level": question["level"],
+        "messages": [{"role": str(said["role"]), "content": said["content"]} for said in question["messages"]],
+        "target": wrapped(question, answer),
+        "answer": answer["text"],
+        "skip": question["format"].get("skip") or "",
+        "format_instruction": instruction(question, answer),
+        "format": encoded(question["format"]),
+        "points": encoded(question["points"]),
+        "grading": encoded({name: answer[name] for name in GRADED_BY}),
+        "assets": question["assets"],
+    }
+
+
+def prompt(row: Record) -> tuple[str, str]:
+    """The system prompt, empty where there is none, and what the user says, of a question of one turn."""
+    *before, last = row["messages"]
+    return "".join(said["content"] for said in before), last["content"]
+
+
+def require_held(question: Record, target: str, holds: frozenset[str]) -> None:
+    """Nothing, where the target can hold the question as it is. Raises DiaError (exit 2) where it cannot."""
+    if question["assets"] and ASSETS not in holds:
+        raise _cannot(question, target, "comes with pictures or files")
+    roles = [said.get("role") for said in question["messages"]]
+    if not all(isinstance(said.get("content"), str) for said in question["messages"]):
+        raise _cannot(question, target, "says something that is no text")
+    if TURNS not in holds and roles not in (["user"], ["system", "user"]):
+        raise _cannot(question, target, "is a talk of several turns")
+
+
+def require_one_turn(question: Record, target: str) -> None:
+    """Nothing, where only the user speaks. Raises DiaError (exit 2) where there is a system prompt."""
+    if len(question["messages"]) > 1:
+        raise _cannot(question, target, "has a system prompt")
+
+
+def _cannot(question: Record, target: str, why: str, mend: str = OTHERWISE) -> DiaError:
+    message = visible(f"`{question['id']}` {why}, which `{target}` cannot hold")
+    return DiaError(Diagnostic("E714", message, None, mend))
+
+
+def line(held: Any) -> bytes:
+    """A row as a line of JSON."""
+    return json.dumps(held, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+
+
+def task_name(bundle: Bundle) -> str:
+    """The benchmark's name, told apart from those that harnesses ship; a name of Python, because code is made of it.
+
+    Raises DiaError (exit 3) for a name that no compiler gives a benchmark.
+    """
+    held = bundle.manifest["benchmark"]
+    if not NAME.fullmatch(held):
+        raise DiaError(Diagnostic("E702", visible(f"`{held[:80]}` is no name of a benchmark"), None), 3)
+    name = held.replace("-", "_")
+    return name if name.startswith("dia_") else f"dia_{name}"

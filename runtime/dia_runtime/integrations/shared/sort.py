@@ -1,0 +1,93 @@
+"""The rows of all files, put in order outside memory, before a run is made of them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import fields
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from dia_runtime.integrations.shared.base import Unfit
+from dia_runtime.integrations.shared.fields import Told
+from dia_runtime.respondents.respondent import Reply
+
+COLUMNS = tuple(entry.name for entry in fields(Reply))
+OF_REPLY = attrgetter(*COLUMNS)
+TABLES = (
+    "CREATE TABLE question (id TEXT PRIMARY KEY, labels TEXT NOT NULL, grading TEXT NOT NULL, file INTEGER NOT NULL,"
+    " line INTEGER NOT NULL) WITHOUT ROWID",
+    f"CREATE TABLE reply (model TEXT NOT NULL, question TEXT NOT NULL, attempt INTEGER NOT NULL, file INTEGER NOT NULL,"
+    f" line INTEGER NOT NULL, {', '.join(COLUMNS)}, PRIMARY KEY (model, question, attempt)) WITHOUT ROWID",
+    "CREATE TABLE model (name TEXT PRIMARY KEY, at INTEGER NOT NULL)",
+)
+SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
+
+class Stage:
+    """A database of its own in a private folder; what it holds need not survive anything."""
+
+    def __init__(self, folder: Path) -> None:
+        self._connection = sqlite3.connect(folder / "stage", isolation_level=None)
+        for statement in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", *TABLES, "BEGIN"):
+            self._connection.execute(statement)
+        self.files: list[Path] = []
+        self._models: set[str] = set()
+
+    def close(self) -> None:
+        """Nothing; the folder may be removed."""
+        self._connection.close()
+
+    def add(self, line: int, told: Told) -> None:
+        """Takes a row of the last file. Raises Unfit where it contradicts an earlier one or comes twice."""
+        file = len(self.files) - 1
+        if told.model not in self._models:
+            self._connection.execute("INSERT INTO model VALUES (?, ?)", (storable(told.model), len(self._models)))
+            self._models.add(told.model)
+        question = (storable(told.id), storable(told.labels), storable(told.grading))
+        added = self._connection.execute(
+            "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?, ?)", (*question, file, line)
+        )
+        if not added.rowcount:
+            self._require_same(*question)
+        marks = ", ".join("?" * (5 + len(COLUMNS)))
+        key = (storable(told.model), storable(told.id), told.attempt)
+        row = (*key, file, line, *map(storable, OF_REPLY(told.reply)))
+        if not self._connection.execute(f"INSERT OR IGNORE INTO reply VALUES ({marks})", row).rowcount:
+            query = "SELECT file, line FROM reply WHERE model = ? AND question = ? AND attempt = ?"
+            place = self._place(*self._connection.execute(query, key).fetchone())
+            help = "`--field attempt=COLUMN` tells attempts apart, `--field model=COLUMN` models"
+            raise Unfit(f"the id `{told.id[:60]}` came already in {place}", help, "id")
+
+    def _require_same(self, id: str, labels: str, grading: str) -> None:
+        query = "SELECT labels, grading, file, line FROM question WHERE id = ?"
+        before, graded, file, line = self._connection.execute(query, (id,)).fetchone()
+        if graded != grading:
+            raise Unfit(f"the gold answer of `{id[:60]}` is another one in {self._place(file, line)}", None, "gold")
+        if before != labels:
+            raise Unfit(f"`{id[:60]}` has other labels in {self._place(file, line)}", None, "id")
+
+    def _place(self, file: int, line: int) -> str:
+        return f"{self.files[file]}:{line}"
+
+    def models(self) -> list[str]:
+        """Who replied, in the order of their coming."""
+        return [name for (name,) in self._connection.execute("SELECT name FROM model ORDER BY at")]
+
+    def questions(self) -> Iterator[tuple[str, dict[str, Any], str]]:
+        """Id, labels and grading record (JSON) of each question, in the order of the ids."""
+        for id, labels, grading in self._connection.execute("SELECT id, labels, grading FROM question ORDER BY id"):
+            yield id, json.loads(labels), grading
+
+    def replies(self, model: str) -> Iterator[tuple[str, int, Reply]]:
+        """Question's id, attempt and reply, in the order of the questions."""
+        query = f"SELECT question, attempt, {', '.join(COLUMNS)} FROM reply WHERE model = ? ORDER BY question, attempt"
+        for id, attempt, *columns in self._connection.execute(query, (model,)):
+            yield id, attempt, Reply(*columns)
+
+
+def storable(value: Any) -> Any:
+    """The value; in a text half characters, which no UTF-8 can hold, become U+FFFD."""
+    return value.translate(SURROGATES) if isinstance(value, str) and not value.isascii() else value

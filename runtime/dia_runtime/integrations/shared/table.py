@@ -1,0 +1,242 @@
+"""Tables of replies and gold answers to a run, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
+from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.integrations.readers import READERS
+from dia_runtime.integrations.shared.base import Reader, Row, Unfit, fault
+from dia_runtime.integrations.shared.fields import Cells, Columns
+from dia_runtime.integrations.shared.sort import Stage
+from dia_runtime.store.schema import StoredQuestion
+from dia_runtime.store.store import Store, open_store
+
+MOST_FAULTS = 20
+BATCH = 1_000
+ENDINGS = re.compile(r"(?:\.(?:jsonl|ndjson|json|csv|parquet|gz|zst))+$")
+TOP = ("template", "item", "instance", "variant", "category", "domain", "level", "adversarial", "number")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file, how it is read, and whose replies it holds where no column says so."""
+
+    path: Path
+    reader: Reader
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the imported questions are: their answer format, their points, and what the benchmark is called."""
+
+    format: Mapping[str, Any]
+    points: Mapping[str, Any]
+    benchmark: str
+    points_told: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What the run holds: how many items and questions, and how many replies of each model."""
+
+    path: Path
+    questions_root: str
+    items: int
+    questions: int
+    k: int
+    models: Mapping[str, int]
+    faults: Sequence[Diagnostic] = ()
+    missing: int = 0
+
+
+class Faults:
+    """What is wrong with files, told together: up to 20 at once, unless what can be used is kept."""
+
+    def __init__(self, keep: bool) -> None:
+        self.keep, self.found, self.exit_code = keep, list[Diagnostic](), 2
+
+    def add(self, *errors: DiaError) -> None:
+        """Nothing. Raises DiaError where there are too many and nothing is kept."""
+        for error in errors:
+            self.found.extend(error.diagnostics)
+            self.exit_code = max(self.exit_code, error.exit_code)
+        if not self.keep and len(self.found) >= MOST_FAULTS:
+            self.require_none()
+
+    def require_none(self) -> None:
+        """Nothing. Raises DiaError where there are any and nothing is kept."""
+        if self.found and not self.keep:
+            raise DiaError(self.found[:MOST_FAULTS], self.exit_code)
+
+
+def each_row(
+    sources: Sequence[Source], faults: Faults, begin: Callable[[Source], None]
+) -> Iterator[tuple[Source, Row]]:
+    """Every row of every file, what cannot be read told; `begin` hears of each file before its rows come."""
+    for held in sources:
+        begin(held)
+        count, before = 0, len(faults.found)
+        try:
+            for row in held.reader(held.path):
+                if isinstance(row, DiaError):
+                    faults.add(row)
+                    continue
+                count += 1
+                yield held, row
+        except DiaError as error:
+            if error.diagnostics == tuple(faults.found[: len(error.diagnostics)]):
+                raise  # these are all of them
+            faults.add(error)
+        if not count and len(faults.found) == before:
+            faults.add(fault("E861", "the file has no rows", held.path))
+
+
+def source(path: Path, kind: str, model: str | None) -> Source:
+    """The file as a source; without a model's name the file's own serves."""
+    return Source(path, READERS[kind], model or ENDINGS.sub("", path.name) or path.name)
+
+
+def import_tables(
+    sources: Sequence[Source], columns: Columns, form: Form, out: Path, force: bool = False, keep: bool = False
+) -> Imported:
+    """What was imported to the file `out`, which appears when all is there.
+
+    Raises DiaError (exit 2) with the places of up to 20 rows that cannot be used, or for a file that is there already.
+    To `keep` is to leave such rows out, and to tell them.
+    """
+    faults = Faults(keep)
+    with written(out, force) as folder, closing(Stage(folder)) as stage:
+        _fill(stage, sources, columns, faults)
+        done = _run(stage, form, folder / "run")
+    return Imported(out, *done, faults.found)
+
+
+@contextmanager
+def written(out: Path, force: bool) -> Iterator[Path]:
+    """A private folder; the file `run` that is made in it becomes `out` when all went well."""
+    require_ordinary(out)
+    if not force and out.exists():
+        raise _there(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{out.name[:40]}-", dir=out.parent))
+    try:
+        yield folder
+        _publish(folder / "run", out, force)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _fill(stage: Stage, sources: Sequence[Source], columns: Columns, faults: Faults) -> None:
+    for held, row in each_row(sources, faults, lambda held: stage.files.append(held.path)):
+        try:
+            stage.add(row.line, columns.told(row, held.model))
+        except Unfit as error:
+            faults.add(place_of(held.path, row, columns, error))
+    faults.require_none()
+    if not stage.models():
+        raise DiaError(faults.found[:MOST_FAULTS], faults.exit_code)
+
+
+def place_of(path: Path, row: Row, columns: Cells, error: Unfit) -> DiaError:
+    """The error for a row that cannot be used, at the place of its cell."""
+    column = columns.of.get(error.field or "")
+    place = row.column_of(column) if column is not None and column in row.cells else 1
+    return fault("E862", error.message, path, row.line, place, error.help)
+
+
+def _run(stage: Stage, form: Form, path: Path) -> tuple[str, int, int, int, dict[str, int]]:
+    root, sizes = _survey(stage, form)
+    k = max(sizes.values())
+    facts = {"bundle_id": None, "questions_root": root, "benchmark": form.benchmark, "version": None, "k": k}
+    with open_store(path, root) as store:
+        store.lay_down({**facts, "points_told": form.points_told}, _questions(stage, form))
+        replies = {model: _save(store, stage, model) for model in stage.models()}
+    return root, len(sizes), sizes.total(), k, replies
+
+
+def _survey(stage: Stage, form: Form) -> tuple[str, Counter[str]]:
+    """The name of these questions, of which their order in the files is no part; and the k of each item."""
+    tree, sizes = MerkleTree(), Counter[str]()
+    for id, labels, grading in stage.questions():
+        tree.add(_leaf(id, labels, grading, form))
+        sizes[labels.get("item", id)] += 1
+    return tree.root(), sizes
+
+
+def _leaf(id: str, labels: Mapping[str, Any], grading: str, form: Form) -> bytes:
+    asked = {"id": id, "item": labels.get("item", id), "grading": grading}
+    return leaf_hash(line({**asked, "format": dict(form.format), "points": dict(form.points)}))
+
+
+def _questions(stage: Stage, form: Form) -> Iterator[StoredQuestion]:
+    format, points = (json.dumps(dict(held), ensure_ascii=False, sort_keys=True) for held in (form.format, form.points))
+    sizes = Counter[str]()
+    for position, (id, labels, grading) in enumerate(stage.questions()):
+        item = labels.get("item", id)
+        found: dict[str, Any] = {"template": form.benchmark, "item": item, "instance": sizes[item], **labels}
+        sizes[item] += 1
+        labelled: dict[str, Any] = {name: found.get(name) for name in TOP}
+        yield StoredQuestion(
+            position=position,
+            id=id,
+            leaf=_leaf(id, labels, grading, form),
+            **labelled,
+            format=format,
+            points=points,
+            grading=grading,
+            skills=json.dumps(labels.get("skills", []), ensure_ascii=False),
+        )
+
+
+def _save(store: Store, stage: Stage, model: str) -> int:
+    """How many replies of the model were saved. Both sides come in the order of the ids."""
+    number, count = store.respondent(model, model, {}), 0
+    ids = enumerate(id for id, _, _ in stage.questions())
+    position, at = next(ids)
+    batch = []
+    for id, attempt, reply in stage.replies(model):
+        while at != id:
+            position, at = next(ids)
+        batch.append((position, attempt, reply))
+        count += 1
+        if len(batch) >= BATCH:
+            store.save(number, batch)
+            batch = []
+    store.save(number, batch)
+    return count
+
+
+def _publish(made: Path, out: Path, force: bool) -> None:
+    """Nothing; the run stands where it belongs. Raises DiaError where something has come there meanwhile."""
+    if force:
+        for end in ("-wal", "-shm", "-journal"):  # of the run that was there
+            Path(f"{out}{end}").unlink(missing_ok=True)
+        made.replace(out)
+        return
+    try:
+        os.link(made, out)
+    except FileExistsError:
+        raise _there(out) from None
+    except OSError:  # a file system without links
+        made.rename(out)
+
+
+def _there(out: Path) -> DiaError:
+    return DiaError(
+        Diagnostic("E863", f"`{out}` is there already", None, "`--force` replaces it, `--out` names another")
+    )

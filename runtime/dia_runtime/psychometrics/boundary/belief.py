@@ -1,0 +1,161 @@
+"""What is believed of cells that were tried and of those that were not: how often a model succeeds there.
+
+The logit of success is a Gaussian process over cells: a line in the levels and skills, what bends it, and a part of
+each item's own; counts of successes are binomial, and the posterior is taken by Laplace's method (Rasmussen and
+Williams 2006, algorithms 3.1 and 3.2). Difficulties that were foretold take the place of the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from dia_runtime.psychometrics.boundary.space import Cell, Space
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Guide = Callable[[Cell], tuple[float, float]]  # the logit of success that is foretold, and its standard error
+
+LINE = 3.0  # logits: how much harder the last level of a dimension is taken to be than its middle, and how sure
+SKILL = 0.7  # logits that a skill adds
+OWN = 0.4  # standard deviation of what is an item's own
+BEND, REACH = 1.0, 0.7  # how far the line may be missed, and over which distance
+STEPS, TOLERANCE = 50, 1e-8
+INSENSITIVE = 1e-6  # logits: what foretells says the same whatever the level
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """How often an item of a cell was tried, and with how many successes."""
+
+    cell: Cell
+    successes: int
+    trials: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Logits:
+    """Means and standard deviations of logits of success."""
+
+    mean: Array
+    sd: Array
+
+    def within(self, low: float, high: float) -> Array:
+        """The probability of each that its success rate lies between the two."""
+        return np.asarray(_normal((_logit(high) - self.mean) / self.sd) - _normal((_logit(low) - self.mean) / self.sd))
+
+
+def _logit(p: float) -> float:
+    return float(np.log(p / (1 - p)))
+
+
+def _normal(x: Array) -> Array:
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr(x))
+
+
+class Belief:
+    """The posterior after some trials."""
+
+    def __init__(self, space: Space, tried: Sequence[Trials], guide: Guide | None = None) -> None:
+        self.space, self.guide = space, guide
+        self.scales = self._scales()
+        self.cells = [entry.cell for entry in tried]
+        self.features = space.features(self.cells)
+        self.prior = self.mean(self.cells, self.features)
+        s = np.array([entry.successes for entry in tried], dtype=float)
+        n = np.array([entry.trials for entry in tried], dtype=float)
+        self.kernel = self.covariance(self.features, self.features, self.cells, self.cells)
+        self.kernel[np.diag_indices(len(tried))] += OWN**2
+        self.weights = np.zeros(len(tried))
+        self._settle(s, n)
+
+    def _settle(self, s: Array, n: Array) -> None:
+        """Newton's steps to the mode, in the terms of the prior's mean."""
+        f = np.zeros(len(s))
+        for _ in range(STEPS):
+            p = 1 / (1 + np.exp(-np.clip(f + self.prior, -30, 30)))
+            w = np.maximum(n * p * (1 - p), 1e-9)
+            root = np.sqrt(w)
+            self.factor = np.linalg.cholesky(np.eye(len(s)) + root[:, None] * self.kernel * root)
+            b = w * f + s - n * p
+            self.weights = b - root * self._solved(root * (self.kernel @ b))
+            after = self.kernel @ self.weights
+            change = float(np.abs(after - f).max(initial=0.0))
+            f = after if change < 10 else f + (after - f) * 10 / change
+            self.root = root
+            if change < TOLERANCE:
+                break
+
+    def _solved(self, right: Array) -> Array:
+        from scipy.linalg import solve_triangular
+
+        if not len(right):
+            return right
+        lower = solve_triangular(self.factor, right, lower=True)
+        return np.asarray(solve_triangular(self.factor.T, lower, lower=False))
+
+    def of_tried(self) -> Logits:
+        """The logits of the items that were tried, with what is their own."""
+        return self._told(self.prior, self.kernel, np.diag(self.kernel))
+
+    def of_new(self, cells: Sequence[Cell]) -> Logits:
+        """The logits of new items of these cells."""
+        features = self.space.features(cells)
+        across = self.covariance(features, self.features, cells, self.cells)
+        own = np.array([self._variance(row, cell) for row, cell in zip(features, cells, strict=True)]) + OWN**2
+        return self._told(self.mean(cells, features), across, own)
+
+    def _told(self, prior: Array, across: Array, variance: Array) -> Logits:
+        held = self.root[:, None] * across.T if len(self.cells) else across.T
+        gained = np.einsum("ij,ij->j", held, self._solved(held)) if len(self.cells) else 0.0
+        return Logits(prior + across @ self.weights, np.sqrt(np.maximum(variance - gained, 1e-6)))
+
+    # the prior
+
+    def mean(self, cells: Sequence[Cell], features: Array) -> Array:
+        """The logits before any trial: those foretold, or 0 where a search begins, less as cells become harder."""
+        if self.guide is not None:
+            return np.array([self.guide(cell)[0] for cell in cells], dtype=float)
+        start = self.space.features([self.space.begin()])[0]
+        return np.asarray(-(features - start) @ self._slopes())
+
+    def _slopes(self) -> Array:
+        dimensions, skills = len(self.space.dimensions), len(self.space.skills)
+        return np.concatenate([np.full(dimensions, LINE), np.full(skills, SKILL)])
+
+    def _scales(self) -> Array:
+        """How unsure each slope is: less where it is foretold, but not where what foretells knows nothing of it."""
+        unknown, guide = self._slopes(), self.guide
+        if guide is None:
+            return unknown
+        begin, wide = self.space.begin(), len(self.space.dimensions)
+        moved = [
+            replace(begin, levels=(*begin.levels[:at], end, *begin.levels[at + 1 :]))
+            for at, held in enumerate(self.space.dimensions)
+            for end in (0, held.size - 1)
+        ]
+        told = [guide(cell)[0] for cell in moved]
+        differ = [abs(low - high) for low, high in zip(told[::2], told[1::2], strict=True)]
+        alone, number = guide(Cell(begin.levels))[0], len(self.space.skills)
+        differ += [abs(guide(Cell(begin.levels, (at,)))[0] - alone) for at in range(number)]
+        known = np.concatenate([np.full(wide, 1.0), np.full(number, 0.3)])
+        return np.where(np.array(differ) > INSENSITIVE, known, unknown)
+
+    def covariance(self, one: Array, other: Array, cells: Sequence[Cell], others: Sequence[Cell]) -> Array:
+        """The covariance of the logits of two sets of cells, without what is an item's own."""
+        wide = len(self.space.dimensions)
+        line = (one * self.scales**2) @ other.T
+        apart = ((one[:, None, :wide] - other[None, :, :wide]) ** 2).sum(axis=2)
+        differ = np.abs(one[:, None, wide:] - other[None, :, wide:]).sum(axis=2) / 4
+        bend = BEND**2 * np.exp(-(apart + differ) / (2 * REACH**2))
+        return np.asarray(self._level() ** 2 + line + bend)
+
+    def _level(self) -> float:
+        """How unsure the whole is: much, or as unsure as what was foretold."""
+        return 3.0 if self.guide is None else max(0.7, self.guide(self.space.begin())[1])
+
+    def _variance(self, row: Array, cell: Cell) -> float:
+        return float(self.covariance(row[None], row[None], [cell], [cell])[0, 0])

@@ -1,0 +1,120 @@
+"""Placing a model on a bank, one reply at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from dia_runtime.psychometrics.boundary.ability import Ability, Prior, Vector, ability
+from dia_runtime.psychometrics.boundary.selection import Rule, Selection
+
+REACHED, SPENT, EXHAUSTED, GOING = "se", "budget", "exhausted", "going"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """When a placement ends: at a standard error in logits, after so many items, or when the bank is empty.
+
+    `trials` is how often each item is asked.
+    """
+
+    se: float = 0.3
+    budget: int | None = None
+    trials: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How the ability is estimated; see `ability`."""
+
+    name: str = "eap"
+    quadrature: str = "adaptive"
+    nodes: int = 21
+    prior: Prior = Prior()  # noqa: RUF009 - it is frozen
+
+
+class Placement:
+    """What is known of a model's ability, and which item of the bank it is asked next.
+
+    Items that are under way count as used and tell nothing yet: the estimate rests on replies alone, whatever their
+    order, and several may be under way at once.
+    """
+
+    def __init__(
+        self,
+        difficulties: Sequence[float] | Vector,
+        goal: Goal = Goal(),
+        method: Method = Method(),
+        rule: Rule = Rule(),  # noqa: B008 - it is frozen
+        categories: Sequence[str] | None = None,
+    ) -> None:
+        """Raises ValueError for a method or rule that there is not, and for a bank without items."""
+        self.difficulties = np.asarray(difficulties, dtype=np.float64)
+        if not len(self.difficulties):
+            raise ValueError("a bank without items")
+        self.goal, self.method = goal, method
+        self.selection = Selection(self.difficulties, rule, categories, float(goal.trials))
+        self.answered: list[int] = []
+        self._b, self._s, self._n = (np.empty(len(self.difficulties)) for _ in range(3))
+        self.under_way = 0
+        self.estimate = self._estimated()
+
+    def next(self) -> int | None:
+        """The item to ask now; None where nothing more is to be asked."""
+        if self.ending is not None or self._has_budget_under_way():
+            return None
+        item = self.selection.take(self.estimate.value)
+        self.under_way += item is not None
+        return item
+
+    def _has_budget_under_way(self) -> bool:
+        budget = self.goal.budget
+        return budget is not None and len(self.answered) + self.under_way >= budget
+
+    def add(self, item: int, successes: float, trials: float) -> Ability:
+        """The ability with one more reply, to an item that `next` gave or that was asked before."""
+        if self.selection.free[item]:
+            self.selection.use(item)
+        else:
+            self.under_way = max(self.under_way - 1, 0)
+        at = len(self.answered)
+        self._b[at], self._s[at], self._n[at] = self.difficulties[item], successes, trials
+        self.answered.append(item)
+        self.estimate = self._estimated()
+        return self.estimate
+
+    def begin(self, item: int) -> None:
+        """Nothing; the item is under way, as if `next` had given it."""
+        self.selection.use(item)
+        self.under_way += 1
+
+    def drop(self, item: int) -> None:
+        """Nothing; the item that was under way has no reply, and is not asked again."""
+        self.under_way = max(self.under_way - 1, 0)
+
+    @property
+    def ending(self) -> str | None:
+        """Why nothing more is asked: the error is reached, the budget spent, the bank empty; None while it goes on."""
+        if self.answered and self.estimate.se <= self.goal.se:
+            return REACHED
+        if self.goal.budget is not None and len(self.answered) >= self.goal.budget:
+            return SPENT
+        return EXHAUSTED if not self.selection.free.any() and not self.under_way else None
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the ability lies beyond the bank's difficulties, or what is left of the bank cannot tell it.
+
+        That is so where even all items left would not bring the error down to the goal.
+        """
+        value = self.estimate.value
+        if not self.difficulties.min() <= value <= self.difficulties.max():
+            return True
+        known = self.estimate.se**-2 if np.isfinite(self.estimate.se) and self.estimate.se > 0 else 0.0
+        return self.estimate.se > self.goal.se and self.selection.attainable(value, known) > self.goal.se
+
+    def _estimated(self) -> Ability:
+        method, number = self.method, len(self.answered)
+        held = (self._b[:number], self._s[:number], self._n[:number])
+        return ability(*held, method.prior, method.name, method.quadrature, method.nodes)

@@ -1,0 +1,248 @@
+"""Placing models on a bank: by asking them the questions of a bundle, or from a run that is there."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.grading.verdicts import Judge, Rules
+from dia_runtime.psychometrics.boundary.placement import GOING, Goal, Method, Placement
+from dia_runtime.psychometrics.boundary.selection import Rule
+from dia_runtime.psychometrics.rasch.bank import Bank, require_questions
+from dia_runtime.respondents.respondent import Reply
+from dia_runtime.running.run import Progress, RunSummary, Terms, run
+from dia_runtime.scoring.score import facts_of
+from dia_runtime.store.schema import StoredQuestion, StoredReply
+from dia_runtime.store.store import Store, read_store
+
+USABLE = ("estimated", "anchor")
+ENOUGH = 2  # items that a placement needs at least to say anything
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """When a placement ends, how abilities are estimated and items chosen, and by which chain replies are read."""
+
+    goal: Goal = Goal()  # noqa: RUF009 - it is frozen
+    method: Method = Method()  # noqa: RUF009 - it is frozen
+    rule: Rule = Rule()  # noqa: RUF009 - it is frozen
+    chain: str = "strict"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An item that was asked: what came of it, and the ability and its error after it."""
+
+    item: str
+    difficulty: float
+    successes: int
+    trials: int
+    ability: float
+    se: float
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a model stands, by which items, and why no more were asked.
+
+    `ending` is se, budget, exhausted or going (questions are left without a reply); `lost` counts items without any.
+    """
+
+    model: str
+    ability: float
+    se: float
+    ending: str
+    is_outside: bool
+    steps: tuple[Step, ...]
+    lost: int = 0
+
+
+class Course:
+    """A placement over the questions of a run: which question belongs to which item of the bank."""
+
+    def __init__(self, bank: Bank, questions: Iterable[StoredQuestion], ways: Ways) -> None:
+        """Raises DiaError (exit 2) where the run has no questions of the bank's items."""
+        usable = {entry.item: entry.difficulty for entry in bank.items if entry.status in USABLE}
+        asked: dict[str, list[StoredQuestion]] = defaultdict(list)
+        for question in questions:
+            if question.variant is None and (name := _item_of(question, usable)) is not None:
+                asked[name].append(question)
+        self.names = [name for name in usable if asked[name]]
+        if len(self.names) < ENOUGH:
+            message = f"the bank's items are not among the questions: {len(self.names)} of {len(usable)} are"
+            help = "give the bundle, or the run, whose questions the bank was calibrated on"
+            raise DiaError(Diagnostic("E896", message, None, help))
+        trials = ways.goal.trials
+        self.positions = [[question.position for question in asked[name][:trials]] for name in self.names]
+        self.place = {position: at for at, held in enumerate(self.positions) for position in held}
+        self.difficulties = [usable[name] for name in self.names]
+        categories = [str(asked[name][0].category) for name in self.names]
+        self.placement = Placement(self.difficulties, ways.goal, ways.method, ways.rule, categories)
+        self.waiting: deque[int] = deque()
+        self.verdicts: dict[int, list[bool]] = defaultdict(list)
+        self.heard_of: dict[int, int] = defaultdict(int)
+        self.steps: list[Step] = []
+        self.lost = 0
+
+    def next(self) -> int | None:
+        """The position of the next question; None where nothing is to be asked now."""
+        if self.waiting:
+            return self.waiting.popleft()
+        item = self.placement.next()
+        if item is None:
+            return None
+        first, *others = self.positions[item]
+        self.waiting.extend(others)
+        return first
+
+    def take_up(self, said: Mapping[int, bool | None]) -> None:
+        """Nothing; takes replies that are there: position -> whether it is right, None for one that says nothing."""
+        for item, positions in enumerate(self.positions):
+            there = [position for position in positions if position in said]
+            if there:
+                self.placement.begin(item)
+                self.waiting.extend(position for position in positions if position not in said)
+                for position in there:
+                    self.heard(position, said[position])
+
+    def heard(self, position: int, is_right: bool | None) -> None:
+        """Nothing; takes what a question came to. An item counts when all of its questions have been asked."""
+        item = self.place[position]
+        self.heard_of[item] += 1
+        if is_right is not None:
+            self.verdicts[item].append(is_right)
+        if self.heard_of[item] < len(self.positions[item]):
+            return
+        verdicts = self.verdicts[item]
+        if not verdicts:
+            self.lost += 1
+            self.placement.drop(item)
+            return
+        found = self.placement.add(item, sum(verdicts), len(verdicts))
+        self.steps.append(
+            Step(self.names[item], self.difficulties[item], sum(verdicts), len(verdicts), found.value, found.se)
+        )
+
+    def placed(self, model: str) -> Placed:
+        """Where the model stands now."""
+        estimate = self.placement.estimate
+        ending = self.placement.ending or GOING
+        return Placed(
+            model, estimate.value, estimate.se, ending, self.placement.is_outside, tuple(self.steps), self.lost
+        )
+
+
+def _item_of(question: StoredQuestion, known: Mapping[str, float]) -> str | None:
+    """The bank's item that the question belongs to: itself, its item, its template or its benchmark."""
+    names = (question.id, question.item, question.template, question.id.partition("/")[0])
+    return next((name for name in names if name in known), None)
+
+
+class _Asked:
+    """Chooses the questions of a respondent by a course, and grades each reply as it comes."""
+
+    def __init__(self, course: Course, store: Store, respondent: int, chain: str) -> None:
+        self.course, self.respondent = course, respondent
+        self.judge = Judge(store, Rules(chain))
+        self.questions = {
+            question.position: question for question in store.questions() if question.position in course.place
+        }
+        said = {entry.question.position: is_right(entry.mark.verdict) for entry in self.judge.judged(respondent)}
+        course.take_up({at: right for at, right in said.items() if at in course.place and right is not None})
+
+    def choose(self) -> int | None:
+        """The position of the next question."""
+        return self.course.next()
+
+    def heard(self, position: int, reply: Reply | None) -> None:
+        """Nothing; grades the reply."""
+        if reply is None or reply.error is not None:
+            self.course.heard(position, None)
+            return
+        said = StoredReply(reply.text, None, reply.finish_reason)
+        found = self.judge.judged_one(self.questions[position], said)
+        self.course.heard(position, is_right(found.mark.verdict))
+
+
+def is_right(verdict: str) -> bool | None:
+    """Whether a verdict is a success; an error is neither."""
+    return None if verdict == "error" else verdict == "correct"
+
+
+def place(
+    bank: Bank,
+    bundle: Path | Bundle,
+    model: str,
+    out: Path,
+    ways: Ways = Ways(),
+    terms: Terms | None = None,
+    on_step: Callable[[Placed], None] | None = None,
+) -> tuple[list[Placed], RunSummary]:
+    """Where the respondents of the model stand, asked as few questions of the bundle as the goal needs.
+
+    All replies are kept in the run `out`; the same call takes up an interrupted placement. Raises DiaError: exit 2 for
+    a bundle without the bank's questions or answers, and all that `run` raises.
+    """
+    opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
+    if not opened.has_answers:
+        message = visible(f"`{opened.path}` holds no answers, by which the next question is chosen")
+        raise DiaError(Diagnostic("E808", message, None, "unseal the bundle"))
+    require_questions(bank, str(opened.manifest["benchmark"]), opened.questions_root)
+    courses: dict[int, _Asked] = {}
+
+    def chooser(store: Store, respondent: int) -> _Asked:
+        courses[respondent] = _Asked(Course(bank, store.questions(), ways), store, respondent, ways.chain)
+        return courses[respondent]
+
+    def tell(step: Progress) -> None:
+        for asked in courses.values():
+            if on_step is not None:
+                on_step(asked.course.placed(step.respondent))
+
+    try:
+        summary = run(opened, [model], out, on_progress=tell, terms=replace(terms or Terms(), choosers=chooser))
+        with read_store(out) as store:
+            names = {entry.id: entry.name for entry in store.respondents()}
+        return [asked.course.placed(names[respondent]) for respondent, asked in courses.items()], summary
+    finally:
+        for asked in courses.values():
+            asked.judge.close()
+
+
+def place_recorded(
+    bank: Bank,
+    runs: Sequence[Path],
+    models: Sequence[str] = (),
+    ways: Ways = Ways(),
+    bundle: Path | None = None,
+) -> Iterator[Placed]:
+    """Where the respondents of runs stand, their replies taken in the order in which they would have been asked.
+
+    Raises DiaError (exit 2) for a run without the bank's questions, and for a model that is in none.
+    """
+    source = None if bundle is None else open_bundle(bundle)
+    seen: set[str] = set()
+    for path in runs:
+        with read_store(path) as store, closing(Judge(store, Rules(ways.chain), source)) as judge:
+            facts = facts_of(store)
+            require_questions(bank, str(facts["benchmark"]), str(facts["questions_root"]))
+            for respondent in store.respondents():
+                if models and respondent.name not in models:
+                    continue
+                seen.add(respondent.name)
+                said = {entry.question.position: is_right(entry.mark.verdict) for entry in judge.judged(respondent.id)}
+                known = (question for question in store.questions() if question.position in said)
+                course = Course(bank, known, ways)
+                while (position := course.next()) is not None:
+                    course.heard(position, said[position])
+                yield course.placed(respondent.name)
+    for name in models:
+        if name not in seen:
+            raise DiaError(
+                Diagnostic("E896", visible(f"no run holds replies of `{name[:80]}`"), None, "see `dia score RUN`")
+            )

@@ -1,0 +1,342 @@
+"""Skill-guided boundary search: items at which a model succeeds about half of the time.
+
+A search proposes cells, is told how often the model succeeded there, and proposes again. It knows nothing of specs,
+bundles or models. Its steps:
+
+1. Each tried cell has a Beta posterior, and all cells together a belief (see `belief`), begun by the difficulties that
+   a bank explains where there are any.
+2. Proposed are cells halfway between one that was passed and one that was failed, and cells a step from a tried one:
+   harder where the rate that is drawn from its Beta posterior is above 1/2, easier where it is below. Which of the two
+   is drawn from the Beta posteriors of their own success (Thompson 1933), as is which of the proposed cells is tried.
+3. An item is tried in stages. After each it is dropped when P(|p - 0.5| < 0.2) < 0.05; what goes on, and whether
+   something new is tried instead, follows from what promises most for each query.
+4. After the last stage it is accepted when at least `accept` (0.78) of its posterior lies between 0.35 and 0.65.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from dia_runtime.psychometrics.boundary.belief import Array, Belief, Guide, Trials
+from dia_runtime.psychometrics.boundary.space import Cell, Space
+from scipy.special import betainc
+
+LOW, HIGH = 0.35, 0.65  # of the success rate that is sought
+NEAR, HOPELESS = 0.2, 0.05  # dropped when P(|p - 0.5| < NEAR) < HOPELESS
+POOL = 24  # cells of which one is chosen
+PAIRS = 6  # of passed and failed cells that are halved
+ENDS = 3  # cells at the end of all levels that say that there is nothing beyond
+STALE = 6  # rounds in a row without anything to try that end a search
+ENOUGH, SPENT, TOO_EASY, TOO_HARD, DRY = "items", "budget", "too easy", "too hard", "nothing left"
+OPERATORS = ("bisect", "step")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How many items are wanted, for how many queries; the stages of trials, items at once, and the seed."""
+
+    items: int = 20
+    budget: int = 1000
+    stages: tuple[int, ...] = (3, 5, 10)
+    at_once: int = 8
+    seed: int = 0
+    accept: float = 0.78
+
+
+@dataclass(slots=True)
+class Item:
+    """An item that is tried: its cell, which of the cell's items it is, its trials, and what has become of it.
+
+    `state` is open, accepted, dropped, missed (all trials, and not at the boundary) or impossible.
+    """
+
+    number: int
+    cell: Cell
+    repeat: int
+    operator: str
+    successes: int = 0
+    trials: int = 0
+    state: str = "open"
+    mass: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """An item that is to be tried so many times more."""
+
+    item: Item
+    trials: int
+
+
+class Search:
+    """A search on its way: `asks` says what to try now, `tell` takes what came of it, `ending` says why it is over."""
+
+    def __init__(self, space: Space, plan: Plan | None = None, guide: Guide | None = None) -> None:
+        """`guide` foretells logits of success; without it only what was tried is known."""
+        self.space, self.plan, self.guide = space, plan or Plan(), guide
+        self.items: list[Item] = []
+        self.ending: str | None = None
+        self.generator = np.random.Generator(np.random.PCG64(self.plan.seed))
+        self.luck = {name: [1, 1] for name in OPERATORS}
+        self.stale = 0
+        self.impossible: set[Cell] = set()
+
+    # what others ask for
+
+    @property
+    def queries(self) -> int:
+        """How many trials there were."""
+        return sum(item.trials for item in self.items)
+
+    @property
+    def accepted(self) -> list[Item]:
+        """The items at the boundary."""
+        return [item for item in self.items if item.state == "accepted"]
+
+    def asks(self) -> list[Ask]:
+        """What to try now; nothing when the search is over."""
+        while self.ending is None:
+            belief = self.belief()
+            self._judge(belief)
+            self._end(belief)
+            if self.ending is not None:
+                break
+            found = self._chosen(belief)
+            self.stale = 0 if found else self.stale + 1
+            if found:
+                return found
+            if self.stale >= STALE:
+                self.ending = self._dry()
+        return []
+
+    def tell(self, item: Item, successes: int, trials: int) -> None:
+        """Nothing; takes what came of more trials of an item."""
+        item.successes += successes
+        item.trials += trials
+
+    def refuse(self, item: Item) -> None:
+        """Nothing; the item cannot be made."""
+        item.state = "impossible"
+        self.impossible.add(item.cell)
+
+    def belief(self) -> Belief:
+        """What is believed by all trials so far."""
+        tried = [Trials(item.cell, item.successes, item.trials) for item in self._tried()]
+        return Belief(self.space, tried, self.guide)
+
+    def _tried(self) -> list[Item]:
+        return [item for item in self.items if item.trials]
+
+    # what has become of items
+
+    def _judge(self, belief: Belief) -> None:
+        """Drops what is hopeless, and accepts what lies at the boundary."""
+        tried = self._tried()
+        if not tried:
+            return
+        logits = belief.of_tried()
+        near, mass = logits.within(0.5 - NEAR, 0.5 + NEAR), logits.within(LOW, HIGH)
+        for item, hope, held in zip(tried, near.tolist(), mass.tolist(), strict=True):
+            if item.state != "open":
+                continue
+            item.mass = held
+            if item.trials >= self.plan.stages[-1]:
+                item.state = "accepted" if held >= self.plan.accept else "missed"
+            elif hope < HOPELESS:
+                item.state = "dropped"
+            if item.state != "open" and item.operator in self.luck:
+                self.luck[item.operator][item.state != "accepted"] += 1
+
+    def _end(self, belief: Belief) -> None:
+        if len(self.accepted) >= self.plan.items:
+            self.ending = ENOUGH
+        elif self.plan.budget - self.queries < self.plan.stages[0]:
+            self.ending = SPENT
+        else:
+            self.ending = self._saturated(belief)
+
+    def _saturated(self, belief: Belief) -> str | None:
+        """Whether the very hardest cell was tried and is passed, or the very easiest is failed."""
+        weights = self._weights(belief)
+        for is_hardest, why in ((True, TOO_EASY), (False, TOO_HARD)):
+            cell = self.space.end(is_hardest, weights)
+            tried = [item for item in self._tried() if item.cell == cell and item.state in ("dropped", "missed")]
+            passed = sum(item.successes for item in tried) * 2 > sum(item.trials for item in tried)
+            if tried and passed == is_hardest and not self._hopeful(belief):
+                return why
+        return next(
+            (why for is_hardest, why in ((True, TOO_EASY), (False, TOO_HARD)) if self._is_ended(is_hardest)), None
+        )
+
+    def _is_ended(self, is_hardest: bool) -> bool:
+        """Whether cells at the end of all levels, of different skills, are all but surely passed (or failed)."""
+        at_end = [item for item in self._tried() if self.space.is_end(item.cell, is_hardest)]
+        if len({item.cell for item in at_end}) < ENDS:
+            return False
+        wins = sum(item.successes if is_hardest else item.trials - item.successes for item in at_end)
+        losses = sum(item.trials for item in at_end) - wins
+        return float(betainc(1 + wins, 1 + losses, HIGH)) < HOPELESS
+
+    def _hopeful(self, belief: Belief) -> bool:
+        """Whether an open item, or a cell near a tried one, has a chance."""
+        if any(item.state == "open" and item.mass > HOPELESS for item in self._tried()):
+            return True
+        cells = [cell for cell in self._proposed(belief, 2 * POOL) if not self._is_closed(cell)]
+        return bool(cells) and bool((belief.of_new(cells).within(LOW, HIGH) > HOPELESS).any())
+
+    def _weights(self, belief: Belief) -> list[float]:
+        """How much harder each skill makes a cell of no other."""
+        if not self.space.skills:
+            return []
+        levels = self.space.begin().levels
+        cells = [Cell(levels), *(Cell(levels, (at,)) for at in range(len(self.space.skills)))]
+        if self.guide is not None:
+            logits = [self.guide(cell)[0] for cell in cells]
+            return [logits[0] - value for value in logits[1:]]
+        mean = belief.of_new(cells).mean
+        return [float(mean[0] - value) for value in mean[1:]]
+
+    def _dry(self) -> str:
+        """Why there is nothing left to try: everything was passed, everything was failed, or neither."""
+        tried = self._tried()
+        if tried and all(2 * item.successes > item.trials for item in tried):
+            return TOO_EASY
+        return TOO_HARD if tried and all(2 * item.successes < item.trials for item in tried) else DRY
+
+    # what to try
+
+    def _chosen(self, belief: Belief) -> list[Ask]:
+        """Open items and new ones, those first that promise most for each query that they need."""
+        left = self.plan.budget - self.queries
+        wanted = self.plan.items - len(self.accepted)
+        choice: list[tuple[float, int, Item | Cell, str]] = []
+        for item in self.items:
+            if item.state == "open" and item.trials:
+                choice.append((item.mass / (self.plan.stages[-1] - item.trials), len(choice), item, ""))
+        fresh = self._fresh(belief)
+        masses = belief.of_new([cell for cell, _ in fresh]).within(LOW, HIGH).tolist() if fresh else []
+        for (cell, operator), mass in zip(fresh, masses, strict=True):
+            choice.append((mass / self.plan.stages[-1], len(choice), cell, operator))
+        found: list[Ask] = []
+        for _, _, what, operator in sorted(choice, key=lambda entry: (-entry[0], entry[1])):
+            if len(found) >= min(self.plan.at_once, max(2, 2 * wanted)):
+                break
+            known = what if isinstance(what, Item) else None
+            more = self._more(0 if known is None else known.trials)
+            if more <= left and isinstance(what, Cell):
+                known = self._begun(what, operator)
+            if more <= left and known is not None:
+                found.append(Ask(known, more))
+                left -= more
+        return found
+
+    def _more(self, trials: int) -> int:
+        """How many trials the next stage adds."""
+        return next(stage for stage in self.plan.stages if stage > trials) - trials
+
+    def _begun(self, cell: Cell, operator: str) -> Item:
+        repeat = sum(item.cell == cell for item in self.items)
+        self.items.append(Item(len(self.items), cell, repeat, operator))
+        return self.items[-1]
+
+    def _fresh(self, belief: Belief) -> list[tuple[Cell, str]]:
+        """New items: of each pool of proposals the one whose drawn rate is nearest to 1/2."""
+        if not self.items:
+            return [(self.space.begin(), "begin"), *((cell, "begin") for cell in self._spread(self.plan.at_once - 1))]
+        found: list[tuple[Cell, str]] = []
+        pool = {cell: name for cell, name in self._proposed(belief, POOL * 2).items() if not self._is_closed(cell)}
+        if not pool:
+            return []
+        cells = list(pool)
+        logits = belief.of_new(cells)
+        for _ in range(self.plan.at_once):
+            drawn = np.abs(self.generator.normal(logits.mean, logits.sd)) + self._crowding(cells, found)
+            at = int(np.argmin(drawn))
+            found.append((cells[at], pool[cells[at]]))
+        return list(dict(found).items())
+
+    def _crowding(self, cells: Sequence[Cell], found: Sequence[tuple[Cell, str]]) -> Array:
+        """What speaks against cells of which there are items already."""
+        counts: dict[Cell, int] = {}
+        for cell in [*(item.cell for item in self.items), *(cell for cell, _ in found)]:
+            counts[cell] = counts.get(cell, 0) + 1
+        return np.array([0.5 * counts.get(cell, 0) for cell in cells])
+
+    def _spread(self, number: int) -> Iterator[Cell]:
+        """Cells to begin with where nothing is foretold: from the easiest to the hardest; else the most promising."""
+        if self.guide is None:
+            low, high = self.space.end(False), self.space.end(True)
+            middle = self.space.begin()
+            cells = [self.space.between(low, middle), self.space.between(middle, high), low, high]
+            yield from list(dict.fromkeys(cell for cell in cells if cell is not None and cell != middle))[:number]
+            return
+        guide = self.guide
+        drawn = {self.space.draw(self.generator): None for _ in range(20 * POOL)}
+        yield from sorted(drawn, key=lambda cell: abs(guide(cell)[0]))[:number]
+
+    def _is_closed(self, cell: Cell) -> bool:
+        """Whether nothing more is to be had of a cell: it cannot be made, or what was tried of it says no."""
+        if any(held.levels == cell.levels and set(held.skills) <= set(cell.skills) for held in self.impossible):
+            return True  # what cannot be asked for together cannot be with more
+        tried = [item for item in self.items if item.cell == cell]
+        return any(item.state == "dropped" or not item.trials for item in tried) or (
+            sum(item.state == "missed" for item in tried) > sum(item.state == "accepted" for item in tried)
+        )
+
+    def _proposed(self, belief: Belief, number: int) -> dict[Cell, str]:
+        """Cells that the operators propose, and which did."""
+        tried = self._tried()
+        if not tried:
+            return {}
+        rates = self.generator.beta(
+            [1 + item.successes for item in tried], [1 + item.trials - item.successes for item in tried]
+        )
+        near = np.argsort(np.abs(rates - 0.5), kind="stable").tolist()
+        halves = list(self._halves(tried, rates, near))
+        found: dict[Cell, str] = dict.fromkeys(halves[:2], "bisect")
+        for _ in range(number):
+            drawn = {name: self.generator.beta(won, lost) for name, (won, lost) in self.luck.items()}
+            if drawn["bisect"] > drawn["step"] and halves:
+                found.setdefault(halves[int(self.generator.integers(len(halves)))], "bisect")
+                continue
+            parent = near[min(int(self.generator.geometric(0.3)) - 1, len(near) - 1)]
+            steps = list(self.space.steps(tried[parent].cell, bool(rates[parent] > 0.5)))
+            if steps:
+                found.setdefault(steps[int(self.generator.integers(len(steps)))], "step")
+        for item in tried:
+            if item.state == "accepted":
+                found.setdefault(item.cell, "step")
+        return found | dict.fromkeys(self._ends(tried), "step")
+
+    def _ends(self, tried: Sequence[Item]) -> Iterator[Cell]:
+        """Where everything so far was passed the hardest cells there are, where everything was failed the easiest."""
+        for is_hardest in (True, False):
+            if all((2 * item.successes > item.trials) == is_hardest for item in tried):
+                weights = self.generator.random(len(self.space.skills)).tolist()
+                yield self.space.end(is_hardest, weights)
+
+    def _halves(self, tried: Sequence[Item], rates: Array, near: Sequence[int]) -> Iterator[Cell]:
+        """The cells halfway between passed and failed ones."""
+        passed = [tried[at].cell for at in near if rates[at] > 0.5][:PAIRS]
+        failed = [tried[at].cell for at in near if rates[at] <= 0.5][:PAIRS]
+        for easy in passed:
+            for hard in failed:
+                middle = self.space.between(easy, hard)
+                if middle is not None:
+                    yield middle
+
+
+def search(
+    space: Space, ask: Callable[[Cell, int], int], plan: Plan | None = None, guide: Guide | None = None
+) -> Search:
+    """The finished search; `ask` tries a new item of a cell so many times and gives the successes.
+
+    Trials of one item come one after the other; to tell items apart, drive a `Search` by its `asks` and `tell`.
+    """
+    held = Search(space, plan, guide)
+    while asks := held.asks():
+        for one in asks:
+            held.tell(one.item, ask(one.item.cell, one.trials), one.trials)
+    return held

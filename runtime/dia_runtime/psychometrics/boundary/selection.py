@@ -1,0 +1,86 @@
+"""Which item to ask next: the one that tells most about the ability as it is known now."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from dia_runtime.psychometrics.boundary.ability import Vector, information
+from numpy.typing import NDArray
+
+RULES = ("max-info", "randomesque", "random")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How the next item is chosen.
+
+    `randomesque` draws one of the `exposure` most informative items by a seed, so that not all models see the same
+    (Kingsbury and Zara 1989). With `balance` the categories that have been asked least come first.
+    """
+
+    name: str = "max-info"
+    exposure: int = 5
+    seed: int = 0
+    balance: bool = False
+
+
+class Selection:
+    """The items of a bank that may still be asked."""
+
+    def __init__(
+        self, difficulties: Vector, rule: Rule, categories: Sequence[str] | None = None, trials: float = 1.0
+    ) -> None:
+        """`trials` is how often each item is asked, where it is. Raises ValueError for a rule that there is not."""
+        if rule.name not in RULES or rule.exposure < 1:
+            raise ValueError(f"no rule `{rule.name}` with exposure {rule.exposure}")
+        self.difficulties, self.rule, self.trials = difficulties, rule, trials
+        self.free: NDArray[np.bool_] = np.ones(len(difficulties), dtype=bool)
+        self.categories = np.asarray(categories) if categories is not None and rule.balance else None
+        self.asked: Counter[str] = Counter()
+
+    def take(self, theta: float) -> int | None:
+        """The next item, which is not free any more; None when there is none left."""
+        allowed = self._allowed()
+        if not len(allowed):
+            return None
+        chosen = int(self._chosen(theta, allowed))
+        self.use(chosen)
+        return chosen
+
+    def use(self, item: int) -> None:
+        """Nothing; the item is not free any more."""
+        self.free[item] = False
+        if self.categories is not None:
+            self.asked[str(self.categories[item])] += 1
+
+    def _drawn(self, options: int) -> int:
+        """One of so many options, by seed and number of used items: what is resumed goes on as it would have."""
+        generator = np.random.Generator(np.random.PCG64([self.rule.seed, int((~self.free).sum())]))
+        return int(generator.integers(options))
+
+    def _allowed(self) -> NDArray[np.intp]:
+        """The free items; of the category that has been asked least, where categories are balanced."""
+        free = np.flatnonzero(self.free)
+        if self.categories is None or not len(free):
+            return free
+        there = sorted({str(name) for name in self.categories[free]}, key=lambda name: (self.asked[name], name))
+        return np.asarray(free[self.categories[free] == there[0]])
+
+    def _chosen(self, theta: float, allowed: NDArray[np.intp]) -> int:
+        if self.rule.name == "random":
+            return int(allowed[self._drawn(len(allowed))])
+        gain = information(theta, self.difficulties[allowed])
+        if self.rule.name == "max-info":
+            return int(allowed[np.argmax(gain)])  # of equal ones the first in the bank
+        number = min(self.rule.exposure, len(allowed))
+        best = np.sort(np.argpartition(-gain, number - 1)[:number])
+        return int(allowed[best[self._drawn(number)]])
+
+    def attainable(self, theta: float, known: float) -> float:
+        """The standard error that asking everything left would come to; `known` is the precision so far."""
+        left = float(information(theta, self.difficulties[self.free], self.trials).sum())
+        total = known + left
+        return float(total**-0.5) if total > 0 else float("inf")

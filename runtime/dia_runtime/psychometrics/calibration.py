@@ -1,0 +1,351 @@
+"""A panel's counts to a bank, with all that tells whether to trust it: the keys of `dia calibrate --json`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.psychometrics.panel import Panel
+from dia_runtime.psychometrics.rasch.andersen import andersen
+from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, LeftOut
+from dia_runtime.psychometrics.rasch.counts import Array, Mask
+from dia_runtime.psychometrics.rasch.differential import differences
+from dia_runtime.psychometrics.rasch.estimate import Calibration, Options, estimate, number
+from dia_runtime.psychometrics.rasch.filters import choose, chosen, keep, parse_rule
+from dia_runtime.psychometrics.rasch.fit import Fits, Places, fit_statistics, places, reliability, residual_components
+from dia_runtime.psychometrics.rasch.held_out import held_out
+from dia_runtime.psychometrics.rasch.jml import log_likelihood
+from dia_runtime.psychometrics.rasch.monotone import monotone
+from dia_runtime.psychometrics.rasch.paper import algorithm_1
+from dia_runtime.psychometrics.rasch.stability import Stability, stability
+
+Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
+CHECKS = ("andersen", "components", "held-out", "stability", "monotone")
+MOST_COMPONENTS = 2000  # members of the smaller side whose residual correlations are taken
+NAMED = 5  # in a message
+DIGITS = 9  # behind the point in a bank: the digits that do not hang on the machine's linear algebra
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked of a scale beside its estimation.
+
+    `families` says of each model to which family it belongs (or None), for differences and stability; `draws` is how
+    many data sets are drawn where chance is to be told from more.
+    """
+
+    filter: str | None = None
+    choose_filter: bool = False
+    checks: tuple[str, ...] = ()
+    families: tuple[str | None, ...] | None = None
+    largest_block: bool = False
+    draws: int = 20
+    seed: int = 0
+    paper: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scale:
+    """A bank, and the result as it is printed."""
+
+    bank: Bank
+    result: dict[str, Any]
+
+
+def scale(
+    panel: Panel,
+    options: Options,
+    wish: Wish,
+    anchors: Mapping[str, float] | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Scale:
+    """The scale of a panel; `tell` is called with what is begun that may take long.
+
+    Raises DiaError (exit 2) for data that fall apart or give no scale.
+    """
+    if wish.paper:
+        return _paper(panel)
+    held, fits, found = _fitted(panel, options, wish, anchors)
+    if wish.choose_filter:
+        tell("filters: each is tried on held-out replies")
+    choice = _choice(panel, held, fits[1], options) if wish.choose_filter else None
+    rule = wish.filter or (choice or {}).get("chosen")
+    if rule is not None:
+        panel = _kept(panel, keep(parse_rule(rule), panel.successes, panel.trials, held, fits[1]), rule)
+        held, fits, found = _fitted(panel, options, wish, anchors)
+    bank = _bank(panel, found, fits, options, rule)
+    result = {
+        **_entries(panel, found, fits),
+        **_about(panel, found, options),
+        "fit": _fit(panel, held, wish),
+        "filter": rule,
+        "choice": choice,
+        "held_out": _held_out(panel, options, wish),
+        "stability": _stability(panel, options, wish, tell),
+        "differences": _differences(panel, held, wish),
+        "left_out": [asdict(entry) for entry in bank.left_out],
+    }
+    return Scale(bank, result)
+
+
+def _fitted(
+    panel: Panel, options: Options, wish: Wish, anchors: Mapping[str, float] | None
+) -> tuple[Places, tuple[Fits, Fits], Calibration]:
+    given = None if anchors is None else np.array([anchors.get(name, np.nan) for name in panel.items])
+    if given is not None and not np.isfinite(given).any():
+        raise DiaError(Diagnostic("E895", "the bank of anchors holds none of these items", None, "calibrate anew"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = estimate(panel.successes, panel.trials, options, given)
+        if not wish.largest_block:
+            _require_whole(panel, found)
+        held = places(found, panel.successes, panel.trials)
+        return held, fit_statistics(held, panel.successes, panel.trials), found
+
+
+def _require_whole(panel: Panel, found: Calibration) -> None:
+    apart = {
+        "models": [name for name, status in zip(panel.models, found.ability_status, strict=True) if _is_apart(status)],
+        "items": [name for name, status in zip(panel.items, found.difficulty_status, strict=True) if _is_apart(status)],
+    }
+    if any(apart.values()):
+        parts = [f"{len(names)} {what} ({_some(names)})" for what, names in apart.items() if names]
+        message = visible(f"the data fall into blocks: {' and '.join(parts)} cannot stand on the scale of the others")
+        help = "ask models and items of both blocks together, or keep the largest block: `--largest-block`"
+        raise DiaError(Diagnostic("E892", message, None, help))
+
+
+def _is_apart(status: str) -> bool:
+    return status == "disconnected"
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name[:60]}`" for name in names[:NAMED])
+    return f"{shown}, ..." if len(names) > NAMED else shown
+
+
+def _kept(panel: Panel, mask: Mask, rule: str) -> Panel:
+    """The panel with the items that a filter keeps."""
+    if mask.sum() < 2:
+        message = f"the filter `{rule}` keeps {int(mask.sum())} of {len(mask)} items"
+        raise DiaError(Diagnostic("E893", message, None, "take wider bounds"))
+    at = np.flatnonzero(mask)
+    return replace(
+        panel,
+        items=tuple(panel.items[item] for item in at),
+        about=tuple(panel.about[item] for item in at),
+        successes=np.ascontiguousarray(panel.successes[:, at]),
+        trials=panel.trials if panel.trials.shape[1] == 1 else np.ascontiguousarray(panel.trials[:, at]),
+    )
+
+
+def _totals(panel: Panel) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Successes and trials of models, and of items."""
+    every = np.broadcast_to(panel.trials, panel.successes.shape)
+    return tuple((panel.successes.sum(axis=axis), every.sum(axis=axis, dtype=float)) for axis in (1, 0))  # type: ignore[return-value]
+
+
+def _entries(panel: Panel, found: Calibration, fits: tuple[Fits, Fits]) -> dict[str, Any]:
+    totals = _totals(panel)
+    sides = {
+        "abilities": (panel.models, found.abilities, found.ability_se, found.ability_status, fits[0], totals[0]),
+        "difficulties": (
+            panel.items, found.difficulties, found.difficulty_se, found.difficulty_status, fits[1], totals[1],
+        ),
+    }  # fmt: skip
+    return {key: _side(*side) for key, side in sides.items()}
+
+
+def _side(
+    names: Sequence[str], values: Array, ses: Array, statuses: Sequence[str], fits: Fits, totals: tuple[Array, Array]
+) -> list[dict[str, Any]]:
+    table = np.stack([values, ses, fits.infit, fits.outfit, fits.infit_z, fits.outfit_z, *totals], axis=1).tolist()
+    return [_entry(name, status, row) for name, status, row in zip(names, statuses, table, strict=True)]
+
+
+def _entry(name: str, status: str, row: Sequence[float]) -> dict[str, Any]:
+    value, se, infit, outfit, infit_z, outfit_z, successes, trials = map(number, row)
+    se = None if status == "anchor" else se  # it was given
+    ends = None if value is None or se is None else [value - Z * se, value + Z * se]
+    fit = {"infit": infit, "outfit": outfit, "infit_z": infit_z, "outfit_z": outfit_z}
+    return {"name": name, "value": value, "se": se, "ci": ends, "status": status, **fit,
+            "successes": successes, "trials": trials}  # fmt: skip
+
+
+def _about(panel: Panel, found: Calibration, options: Options) -> dict[str, Any]:
+    return {
+        "log_likelihood": number(found.log_likelihood),
+        "iterations": found.iterations,
+        "residual": number(found.residual),
+        "gauge": found.gauge,
+        "method": found.method,
+        "item_scores": options.item_scores,
+        "prior": None if found.prior is None else {"mean": found.prior[0], "sd": found.prior[1]},
+        "unit": panel.unit,
+        "benchmark": panel.benchmark,
+        "exact": None,
+    }
+
+
+def _fit(panel: Panel, held: Places, wish: Wish) -> dict[str, Any]:
+    sides = {
+        "models": reliability(held.abilities[held.models], held.ability_se[held.models]),
+        "items": reliability(held.difficulties[held.items], held.difficulty_se[held.items]),
+    }
+    found: dict[str, Any] = {name: asdict(side) for name, side in sides.items()}
+    found |= {"components": None, "andersen": None, "monotone": None}
+    if "components" in wish.checks and 2 <= min(held.models.sum(), held.items.sum()) <= MOST_COMPONENTS:
+        parts = residual_components(held, panel.successes, panel.trials)
+        names = panel.models if parts.by == "models" else panel.items
+        loadings = {name: number(value) for name, value in zip(names, parts.loadings.tolist(), strict=True)}
+        found["components"] = {"by": parts.by, "eigenvalues": parts.eigenvalues[:10].tolist(), "loadings": loadings}
+    if "andersen" in wish.checks:
+        test = andersen(panel.successes, panel.trials)
+        found["andersen"] = None if test is None else asdict(test)
+    if "monotone" in wish.checks:
+        told = monotone(held, panel.successes, panel.trials, max(wish.draws, 20), wish.seed)
+        rows = zip(panel.items, told.p.tolist(), told.rates.T.tolist(), told.fitted.T.tolist(), strict=True)
+        found["monotone"] = [
+            {"name": name, "p": number(p), "rates": list(map(number, rates)), "isotonic": list(map(number, curve))}
+            for name, p, rates, curve in rows
+        ]
+    return found
+
+
+def _held_out(panel: Panel, options: Options, wish: Wish) -> dict[str, Any] | None:
+    if "held-out" not in wish.checks or options.gauge == "anchors":
+        return None
+    told = held_out(panel.successes, panel.trials, options, seed=wish.seed)
+    return None if told is None else {name: number(value) for name, value in asdict(told).items()}
+
+
+def _stability(panel: Panel, options: Options, wish: Wish, tell: Callable[[str], None]) -> dict[str, Any] | None:
+    """Refits without each model, and without each family where these are known."""
+    if "stability" not in wish.checks or options.gauge == "anchors":
+        return None
+    count = len(panel.models)
+    alone = {name: np.arange(count) == at for at, name in enumerate(panel.models)}
+    tell(f"stability: {count} models left out in turn, of these data and of {wish.draws} that are drawn")
+    found = {"models": _told(panel, stability(panel.successes, panel.trials, options, alone, wish.draws, wish.seed))}
+    if wish.families:
+        names = sorted({family for family in wish.families if family is not None})
+        groups = {name: np.array([family == name for family in wish.families]) for name in names}
+        groups = {name: members for name, members in groups.items() if count - members.sum() >= 2}
+        told = stability(panel.successes, panel.trials, options, groups, wish.draws, wish.seed)
+        found["families"] = _told(panel, told)
+    return found
+
+
+def _told(panel: Panel, found: Stability) -> dict[str, Any]:
+    left = [
+        {
+            **{key: number(getattr(entry, key)) for key in ("shift", "mean_absolute", "correlation")},
+            "name": entry.name,
+            "items": entry.items,
+            "placed": {
+                panel.models[model]: {"value": place, "difference": gap} for model, (place, gap) in entry.placed.items()
+            },
+        }
+        for entry in found.left
+    ]
+    null = None
+    if found.null is not None:
+        known = {name: ends for name, ends in found.null.items() if np.isfinite(ends[0])}
+        null = {name: {"mean": mean, "ci": [low, high]} for name, (mean, low, high) in known.items()}
+    pooled = {name: number(value) for name, value in found.pooled.items()}
+    return {"left_out": left, "pooled": pooled, "null": null, "p": found.p}
+
+
+def _differences(panel: Panel, held: Places, wish: Wish) -> list[dict[str, Any]] | None:
+    if not wish.families:
+        return None
+    found = differences(held, panel.successes, panel.trials, wish.families)
+    return [{**asdict(entry), "item": panel.items[entry.item]} for entry in found]
+
+
+def _choice(panel: Panel, held: Places, fits: Fits, options: Options) -> dict[str, Any]:
+    """The candidates for each category of items, and the filter that lies on most frontiers."""
+    names = sorted({about.category or "all" for about in panel.about})
+    groups = {name: np.array([(about.category or "all") == name for about in panel.about]) for name in names}
+    groups = {name: mask for name, mask in groups.items() if mask.sum() >= 20} or {
+        "all": np.ones(len(panel.items), bool)
+    }
+    tables = {}
+    for name, mask in groups.items():
+        part = replace(held, items=held.items & mask)
+        tables[name] = choose(panel.successes, panel.trials, part, fits, options)
+    return {
+        "chosen": chosen(list(tables.values())),
+        "categories": {
+            name: [{**asdict(entry), "budget_se": number(entry.budget_se)} for entry in table]
+            for name, table in tables.items()
+        },
+    }
+
+
+def _bank(panel: Panel, found: Calibration, fits: tuple[Fits, Fits], options: Options, rule: str | None) -> Bank:
+    entries = _entries(panel, found, fits)
+    about = dict(zip(panel.items, panel.about, strict=True))
+    items, models, left = [], [], []
+    for kind, key in (("item", "difficulties"), ("model", "abilities")):
+        for entry in entries[key]:
+            if entry["value"] is None:
+                left.append(LeftOut(kind, entry["name"], entry["status"]))
+                continue
+            shared: dict[str, Any] = {name: entry[name] for name in ("status", "successes", "trials")}
+            shared |= {name: _steady(entry[name]) for name in ("se", "infit", "outfit")}
+            place = entry["value"] if entry["status"] == "anchor" else round(entry["value"], DIGITS)
+            if kind == "model":
+                models.append(BankModel(entry["name"], place, **shared))
+            else:
+                known = about[entry["name"]]
+                shared |= {"template": known.template, "skills": known.skills}
+                items.append(BankItem(entry["name"], place, **shared))
+    mean, deviation = (_steady(value) for value in found.prior or (None, None))
+    likelihood = _steady(number(found.log_likelihood), 6)
+    return Bank(
+        tuple(items), tuple(models), found.method, found.gauge, likelihood, found.iterations,
+        panel.unit, panel.benchmark, panel.questions_root, options.item_scores, mean, deviation, rule, tuple(left),
+    )  # fmt: skip
+
+
+def _steady(value: float | None, digits: int = DIGITS) -> float | None:
+    """The number as a bank has it, so that nearly always the same data give the same bytes anywhere."""
+    return None if value is None else round(value, digits)
+
+
+def _paper(panel: Panel) -> Scale:
+    """Algorithm 1 of the Self-Execution paper as it was run, with the exact solution of the same model beside it."""
+    options = Options(method="jml")
+    exact = estimate(panel.successes, panel.trials, options)
+    _require_whole(panel, exact)
+    if any(status.startswith("extreme") for status in (*exact.ability_status, *exact.difficulty_status)):
+        raise DiaError(Diagnostic("E893", "the preset `paper` has no end where a model or an item is extreme"))
+    abilities, difficulties, iterations = algorithm_1(panel.successes, panel.trials)
+    found = replace(
+        exact, abilities=abilities, difficulties=difficulties, iterations=iterations, gauge="none", method="paper",
+        log_likelihood=_likelihood(panel, abilities, difficulties),
+    )  # fmt: skip
+    held = places(found, panel.successes, panel.trials)
+    fits = fit_statistics(held, panel.successes, panel.trials)
+    bank = _bank(panel, found, fits, options, None)
+    result = {
+        **_entries(panel, found, fits),
+        **_about(panel, found, options),
+        "exact": exact.as_json(panel.models, panel.items),
+        "fit": _fit(panel, held, Wish()),
+        **dict.fromkeys(("filter", "choice", "held_out", "stability", "differences")),
+        "left_out": [],
+    }
+    return Scale(bank, result)
+
+
+def _likelihood(panel: Panel, abilities: Array, difficulties: Array) -> float:
+    from dia_runtime.psychometrics.rasch.counts import counts
+
+    data = counts(panel.successes, panel.trials)
+    if data.is_even:
+        data = counts(panel.successes, np.broadcast_to(panel.trials, panel.successes.shape), difficulties)
+    return log_likelihood(data, abilities, difficulties if not data.is_even else data.known)

@@ -1,0 +1,276 @@
+"""Which parameters and skills make items hard, and how hard an item would be that nobody has answered."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.numbers.values import Value, decode
+from dia_runtime.psychometrics.panel import Panel
+from dia_runtime.psychometrics.rasch.bank import Bank, require_questions
+from dia_runtime.psychometrics.rasch.counts import Array, counts
+from dia_runtime.psychometrics.rasch.lltm import Explained, foretold, grid, independent, likelihoods, lltm
+
+LEAST_ITEMS = 10  # of a template whose parameters are looked at
+MOST_LEVELS = 8  # of a parameter that is a word
+MOST_FEATURES = 200
+WIDE = 100  # a number whose values differ by more than so many times counts by its logarithm
+LONGEST = 10**15
+Z = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A column of the design: a skill, a template, or a parameter of a template read in one way.
+
+    `how` is skill, template, number, logarithm, length, or value (then `level` is the one that counts 1). Numbers are
+    taken less `middle` and divided by `unit`.
+    """
+
+    how: str
+    name: str
+    template: str | None = None
+    level: str | None = None
+    middle: float = 0.0
+    unit: float = 1.0
+
+    @property
+    def title(self) -> str:
+        """The feature as tables print it."""
+        whose = f"{self.template}." if self.template else ""
+        tail = {"logarithm": " (log)", "length": " (length)", "value": f" = {self.level}"}.get(self.how, "")
+        return f"{self.how} {self.name}" if self.how in ("skill", "template") else f"{whose}{self.name}{tail}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """The model of difficulties: the constant and the weight of each feature, their covariance, and what it leaves.
+
+    `error` is the standard deviation of difficulties about what their features say.
+    """
+
+    features: tuple[Feature, ...]
+    weights: Array
+    covariance: Array
+    error: float
+    result: dict[str, Any]
+
+    def predict(
+        self, parameters: Mapping[str, Value], skills: Sequence[str] = (), template: str | None = None
+    ) -> tuple[float, float]:
+        """Difficulty and standard error, in logits of the bank, of an instance with these parameters and skills.
+
+        `template` may be left out where all features are of one.
+        """
+        own = {feature.template for feature in self.features if feature.template}
+        if template is None and len(own) == 1:
+            template = next(iter(own))
+        row = np.array([1.0, *(_value(feature, parameters, skills, template) for feature in self.features)])
+        variance = float(row @ self.covariance @ row) + self.error**2
+        return float(row @ self.weights), math.sqrt(variance)
+
+
+def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanation:
+    """How the difficulties of a bank's items follow from their parameters and skills, by the replies of a panel.
+
+    Raises DiaError (exit 2) where panel and bank have too little in common, or other questions under one name.
+    """
+    require_questions(bank, panel.benchmark, panel.questions_root)
+    models, items = _common(panel, bank)
+    abilities = np.array([{entry.model: entry.ability for entry in bank.models}[panel.models[at]] for at in models])
+    every = np.broadcast_to(panel.trials, panel.successes.shape)[np.ix_(models, items)].astype(float)
+    data = counts(np.ascontiguousarray(panel.successes[np.ix_(models, items)]), np.ascontiguousarray(every))
+    places, table = likelihoods(data, abilities, *grid(abilities, every.max(axis=1)))
+    rows = [_row(panel, item) for item in items]
+    features = _features(rows)
+    design = _design(features, rows)
+    kept = independent(design)
+    features, design = [features[at - 1] for at in kept if at], design[:, kept]
+    if design.shape[1] * 3 > len(rows):
+        message = f"{len(rows)} items are too few for {design.shape[1]} features"
+        raise DiaError(Diagnostic("E895", message, None, "calibrate more instances, or fewer templates at a time"))
+    found = lltm(places, table, design)
+    plain = lltm(places, table, np.ones((len(rows), 1)))
+    tested = _cross(places, table, design, folds, seed)
+    trials = float(every.sum())
+    result = _result(features, found, plain, tested, trials, len(rows))
+    return Explanation(tuple(features), found.weights, found.covariance, found.error, result)
+
+
+def _common(panel: Panel, bank: Bank) -> tuple[list[int], list[int]]:
+    known = {entry.model for entry in bank.models}
+    models = [at for at, name in enumerate(panel.models) if name in known]
+    held = {entry.item for entry in bank.items}
+    items = [at for at, name in enumerate(panel.items) if name in held]
+    if len(items) < LEAST_ITEMS or len(models) < 2:
+        message = f"the runs and the bank have {len(models)} models and {len(items)} items in common"
+        help = "give the runs that the bank was calibrated from, with the same `--items`"
+        raise DiaError(Diagnostic("E895", message, None, help))
+    return models, items
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What is known of an item: its template, its skills, and the parameters of its instances."""
+
+    template: str | None
+    skills: frozenset[str]
+    parameters: tuple[dict[str, Value], ...]
+
+
+def _row(panel: Panel, item: int) -> _Row:
+    about = panel.about[item]
+    return _Row(about.template, frozenset(about.skills), tuple(map(_decoded, about.parameters)))
+
+
+def _decoded(stored: Mapping[str, Any]) -> dict[str, Value]:
+    found = {}
+    for name, value in stored.items():
+        try:
+            found[name] = decode(value)
+        except ValueError:  # a stranger wrote it
+            continue
+    return found
+
+
+def _features(rows: Sequence[_Row]) -> list[Feature]:
+    """Skills that some items have and others not, templates of several items, and the parameters of these."""
+    skills: Counter[str] = Counter(skill for row in rows for skill in row.skills)
+    found = [Feature("skill", name) for name, count in sorted(skills.items()) if 1 < count < len(rows)]
+    templates: Counter[str] = Counter(row.template for row in rows if row.template is not None)
+    for name, count in sorted(templates.items()):
+        if count >= LEAST_ITEMS:
+            own = [row for row in rows if row.template == name]
+            found += [Feature("template", name)] if count < len(rows) else []
+            found += _parameters(name, own)
+    return found[:MOST_FEATURES]
+
+
+def _parameters(template: str, rows: Sequence[_Row]) -> list[Feature]:
+    names = sorted({name for row in rows for parameters in row.parameters for name in parameters})
+    return [feature for name in names for feature in _of_parameter(template, name, rows)]
+
+
+def _of_parameter(template: str, name: str, rows: Sequence[_Row]) -> list[Feature]:
+    values: list[Any] = [parameters[name] for row in rows for parameters in row.parameters if name in parameters]
+    numbers = [number for value in values if (number := _number(value)) is not None]
+    if len(numbers) == len(values):
+        low, high = min(map(abs, numbers)), max(map(abs, numbers))
+        how = "logarithm" if high > WIDE * max(low, 1.0) else "number"
+        return _measured(how, name, template, [_scaled(how, number) for number in numbers])
+    if all(isinstance(value, str | bool) for value in values):
+        levels: Counter[str] = Counter(map(_word, values))
+        if 1 < len(levels) <= MOST_LEVELS:
+            return [Feature("value", name, template, level) for level, _ in levels.most_common()[1:]]
+    if all(isinstance(value, str | bytes | list) for value in values):
+        return _measured("length", name, template, [float(len(value)) for value in values])
+    return []
+
+
+def _measured(how: str, name: str, template: str, values: Sequence[float]) -> list[Feature]:
+    middle, unit = float(np.mean(values)), float(np.std(values))
+    return [Feature(how, name, template, None, middle, unit)] if unit > 1e-12 else []
+
+
+def _number(value: Value) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | Fraction | Decimal):
+        return None
+    exact = Fraction(value)
+    return float(max(min(exact, Fraction(LONGEST)), Fraction(-LONGEST)))
+
+
+def _scaled(how: str, number: float) -> float:
+    return math.copysign(math.log1p(abs(number)), number) if how == "logarithm" else number
+
+
+def _word(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _value(feature: Feature, parameters: Mapping[str, Value], skills: Sequence[str], template: str | None) -> float:
+    """The feature of an instance; 0, its middle, where it has no such parameter."""
+    if feature.how == "skill":
+        return float(feature.name in skills)
+    if feature.how == "template":
+        return float(feature.name == template)
+    if feature.template != template or feature.name not in parameters:
+        return 0.0
+    value = parameters[feature.name]
+    if feature.how == "value":
+        return float(isinstance(value, str | bool) and _word(value) == feature.level)
+    if feature.how == "length":
+        return (len(value) - feature.middle) / feature.unit if isinstance(value, str | bytes | list) else 0.0
+    number = _number(value)
+    return 0.0 if number is None else (_scaled(feature.how, number) - feature.middle) / feature.unit
+
+
+def _design(features: Sequence[Feature], rows: Sequence[_Row]) -> Array:
+    """Items by the constant and the features; of an item with several instances the mean."""
+    table = np.ones((len(rows), 1 + len(features)))
+    for at, row in enumerate(rows):
+        skills = tuple(row.skills)
+        instances = row.parameters or ({},)
+        for column, feature in enumerate(features, 1):
+            values = [_value(feature, parameters, skills, row.template) for parameters in instances]
+            table[at, column] = sum(values) / len(values)
+    return table
+
+
+def _cross(places: Array, table: Array, design: Array, folds: int, seed: int) -> dict[str, float]:
+    """Log likelihood of items that the model has not seen, and how far off it foretells them."""
+    fold = np.random.default_rng(seed).permutation(len(design)) % folds
+    gained = plain = squares = nothing = 0.0
+    for number in range(folds):
+        out = fold == number
+        inside = design[~out][:, independent(design[~out])]
+        same = design[out][:, independent(design[~out])]
+        told, bare = lltm(places, table[~out], inside), lltm(places, table[~out], np.ones((int((~out).sum()), 1)))
+        centre, middle = same @ told.weights, np.full(int(out.sum()), bare.weights[0])
+        gained += float(foretold(places, table[out], centre, told.error).sum())
+        plain += float(foretold(places, table[out], middle, bare.error).sum())
+        apart = lltm(places, table[out], np.ones((int(out.sum()), 1))).means
+        squares += float(((apart - centre) ** 2).sum())
+        nothing += float(((apart - middle) ** 2).sum())
+    size = len(design)
+    return {
+        "log_likelihood_gain": gained - plain,
+        "rmse": math.sqrt(squares / size),
+        "rmse_without": math.sqrt(nothing / size),
+    }
+
+
+def _result(
+    features: Sequence[Feature],
+    found: Explained,
+    plain: Explained,
+    tested: Mapping[str, float],
+    trials: float,
+    items: int,
+) -> dict[str, Any]:
+    """The explanation with the keys of `dia explain --json`."""
+    errors = np.sqrt(np.maximum(np.diag(found.covariance), 0)).tolist()
+    titles = ["constant", *(feature.title for feature in features)]
+    units = [1.0, *(feature.unit for feature in features)]
+    effects = [
+        {"name": title, "value": value, "se": se, "ci": [value - Z * se, value + Z * se], "unit": unit}
+        for title, value, se, unit in zip(titles, found.weights.tolist(), errors, units, strict=True)
+    ]
+    share = 1 - found.error**2 / plain.error**2
+    return {
+        "items": items,
+        "trials": trials,
+        "effects": effects,
+        "error": found.error,
+        "error_without": plain.error,
+        "explained": max(0.0, share),
+        "log_likelihood": found.log_likelihood,
+        "log_likelihood_without": plain.log_likelihood,
+        "held_out": dict(tested),
+    }

@@ -1,0 +1,143 @@
+"""Which questions of a bundle, or of a bank, stand in a validation set as well: word for word, or in large part.
+
+Texts are compared in small letters without signs. Of runs of so many words (shingles) a question shares a part with a
+text of the set; above a share it counts as found there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.compressed import lines
+from dia_runtime.bundle.open import open_bundle
+
+WORD = re.compile(r"\w+")
+MOST_SHINGLES = 20_000  # of one text
+MOST_TEXTS = 1_000_000
+COMMON = 1000  # texts that share a shingle: more tell nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A question, the text of the set that is most like it, and the share of its shingles that stand there."""
+
+    question: str
+    text: str
+    share: float
+    exact: bool
+
+
+def overlap(
+    bundle: Path, sets: Sequence[Path], size: int = 5, least: float = 0.5, items: frozenset[str] | None = None
+) -> dict[str, Any]:
+    """The hits with the keys of `dia overlap --json`; `items` names those of a bank, all questions where it is None."""
+    texts = [entry for path in sets for entry in _texts(path)]
+    if len(texts) > MOST_TEXTS:
+        raise DiaError(Diagnostic("E891", f"the validation set has more than {MOST_TEXTS:,} texts"))
+    exact = {" ".join(_words(text)): name for name, text in texts}
+    index: dict[int, list[int]] = defaultdict(list)
+    for number, (_, text) in enumerate(texts):
+        for shingle in _shingles(text, size):
+            if len(index[shingle]) < COMMON:
+                index[shingle].append(number)
+    checked, hits = 0, []
+    for names, text in _questions(bundle):
+        if items is not None and not items & set(names):
+            continue
+        checked += 1
+        hit = _hit(names[0], text, exact, index, texts, size)
+        if hit and (hit.exact or hit.share >= least):
+            hits.append(hit)
+    hits.sort(key=lambda hit: (not hit.exact, -hit.share, hit.question))
+    found = [{"question": hit.question, "text": hit.text, "share": hit.share, "exact": hit.exact} for hit in hits]
+    counts = {"exact": sum(hit.exact for hit in hits), "shingles": sum(not hit.exact for hit in hits)}
+    return {"checked": checked, "texts": len(texts), "size": size, "least": least, **counts, "hits": found}
+
+
+def _hit(
+    name: str, text: str, exact: dict[str, str], index: dict[int, list[int]], texts: list[tuple[str, str]], size: int
+) -> Hit | None:
+    same = exact.get(" ".join(_words(text)))
+    if same is not None:
+        return Hit(name, same, 1.0, True)
+    own = _shingles(text, size)
+    shared = Counter(number for shingle in own for number in index.get(shingle, ()))
+    if not shared or not own:
+        return None
+    number, count = min(shared.items(), key=lambda entry: (-entry[1], entry[0]))
+    return Hit(name, texts[number][0], count / len(own), False)
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.casefold())
+
+
+def _shingles(text: str, size: int) -> set[int]:
+    """Hashes of runs of words; one of all words where there are fewer."""
+    words = _words(text)[:MOST_SHINGLES]
+    runs = (tuple(words[at : at + size]) for at in range(max(1, len(words) - size + 1)))
+    return {hash(run) for run in runs if run}
+
+
+def _questions(path: Path) -> Iterator[tuple[list[str], str]]:
+    """The names that a question has in banks, its own first, and what is asked."""
+    for question in open_bundle(path).questions():
+        names = [question["id"], question["item"], question["template"], question["id"].partition("/")[0]]
+        yield names, "\n".join(_said(question.get("messages") or question.get("sessions")))
+
+
+def _said(value: Any) -> Iterator[str]:
+    """Every text of messages or sessions."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _said(value.get("content", list(value.values())))
+    elif isinstance(value, list):
+        for part in value:
+            yield from _said(part)
+
+
+def _texts(path: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of each entry of a set: a bundle, JSON Lines (all texts of an object), or a text a line."""
+    if path.is_dir():
+        for names, text in _questions(path):
+            yield names[0], text
+        return
+    try:
+        for number, raw in lines(path):
+            text = raw.decode("utf-8").strip()
+            if text:
+                yield f"{path.name}:{number}", _flat(text)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        message = visible(f"`{path}` cannot be read: {why}")
+        raise DiaError(Diagnostic("E861", message, None, "give a bundle, JSON Lines or lines of text")) from None
+
+
+def _flat(line: str) -> str:
+    """The texts of a JSON value, or the line itself."""
+    if not line.startswith(("{", "[", '"')):
+        return line
+    try:
+        return " ".join(_strings([json.loads(line)]))
+    except (ValueError, RecursionError):
+        return line
+
+
+def _strings(values: Iterable[Any]) -> Iterator[str]:
+    stack = list(values)
+    while stack:
+        value = stack.pop(0)
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            stack[:0] = value.values()
+        elif isinstance(value, list):
+            stack[:0] = value

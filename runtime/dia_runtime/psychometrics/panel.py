@@ -1,0 +1,234 @@
+"""What a panel of models did at a set of items: counts of right replies, from runs or from a table."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.grading.verdicts import Judge, Judged, Rules
+from dia_runtime.scoring.score import facts_of
+from dia_runtime.store.schema import MAGIC
+from dia_runtime.store.store import Store, read_store
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+UNITS = ("instances", "items", "templates", "benchmarks")
+OPEN_TO_CHANGE = ("templates", "benchmarks")  # of which runs of other instances tell just as much
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known of an item beside its counts."""
+
+    template: str | None = None
+    category: str | None = None
+    skills: tuple[str, ...] = ()
+    drawn: tuple[str, ...] = ()  # JSON, a tenth of what it becomes
+
+    @property
+    def parameters(self) -> tuple[dict[str, Any], ...]:
+        """The values that were drawn for each of its questions, as they are stored."""
+        return tuple(map(json.loads, self.drawn))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """Models by items: successes and trials, 0 trials where a model was not asked. `is_shares` where scores are shares
+    of unknown numbers of trials, as a table may hold them."""
+
+    models: tuple[str, ...]
+    items: tuple[str, ...]
+    successes: NDArray[np.float64]
+    trials: NDArray[Any]
+    unit: str
+    about: tuple[About, ...]
+    benchmark: str | None = None
+    questions_root: str | None = None
+    is_shares: bool = False
+
+
+def read_panel(
+    paths: Sequence[Path], unit: str = "instances", chain: str = "strict", bundle: Path | None = None
+) -> Panel:
+    """The panel of some runs, or of one table. Raises DiaError (exit 2) for a mixture, and for what is neither."""
+    if not any(map(is_run, paths)):
+        if len(paths) > 1:
+            help = "give runs, or one table with a row for each model"
+            raise DiaError(Diagnostic("E891", "there is more than one table", None, help))
+        return _of_table(paths[0])
+    with ExitStack() as stack:
+        stores = [stack.enter_context(read_store(path)) for path in paths]
+        return _of_runs(stores, unit, chain, None if bundle is None else open_bundle(bundle))
+
+
+def is_run(path: Path) -> bool:
+    """Whether the file is an SQLite file, as runs are."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return path.suffix == ".run"
+
+
+def _of_table(path: Path) -> Panel:
+    import numpy as np
+    from dia_runtime.integrations.shared.matrix import read_matrix
+    from dia_runtime.psychometrics.calibrate import matrices
+
+    held = read_matrix(path)
+    scores = np.array(held.scores, dtype=float).reshape(len(held.models), len(held.items))
+    _require_replies(held.models, ~np.isnan(scores))
+    successes, trials = matrices(scores, held.trials)
+    is_shares = held.trials is None and not np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all()
+    about = tuple(About() for _ in held.items)
+    return Panel(held.models, held.items, successes, trials, "columns", about, is_shares=is_shares)
+
+
+def _require_replies(models: Sequence[str], asked: NDArray[Any]) -> None:
+    import numpy as np
+
+    tried: list[bool] = np.any(asked, axis=1).tolist()
+    silent = [name for name, has in zip(models, tried, strict=True) if not has]
+    if silent:
+        message = visible(f"`{silent[0][:80]}` has no replies")
+        raise DiaError(Diagnostic("E891", message, None, "leave it out, or ask it"))
+
+
+@dataclass(slots=True)
+class _Tables:
+    """What was added of models and items so far."""
+
+    models: dict[str, int] = field(default_factory=dict)
+    items: dict[str, int] = field(default_factory=dict)
+    about: list[dict[str, Any]] = field(default_factory=list)
+    right: list[array[int]] = field(default_factory=list)  # of each model, by the items: eight bytes a cell, not 250
+    tried: list[array[int]] = field(default_factory=list)
+
+    def count(self, model: int, item: int, is_right: bool) -> None:
+        """Counts a trial."""
+        for rows in (self.right, self.tried):
+            while len(rows) <= model:
+                rows.append(array("l"))
+            if len(rows[model]) <= item:
+                rows[model].extend([0] * (item + 1 - len(rows[model])))
+        self.right[model][item] += is_right
+        self.tried[model][item] += 1
+
+
+def _of_runs(stores: Sequence[Store], unit: str, chain: str, source: Bundle | None) -> Panel:
+    tables, roots = _Tables(), {}
+    for store in stores:
+        roots[facts_of(store)["questions_root"]] = store
+    _require_one_meaning(roots, unit)
+    for name, store, respondent in _respondents(stores):
+        model = tables.models.setdefault(name, len(tables.models))
+        with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:
+            benchmark = str(facts_of(store)["benchmark"])
+            for entry in judge.judged(respondent):
+                _add(tables, model, unit, benchmark, entry)
+    facts = facts_of(stores[0])
+    return _panel(tables, unit, str(facts["benchmark"]), str(facts["questions_root"]) if len(roots) == 1 else None)
+
+
+def _respondents(stores: Sequence[Store]) -> Iterator[tuple[str, Store, int]]:
+    """Every respondent of every run; one model of several benchmarks is one, of several runs of one it is several."""
+    found = [(entry.name, store, entry.id) for store in stores for entry in store.respondents()]
+    many = Counter((name, facts_of(store)["questions_root"]) for name, store, _ in found)
+    for name, store, number in found:
+        alone = many[name, facts_of(store)["questions_root"]] == 1
+        yield (name if alone else f"{name} ({store.path.name})"), store, number
+
+
+def _require_one_meaning(roots: dict[str, Store], unit: str) -> None:
+    """Nothing, where an item's name stands for the same questions in all runs."""
+    benchmarks = [facts_of(store)["benchmark"] for store in roots.values()]
+    if unit in OPEN_TO_CHANGE or len(set(benchmarks)) == len(benchmarks):
+        return
+    first = next(name for name in benchmarks if benchmarks.count(name) > 1)
+    message = visible(f"the runs hold different instances of `{first}`, which are different items")
+    raise DiaError(Diagnostic("E802", message, None, "calibrate templates: `--items templates`"))
+
+
+def _add(tables: _Tables, model: int, unit: str, benchmark: str, entry: Judged) -> None:
+    question = entry.question
+    if question.variant is not None or entry.mark.verdict == "error":
+        return
+    name = {"instances": question.id, "items": question.item, "templates": question.template}.get(unit, benchmark)
+    item = tables.items.setdefault(name, len(tables.items))
+    if item == len(tables.about):
+        tables.about.append(
+            {"template": question.template, "category": question.category, "questions": {}, "skills": {}}
+        )
+    about = tables.about[item]
+    if question.id not in about["questions"]:
+        about["questions"][question.id] = _parameters(question.grading) if unit != "benchmarks" else "{}"
+        about["skills"] |= dict.fromkeys(_skills(question.skills))
+    tables.count(model, item, entry.mark.verdict == "correct")
+
+
+def _skills(encoded: str) -> list[str]:
+    try:
+        held = json.loads(encoded)
+    except (ValueError, RecursionError):  # a stranger wrote it
+        return []
+    return [str(skill) for skill in held[:100]] if isinstance(held, list) else []
+
+
+def _parameters(grading: str | None) -> str:
+    """The values that were drawn for a question, as they are stored: JSON."""
+    try:
+        held = json.loads(grading or "{}").get("parameters")
+        return json.dumps(held) if isinstance(held, dict) else "{}"
+    except (ValueError, RecursionError, AttributeError):
+        return "{}"
+
+
+def _panel(tables: _Tables, unit: str, benchmark: str, root: str | None) -> Panel:
+    import numpy as np
+    from dia_runtime.psychometrics.calibrate import matrices
+
+    successes = np.zeros((len(tables.models), len(tables.items)))
+    trials = np.zeros_like(successes)
+    for counted, rows in ((successes, tables.right), (trials, tables.tried)):
+        for model, row in enumerate(rows):
+            counted[model, : len(row)] = row
+    models = tuple(tables.models)
+    _require_replies(models, trials > 0)
+    told, every = matrices(successes, trials)
+    several = unit == "benchmarks"
+    about = tuple(
+        About(
+            None if several else held["template"],
+            None if several else held["category"],
+            () if several else tuple(held["skills"]),
+            tuple(held["questions"].values()),
+        )
+        for held in tables.about
+    )
+    return Panel(models, tuple(tables.items), told, every, unit, about, benchmark, root)
+
+
+def observed(panel: Panel, abilities: Mapping[str, float]) -> dict[str, list[tuple[float, float, float]]]:
+    """Item -> ability, successes and trials of each model that tried it and has an ability."""
+    import numpy as np
+
+    every = np.broadcast_to(panel.trials, panel.successes.shape)
+    known = [(at, abilities[name]) for at, name in enumerate(panel.models) if name in abilities]
+    return {
+        name: [
+            (ability, float(panel.successes[at, item]), float(every[at, item]))
+            for at, ability in known
+            if every[at, item] > 0
+        ]
+        for item, name in enumerate(panel.items)
+    }

@@ -1,0 +1,232 @@
+"""A bank: items with their difficulties, the models that calibrated them, and on which scale they stand.
+
+The file is JSON with sorted keys. Its `checksum` is the SHA-256 of the file without it, so that a changed byte is
+found. `items` is what `simulated:bank=FILE` reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from types import NoneType
+from typing import Any, TypeVar
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.safe_paths import require_ordinary
+
+FORMAT, VERSION = "dia-bank", 1
+LARGEST = 1 << 28
+FARTHEST = 1000  # logits
+STATUSES = ("estimated", "extreme_high", "extreme_low", "anchor")
+GAUGES = ("mean_difficulty", "mean_ability", "anchors", "none")
+OF_ONE_MAKING = ("instances", "items")  # units whose names stand for other questions where a bundle is made otherwise
+REPEAT = "calibrate again with `dia calibrate`"
+
+
+@dataclass(frozen=True, slots=True)
+class BankItem:
+    """An item: its difficulty in logits, how sure that is, what it was estimated from, and how well it fits.
+
+    `extreme_high` is an item that is harder than the data can tell (nobody passed), `extreme_low` an easier one.
+    """
+
+    item: str
+    difficulty: float
+    se: float | None = None
+    status: str = "estimated"
+    successes: float | None = None
+    trials: float | None = None
+    infit: float | None = None
+    outfit: float | None = None
+    template: str | None = None
+    skills: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BankModel:
+    """A model of the panel: its ability in logits, how sure that is, and how well it fits."""
+
+    model: str
+    ability: float
+    se: float | None = None
+    status: str = "estimated"
+    successes: float | None = None
+    trials: float | None = None
+    infit: float | None = None
+    outfit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An item or a model that has no place on the scale, and why."""
+
+    kind: str
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """A calibrated set of items. `unit` says what an item is: instances, items, templates, benchmarks or columns.
+
+    `prior_mean` and `prior_sd` are the normal distribution of the random side, where the method has one.
+    """
+
+    items: tuple[BankItem, ...]
+    models: tuple[BankModel, ...]
+    method: str
+    gauge: str
+    log_likelihood: float | None = None
+    iterations: int = 0
+    unit: str = "columns"
+    benchmark: str | None = None
+    questions_root: str | None = None
+    item_scores: str | None = None
+    prior_mean: float | None = None
+    prior_sd: float | None = None
+    filter: str | None = None
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def are_others(bank: Bank, questions_root: str | None) -> bool:
+    """Whether the bank's items are known to be other questions than those of that root, whatever their names."""
+    roots = {bank.questions_root, questions_root}
+    return bank.unit in OF_ONE_MAKING and len(roots) == 2 and None not in roots
+
+
+def require_questions(bank: Bank, benchmark: str | None, questions_root: str | None) -> None:
+    """Nothing, where the items of the bank are questions of that root. Raises DiaError (exit 2) where only names agree.
+
+    A bank or data of several roots have none, and are taken at their word.
+    """
+    if not are_others(bank, questions_root):
+        return
+    message = visible(f"the bank was calibrated on other {bank.unit} than those of `{str(benchmark)[:80]}` here")
+    help = "give the questions that it was calibrated on; a bank of templates serves all: `--items templates`"
+    raise DiaError(Diagnostic("E802", message, None, help))
+
+
+def as_record(bank: Bank) -> dict[str, Any]:
+    """The bank as JSON has it, with its checksum."""
+    body = {"format": FORMAT, "version": VERSION, **asdict(bank)}
+    return {**body, "checksum": checksum(body)}
+
+
+def checksum(body: Mapping[str, Any]) -> str:
+    """SHA-256 over the record without its checksum, as compact JSON with sorted keys."""
+    plain = {name: value for name, value in body.items() if name != "checksum"}
+    encoded = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(encoded.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
+    """Nothing; the file is there as a whole or not at all. Raises DiaError (exit 2) where it cannot be made."""
+    place = Path(path)
+    require_ordinary(place)
+    if place.is_dir():
+        message = visible(f"the bank `{place}` cannot be written: it is a folder")
+        raise DiaError(Diagnostic("E894", message, None, "give another `--out`"))
+    text = json.dumps(as_record(bank), sort_keys=True, indent=1, allow_nan=False) + "\n"
+    beside = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(place)
+    except OSError as error:
+        message = visible(f"the bank `{place}` cannot be written: {error.strerror}")
+        raise DiaError(Diagnostic("E894", message, None, "give another `--out`")) from None
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def read_bank(path: str | os.PathLike[str]) -> Bank:
+    """The bank in that file.
+
+    Raises DiaError: exit 2 where there is none, exit 3 for one of another version or a damaged one.
+    """
+    place = Path(path)
+    try:
+        if place.stat().st_size > LARGEST:
+            raise _refused(place, f"it is larger than {LARGEST >> 20} MiB")
+        held = json.loads(place.read_bytes())
+    except OSError as error:
+        message = visible(f"the bank `{place}` cannot be read: {error.strerror}")
+        raise DiaError(Diagnostic("E894", message, None, "give a file that `dia calibrate` wrote")) from None
+    except (ValueError, RecursionError):
+        raise _refused(place, "it is no JSON") from None
+    return _bank(place, held)
+
+
+def _bank(place: Path, held: Any) -> Bank:
+    if not isinstance(held, dict) or held.get("format") != FORMAT:
+        raise _refused(place, "it is no bank of `dia calibrate`")
+    if held.get("version") != VERSION:
+        raise _refused(place, f"it has version {held.get('version')!r}, and this dia reads {VERSION}")
+    try:
+        if held.get("checksum") != checksum(held):
+            raise _refused(place, "its content does not give its checksum")
+        return _whole(held)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        why = str(error) if type(error) is ValueError else "a record in it is not one of a bank"
+        raise _refused(place, why) from None
+
+
+def _whole(held: Mapping[str, Any]) -> Bank:
+    parts = {
+        "items": tuple(_record(BankItem, entry) for entry in held["items"]),
+        "models": tuple(_record(BankModel, entry) for entry in held["models"]),
+        "left_out": tuple(_record(LeftOut, entry) for entry in held["left_out"]),
+    }
+    body = {name: value for name, value in held.items() if name not in ("format", "version", "checksum")}
+    bank = _record(Bank, {**body, **parts})
+    _require_sense(bank)
+    return bank
+
+
+Kind = TypeVar("Kind", Bank, BankItem, BankModel, LeftOut)
+CHECKS: Mapping[str, tuple[type, ...]] = {
+    "str": (str,),
+    "str | None": (str, NoneType),
+    "int": (int,),
+    "float": (float, int),
+    "float | None": (float, int, NoneType),
+}
+
+
+def _record(kind: type[Kind], entry: Mapping[str, Any]) -> Kind:
+    """The entry as the dataclass that it is. Raises ValueError for one with other fields or values."""
+    for field in fields(kind):
+        value = entry[field.name]
+        wanted = CHECKS.get(str(field.type))
+        if wanted is not None and (type(value) is bool or not isinstance(value, wanted)):
+            raise ValueError(f"`{field.name}` has another kind of value")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"`{field.name}` is no number")
+    values: dict[str, Any] = {name: tuple(value) if name == "skills" else value for name, value in entry.items()}
+    made = kind(**values)
+    if isinstance(made, BankItem) and not all(isinstance(skill, str) for skill in made.skills):
+        raise ValueError("a skill is no text")
+    return made
+
+
+def _require_sense(bank: Bank) -> None:
+    for what, names in (("item", [entry.item for entry in bank.items]), ("model", [m.model for m in bank.models])):
+        if len(set(names)) != len(names):
+            raise ValueError(f"one {what} stands in it twice")
+    if bank.gauge not in GAUGES:
+        raise ValueError("its gauge is none")
+    places = [entry.difficulty for entry in bank.items] + [entry.ability for entry in bank.models]
+    if any(abs(value) >= FARTHEST for value in places):
+        raise ValueError(f"a place on the scale lies beyond {FARTHEST} logits")
+    statuses = [entry.status for entry in bank.items] + [entry.status for entry in bank.models]
+    if not set(statuses) <= set(STATUSES):
+        raise ValueError("a status is none")
+
+
+def _refused(place: Path, why: str) -> DiaError:
+    return DiaError(Diagnostic("E894", visible(f"`{place}` cannot be used as a bank: {why}"), None, REPEAT), 3)

@@ -1,0 +1,150 @@
+"""Which models and items hang together, so that one scale can hold them.
+
+Joint and conditional estimates are finite when in every split of the data somebody on each side beats somebody on the
+other (Fischer 1981): the graph of who beat whom is strongly connected. With random items it must be connected alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dia_runtime.psychometrics.rasch.counts import Array, Mask
+from numpy.typing import NDArray
+
+AT_ONCE = 16
+GLANCE = 256  # rows and columns
+Look = Callable[[NDArray[np.intp]], Mask]
+Labels = NDArray[np.intp]
+
+
+def extremes(successes: Array, trials: NDArray[Any], fixed_rows: Mask, fixed_columns: Mask | None) -> tuple[Mask, Mask]:
+    """Rows and columns that stay when those with all or no successes are taken away, again and again.
+
+    Columns are left alone where `fixed_columns` is None; those that are fixed stay in any case.
+    """
+    rows, columns = np.ones(len(successes), dtype=bool), np.ones(successes.shape[1], dtype=bool)
+    while True:
+        before = int(rows.sum() + columns.sum())
+        rows &= fixed_rows | _inner(successes, trials, columns, 1)
+        if fixed_columns is not None:
+            columns &= fixed_columns | _inner(successes, trials, rows, 0)
+        if int(rows.sum() + columns.sum()) == before:
+            return rows, columns
+
+
+def _inner(successes: Array, trials: NDArray[Any], others: Mask, axis: int) -> Mask:
+    weights = others.astype(float)
+    every = np.broadcast_to(trials, successes.shape)
+    if axis == 1:
+        total = successes @ weights
+        most = trials[:, 0] * weights.sum() if trials.shape[1] == 1 else _times(every, weights)
+    else:
+        total, most = weights @ successes, _times(every.T, weights) if trials.shape[1] > 1 else weights @ every
+    return np.asarray((total > 0) & (total < most))
+
+
+def _times(matrix: NDArray[Any], weights: Array) -> Array:
+    """The product of a matrix of small numbers and a vector, a part at a time."""
+    step = max(1, (1 << 20) // max(1, matrix.shape[1]))
+    parts = [matrix[at : at + step].astype(float) @ weights for at in range(0, len(matrix), step)]
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """Rows and columns whose places are given; `tied` where these hold together what the data do not."""
+
+    rows: Mask
+    columns: Mask
+    tied: bool
+
+    @property
+    def nodes(self) -> NDArray[np.intp]:
+        """Their numbers, columns behind rows."""
+        return np.flatnonzero(np.concatenate([self.rows, self.columns]))
+
+
+def components(
+    successes: Array, trials: NDArray[Any], strong: bool, given: Given | None = None
+) -> tuple[Labels, Labels]:
+    """The block of each row and of each column; block 0 is the largest, or the largest with a given place."""
+    every = np.broadcast_to(trials, successes.shape)
+    if _at_a_glance(successes, trials, strong):
+        return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
+
+    def wins(at: NDArray[np.intp]) -> Mask:
+        return np.asarray((successes[at] > 0 if strong else every[at] > 0).any(axis=0))
+
+    def failed(at: NDArray[np.intp]) -> Mask:
+        return np.asarray((successes[:, at] < every[:, at] if strong else every[:, at] > 0).any(axis=1))
+
+    def fails(at: NDArray[np.intp]) -> Mask:
+        return np.asarray((successes[at] < every[at]).any(axis=0))
+
+    def won(at: NDArray[np.intp]) -> Mask:
+        return np.asarray((successes[:, at] > 0).any(axis=1))
+
+    if _reach_all(wins, failed, successes.shape) and (not strong or _reach_all(fails, won, successes.shape)):
+        return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
+    return _labelled(successes, every, strong, given)
+
+
+def _at_a_glance(successes: Array, trials: NDArray[Any], strong: bool) -> bool:
+    """Whether the first columns show that all hangs together: each row beats every other somewhere.
+
+    Columns on which all agree have been taken away, so that each of them hangs on some row in both directions.
+    """
+    if not strong:
+        return bool(trials.shape[1] == 1)
+    if len(successes) > GLANCE:
+        return False
+    some = successes[:, :GLANCE]
+    lost = some < (trials if trials.shape[1] == 1 else trials[:, :GLANCE])
+    beaten = (some > 0).astype(np.float32) @ lost.astype(np.float32).T
+    np.fill_diagonal(beaten, 1)
+    return bool(beaten.all())
+
+
+def _reach_all(onwards: Look, back: Look, shape: tuple[int, ...]) -> bool:
+    """Whether everything is reached from the first row."""
+    seen = (np.zeros(shape[0], dtype=bool), np.zeros(shape[1], dtype=bool))
+    seen[0][0] = True
+    queues: tuple[list[int], list[int]] = ([0], [])
+    looks = (onwards, back)
+    while queues[0] or queues[1]:
+        for side in (0, 1):
+            here = np.array(queues[side][:AT_ONCE], dtype=np.intp)
+            del queues[side][:AT_ONCE]
+            if len(here) and not seen[1 - side].all():
+                new = looks[side](here) & ~seen[1 - side]
+                seen[1 - side][new] = True
+                queues[1 - side].extend(np.flatnonzero(new).tolist())
+        if seen[0].all() and seen[1].all():
+            return True
+    return False
+
+
+def _labelled(successes: Array, every: NDArray[Any], strong: bool, given: Given | None) -> tuple[Labels, Labels]:
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    size, number = len(successes), sum(successes.shape)
+    rows, columns = np.nonzero(every > 0)
+    won = successes[rows, columns] > 0 if strong else np.ones(len(rows), dtype=bool)
+    lost = successes[rows, columns] < every[rows, columns] if strong else won
+    heads = np.concatenate([rows[won], columns[lost] + size])
+    tails = np.concatenate([columns[won] + size, rows[lost]])
+    known = np.zeros(0, dtype=np.intp) if given is None else given.nodes
+    if given is not None and given.tied:  # how far apart they are is known, whoever beat them
+        heads, tails = np.concatenate([heads, known]), np.concatenate([tails, np.roll(known, 1)])
+    graph = coo_matrix((np.ones(len(heads), dtype=np.int8), (heads, tails)), shape=(number, number))
+    _, labels = connected_components(graph, directed=True, connection="strong" if strong else "weak")
+    sizes = np.bincount(labels)
+    holds = np.bincount(labels[known], minlength=len(sizes)) > 0
+    order = np.lexsort((-sizes, ~holds))
+    rank = np.empty(len(sizes), dtype=np.intp)
+    rank[order] = np.arange(len(sizes))
+    return rank[labels[:size]], rank[labels[size:]]

@@ -1,0 +1,433 @@
+"""From a matrix of counts to a scale: extremes, blocks, the estimator, the other side, the origin and all errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.psychometrics.rasch.cml import cml
+from dia_runtime.psychometrics.rasch.columns import Scored, errors, score_columns
+from dia_runtime.psychometrics.rasch.connect import Given, components, extremes
+from dia_runtime.psychometrics.rasch.counts import Array, Counts, Mask, counts
+from dia_runtime.psychometrics.rasch.jml import Fit, jml
+from dia_runtime.psychometrics.rasch.mml import mml
+from numpy.typing import NDArray
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "method": ("mml_items", "mml_persons", "cml", "jml"),
+    "eliminate": ("auto", "respondents", "items"),
+    "item_scores": ("eap", "wle", "mle"),
+    "bias_correction": ("none", "trials"),
+    "extreme": ("winsteps", "drop"),
+    "gauge": ("mean_difficulty", "mean_ability", "anchors"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to calibrate; the words are those of WORDS."""
+
+    method: str = "mml_items"
+    eliminate: str = "auto"
+    item_scores: str = "eap"
+    bias_correction: str = "none"
+    extreme: str = "winsteps"
+    extreme_adjust: float = 0.3
+    gauge: str = "mean_difficulty"
+    tol: float = 1e-10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibration:
+    """Abilities and difficulties in logits with their standard errors, NaN where a side has no place on the scale.
+
+    A status is `estimated`, `extreme_high` (an item that nobody passed, a model that failed nowhere), `extreme_low`,
+    `disconnected`, or `anchor`. `residual` is the largest score that is left; `prior` the mean and standard deviation
+    of the random side, on the scale of the result. `scored` is the side that was placed given the other: `items`,
+    `respondents`, or `neither` where both are parameters.
+    """
+
+    abilities: Array
+    difficulties: Array
+    ability_se: Array
+    difficulty_se: Array
+    ability_status: tuple[str, ...]
+    difficulty_status: tuple[str, ...]
+    log_likelihood: float
+    iterations: int
+    residual: float
+    gauge: str
+    method: str
+    prior: tuple[float, float] | None = None
+    scored: str = "neither"
+
+    @property
+    def status(self) -> tuple[str, ...]:
+        """The status of each item."""
+        return self.difficulty_status
+
+    def as_json(self, models: Sequence[str], items: Sequence[str]) -> dict[str, Any]:
+        """The calibration with the keys of `dia calibrate --json`."""
+        sides = {
+            "abilities": (models, self.abilities, self.ability_se, self.ability_status),
+            "difficulties": (items, self.difficulties, self.difficulty_se, self.difficulty_status),
+        }
+        return {
+            **{name: _entries(*side) for name, side in sides.items()},
+            "log_likelihood": number(self.log_likelihood),
+            "iterations": self.iterations,
+            "residual": number(self.residual),
+            "gauge": self.gauge,
+            "method": self.method,
+        }
+
+
+def _entries(names: Sequence[str], values: Array, ses: Array, statuses: Sequence[str]) -> list[dict[str, Any]]:
+    rows = zip(names, values.tolist(), ses.tolist(), statuses, strict=True)
+    return [
+        {"name": name, "value": number(value), "se": number(se), "status": status} for name, value, se, status in rows
+    ]
+
+
+def number(value: float) -> float | None:
+    """The number, or None for what is none."""
+    return float(value) if np.isfinite(value) else None
+
+
+def fault(message: str, help: str | None = None, code: str = "E893") -> DiaError:
+    """The error of a calibration that cannot be done so."""
+    return DiaError(Diagnostic(code, visible(message), None, help))
+
+
+def estimate(successes: Array, trials: NDArray[Any], options: Options, anchors: Array | None = None) -> Calibration:
+    """The scale of models (rows) and items (columns), `trials` of the same shape or one column, 0 where missing.
+
+    `anchors` holds difficulties that are given, NaN for the others. Raises DiaError for words that are not known and
+    for data that give no scale.
+    """
+    require_words(options, anchors)
+    given = np.full(successes.shape[1], np.nan) if anchors is None else np.asarray(anchors, dtype=float)
+    side = _oriented(successes, trials, given, options)
+    scale = _estimated(side, options)
+    return _in_gauge(scale, side, options)
+
+
+def require_words(options: Options, anchors: Array | None) -> None:
+    """Nothing, when the options are known and fit each other."""
+    for name, known in WORDS.items():
+        word = getattr(options, name)
+        if word not in known:
+            raise fault(f"`{word}` is no {name}: {', '.join(known)}", did_you_mean(str(word), known))
+    if options.eliminate != "auto" and options.method != "cml":
+        raise fault(f"`{options.method}` eliminates neither side", "`eliminate` belongs to the method cml")
+    if options.bias_correction != "none" and options.method != "jml":
+        raise fault(f"`{options.method}` has no such bias to correct", "`bias_correction` belongs to the method jml")
+    if (options.gauge == "anchors") != (anchors is not None and bool(np.isfinite(anchors).any())):
+        raise fault("the gauge `anchors` and given difficulties belong together", "give both, or neither")
+    if not 0 < options.extreme_adjust <= 0.5:
+        raise fault("`extreme_adjust` lies between 0 and 0.5")
+    if options.bias_correction != "none" and options.gauge == "anchors":
+        raise fault("given difficulties leave no scale to correct", "take another `--method` for anchors")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """The data with the side that the estimator keeps as rows; `flipped` where these are items."""
+
+    successes: Array
+    trials: NDArray[Any]
+    flipped: bool
+    row_anchors: Array
+    column_anchors: Array
+
+
+def _oriented(successes: Array, trials: NDArray[Any], given: Array, options: Options) -> _Side:
+    models, items = successes.shape
+    flipped = {
+        "mml_items": False,
+        "mml_persons": True,
+        "jml": items < models,
+        "cml": options.eliminate == "respondents" or (options.eliminate == "auto" and models > items),
+    }[options.method]
+    free = np.full(models, np.nan)
+    if not flipped:
+        return _Side(successes, trials, False, free, given)
+    turned = np.ascontiguousarray(successes.T)
+    if trials.shape[1] == 1 and not (trials == trials[0]).all():
+        trials = np.broadcast_to(trials, successes.shape)
+    every = np.full((items, 1), trials[0, 0]) if trials.shape[1] == 1 else np.ascontiguousarray(trials.T)
+    return _Side(turned, every, True, -given, free)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scale:
+    """Places of rows and columns before the origin is chosen, with their statuses and errors."""
+
+    fit: Fit
+    rows: Array
+    columns: Array
+    row_se: Array
+    column_se: Array
+    row_status: list[str]
+    column_status: list[str]
+
+
+def _estimated(side: _Side, options: Options) -> _Scale:
+    """The scale of all that has a place on it."""
+    rows, columns = _kept(side, options)
+    row_blocks, column_blocks = _blocks(side, rows, columns, options)
+    main_rows, main_columns = row_blocks == 0, column_blocks == 0
+    if (main_columns if side.flipped else main_rows).sum() < 2 or not main_rows.any() or not main_columns.any():
+        raise fault("no two models hang together by what they were right and wrong on", None, "E892")
+    if options.gauge == "anchors":
+        _require_origin(side, main_rows, main_columns)
+    data = _counts(side, main_rows, main_columns, options.method != "cml")
+    fit = _fitted(data, side.row_anchors[main_rows], side, main_rows, options)
+    held = data if options.method != "cml" else None
+    return _placed(side, main_rows, main_columns, rows, columns, fit, options, held)
+
+
+def _require_origin(side: _Side, rows: Mask, columns: Mask) -> None:
+    """Nothing, where some item that is given was tried by models that are kept, and tells where they are."""
+    known = rows & ~np.isnan(side.row_anchors), columns & ~np.isnan(side.column_anchors)
+    if not any(mask.any() for mask in known):
+        help = "ask the models items of the bank of anchors, some of which they get right and some wrong"
+        raise fault("no item whose difficulty is given ties the models to the scale", help, "E892")
+
+
+def _kept(side: _Side, options: Options) -> tuple[Mask, Mask]:
+    """What is not extreme; with a random side its columns stay whatever their totals."""
+    fixed = ~np.isnan(side.row_anchors)
+    random = options.method.startswith("mml")
+    rows, columns = extremes(side.successes, side.trials, fixed, None if random else ~np.isnan(side.column_anchors))
+    if random and side.trials.shape[1] > 1:
+        columns = np.asarray((side.trials[rows] > 0).any(axis=0))
+    kept = int(_varied(side, rows, columns).sum()), int(rows.sum())
+    models, items = kept if side.flipped else kept[::-1]
+    if models < 2 or items < 1:
+        message = "every reply is right, or every one is wrong, of all items or of all models but one"
+        raise fault(message, "a scale needs two models that differ", "E891")
+    return rows, columns
+
+
+def _varied(side: _Side, rows: Mask, columns: Mask) -> Mask:
+    """Of the columns that are kept, those at which these rows have some successes, but not only these."""
+    totals = side.successes[rows].sum(axis=0)
+    return np.asarray(columns & (totals > 0) & (totals < side.trials[rows].sum(axis=0, dtype=float)))
+
+
+def _blocks(side: _Side, rows: Mask, columns: Mask, options: Options) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The block of each row and column: 0 for the one that is kept, -1 for those that are extreme.
+
+    Given places hold blocks together where the estimator knows them: conditioning on columns takes theirs away.
+    """
+    tied = options.method != "cml" or side.flipped
+    given = Given(~np.isnan(side.row_anchors[rows]), ~np.isnan(side.column_anchors[columns]), tied)
+    successes, trials = _part(side.successes, rows, columns), side.trials[rows]
+    trials = trials if trials.shape[1] == 1 else _part(side.trials, rows, columns)
+    found = components(successes, trials, not options.method.startswith("mml"), given)
+    labels = [np.full(len(mask), -1, dtype=np.intp) for mask in (rows, columns)]
+    for label, mask, block in zip(labels, (rows, columns), found, strict=True):
+        label[mask] = block
+    return labels[0], labels[1]
+
+
+def _part(matrix: NDArray[Any], rows: Mask, columns: Mask) -> NDArray[Any]:
+    """The rows and columns that are chosen; the matrix itself where these are all."""
+    if rows.all() and columns.all():
+        return matrix
+    if rows.all():
+        return matrix[:, columns]
+    return matrix[np.ix_(rows, columns)]
+
+
+def _counts(side: _Side, rows: Mask, columns: Mask, use_known: bool) -> Counts:
+    trials = side.trials[rows] if side.trials.shape[1] == 1 else _part(side.trials, rows, columns)
+    known = side.column_anchors[columns] if use_known else None
+    return counts(_part(side.successes, rows, columns), trials, known)
+
+
+def _fitted(data: Counts, row_anchors: Array, side: _Side, rows: Mask, options: Options) -> Fit:
+    """The rows' places and their covariance."""
+    free = np.isnan(row_anchors)
+    held = None if free.all() else free
+    places = None if free.all() else np.where(free, 0.0, row_anchors)
+    if options.method == "jml":
+        return jml(data, held, places, options.tol)
+    if options.method != "cml":
+        return mml(data, held, places, options.tol)
+    fit = cml(data, held, places, options.tol)
+    if np.isfinite(side.column_anchors).any():
+        fit = _shifted(fit, side, rows)
+    if options.item_scores != "eap":
+        return fit
+    every = _counts(side, rows, _seen(side, rows), True)
+    return replace(fit, prior=mml(every, np.zeros(len(fit.rows), dtype=bool), fit.rows, 1e-6).prior)
+
+
+def _shifted(fit: Fit, side: _Side, rows: Mask) -> Fit:
+    """The fit moved to where the columns whose places are given are most probable."""
+    known = np.isfinite(side.column_anchors)
+    data = _counts(side, rows, known, True)
+    shift, information = 0.0, 1.0
+    for _ in range(100):
+        excess = information = 0.0
+        for block in data.blocks():
+            logits = fit.rows[:, None] + shift - data.known[block]
+            right = 1 / (1 + np.exp(-logits))
+            trials, weights = data.trials_of(block), data.weights[block]
+            excess += float(weights @ (data.column_totals[block] - (trials * right).sum(axis=0)))
+            information += float(weights @ (trials * right * (1 - right)).sum(axis=0))
+        shift += max(-2.0, min(2.0, excess / information))
+        if abs(excess / information) < 1e-12:
+            break
+    return replace(fit, rows=fit.rows + shift, covariance=fit.covariance + 1 / information)
+
+
+def _seen(side: _Side, rows: Mask) -> Mask:
+    """The columns at which these rows were tried."""
+    if side.trials.shape[1] == 1:
+        return np.ones(side.successes.shape[1], dtype=bool)
+    return np.asarray((side.trials[rows] > 0).any(axis=0))
+
+
+def _placed(
+    side: _Side,
+    main_rows: Mask,
+    main_columns: Mask,
+    rows: Mask,
+    columns: Mask,
+    fit: Fit,
+    options: Options,
+    counted: Counts | None,
+) -> _Scale:
+    """Both sides with their statuses: what was estimated, then the extremes beside it."""
+    status = _status(side, main_rows, main_columns, rows, columns)
+    kind = "mle" if options.method == "jml" else options.item_scores
+    placed = _seen(side, main_rows) & (main_columns | ~columns)
+    if options.extreme == "drop" and kind != "eap":
+        placed &= main_columns & ~np.char.startswith(status[1], "extreme")
+    same = counted is not None and np.array_equal(placed, main_columns)
+    data = counted if same and counted is not None else _counts(side, main_rows, placed, True)
+    parts = list(score_columns(data, fit.rows, kind, fit.prior, options.extreme_adjust))
+    places = np.full(len(placed), np.nan)
+    places[placed] = _joined(parts, "places", data)[data.of]
+    weights = np.bincount(data.of, (status[1] == "estimated")[placed].astype(float), data.classes).astype(float)
+    gauge = _gauge_side(side, options)
+    found = errors(data, parts, fit.covariance, gauge, (status[0] == "estimated")[main_rows], weights)
+    column_se, row_se = np.full(len(placed), np.nan), np.full(len(main_rows), np.nan)
+    column_se[placed] = found.columns[data.of]
+    row_places = np.full(len(main_rows), np.nan)
+    row_places[main_rows], row_se[main_rows] = fit.rows, found.rows
+    if options.extreme == "winsteps" and not rows.all():
+        _extreme_rows(side, ~rows, placed & np.isfinite(places), places, row_places, row_se, options)
+    for given, known, errors_of in ((side.row_anchors, row_places, row_se), (side.column_anchors, places, column_se)):
+        known[~np.isnan(given)], errors_of[~np.isnan(given)] = given[~np.isnan(given)], 0.0
+    row_status = np.where(np.isnan(row_places) & (status[0] == "estimated"), "disconnected", status[0])
+    column_status = np.where(np.isnan(places) & (status[1] == "estimated"), "disconnected", status[1])
+    return _Scale(fit, row_places, places, row_se, column_se, row_status.tolist(), column_status.tolist())
+
+
+def _gauge_side(side: _Side, options: Options) -> str:
+    """Whose mean is the origin: `rows`, `columns` or of neither."""
+    if options.gauge == "anchors":
+        return "neither"
+    return "rows" if (options.gauge == "mean_difficulty") == side.flipped else "columns"
+
+
+def _joined(parts: Sequence[Scored], name: str, data: Counts) -> Array:
+    found = np.empty(data.classes)
+    for part in parts:
+        found[part.block] = getattr(part, name)
+    return found
+
+
+def _status(
+    side: _Side, main_rows: Mask, main_columns: Mask, rows: Mask, columns: Mask
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The status of each row and column as text: high is a high place on the scale of the result."""
+    row_status = np.where(main_rows, "estimated", "disconnected").astype("<U12")
+    column_status = np.where(main_columns, "estimated", "disconnected").astype("<U12")
+    row_trials = side.trials if side.trials.shape[1] > 1 else None
+    kept = side.successes[main_rows]
+    totals = kept.sum(axis=0)
+    most = side.trials[main_rows].sum(axis=0, dtype=float) * np.ones(len(totals))
+    extreme = (most > 0) & ((totals <= 0) | (totals >= most)) & (main_columns | ~columns)
+    ends = ("extreme_low", "extreme_high")
+    # A column is an item with a high difficulty when nobody passed it; flipped it is a model with a low ability.
+    column_status[extreme & (totals <= 0)] = ends[not side.flipped]
+    column_status[extreme & (totals > 0)] = ends[side.flipped]
+    right = side.successes[~rows][:, main_columns].sum(axis=1)
+    tried = (
+        side.trials[~rows, 0] if row_trials is None else side.trials[~rows][:, main_columns].sum(axis=1, dtype=float)
+    )
+    row_status[~rows] = np.where(
+        tried == 0, "disconnected", np.where(right > 0, ends[not side.flipped], ends[side.flipped])
+    )
+    row_status[~np.isnan(side.row_anchors)] = "anchor"
+    column_status[~np.isnan(side.column_anchors)] = "anchor"
+    return row_status, column_status
+
+
+def _extreme_rows(
+    side: _Side, chosen: Mask, columns: Mask, places: Array, row_places: Array, row_se: Array, options: Options
+) -> None:
+    """Writes the places of rows with all or no successes: those of totals a little inside, the columns as they are."""
+    every = np.broadcast_to(side.trials, side.successes.shape)
+    at = np.flatnonzero(chosen)
+    at = at[(every[at][:, columns] > 0).any(axis=1)] if columns.any() else at[:0]
+    if not len(at):
+        return
+    tried = np.ascontiguousarray(every[np.ix_(at, columns)].T)
+    data = counts(np.ascontiguousarray(side.successes[np.ix_(at, columns)].T), tried)
+    for part in score_columns(data, -places[columns], "mle", None, options.extreme_adjust):
+        within = np.flatnonzero((data.of >= part.block.start) & (data.of < part.block.stop))
+        inside = data.of[within] - part.block.start
+        row_places[at[within]] = -part.places[inside]
+        row_se[at[within]] = np.sqrt(part.variances[inside])
+
+
+def _in_gauge(scale: _Scale, side: _Side, options: Options) -> Calibration:
+    """The result on the scale that was asked for."""
+    sides = [
+        (scale.rows, scale.row_se, scale.row_status),
+        (scale.columns, scale.column_se, scale.column_status),
+    ]
+    if side.flipped:
+        sides = [(-places, se, status) for places, se, status in reversed(sides)]
+    (abilities, ability_se, ability_status), (difficulties, difficulty_se, difficulty_status) = sides
+    chosen = sides[0 if options.gauge == "mean_ability" else 1]
+    mean = [status == "estimated" for status in chosen[2]]
+    shift = 0.0 if options.gauge == "anchors" or not any(mean) else float(chosen[0][mean].mean())
+    factor = _correction(side, options)
+    prior = scale.fit.prior
+    if prior is not None:
+        prior = ((-prior[0] if side.flipped else prior[0]) - shift, prior[1])
+    return Calibration(
+        abilities=factor * (abilities - shift),
+        difficulties=factor * (difficulties - shift),
+        ability_se=factor * ability_se,
+        difficulty_se=factor * difficulty_se,
+        ability_status=tuple(ability_status),
+        difficulty_status=tuple(difficulty_status),
+        log_likelihood=scale.fit.log_likelihood,
+        iterations=scale.fit.iterations,
+        residual=scale.fit.residual,
+        gauge=options.gauge,
+        method=options.method,
+        prior=prior,
+        scored="neither" if options.method == "jml" else "respondents" if side.flipped else "items",
+    )
+
+
+def _correction(side: _Side, options: Options) -> float:
+    """(n - 1)/n, where joint estimates are stretched by n/(n - 1): n is the mean number of trials of the side that
+    has fewer of them, of an item on a panel of models."""
+    if options.bias_correction == "none":
+        return 1.0
+    every = float(side.trials.sum(dtype=float)) * (side.successes.shape[1] if side.trials.shape[1] == 1 else 1)
+    fewest = every / max(side.successes.shape)
+    return float((fewest - 1) / fewest)

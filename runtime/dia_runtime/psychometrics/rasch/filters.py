@@ -1,0 +1,160 @@
+"""Which items of a bank are kept: by pass rate, difficulty or fit; and the choice among filters in two stages.
+
+The rules and the stages are those of Dynamic Boundary Evaluation (Wang, Yu and Zhang 2026); where its text leaves a
+figure open the choice is ours, and said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dia_language.diagnostics import did_you_mean
+from dia_runtime.psychometrics.rasch.counts import Array, Mask, chance
+from dia_runtime.psychometrics.rasch.estimate import Options, fault
+from dia_runtime.psychometrics.rasch.fit import Fits, Places
+from dia_runtime.psychometrics.rasch.held_out import held_out
+from numpy.typing import NDArray
+
+RULES: Mapping[str, tuple[float, ...]] = {
+    "avg": (0.05, 0.95),
+    "atlas": (0.05, 0.95, 0.05),
+    "difficulty": (-2.0, 2.0),
+    "infit": (0.7, 1.3),
+}
+CANDIDATES = (
+    "avg:0.05,0.95", "avg:0.1,0.9", "avg:0.15,0.85", "avg:0.2,0.8", "avg:0.25,0.75", "avg:0.3,0.7", "avg:0.4,0.6",
+    "atlas:0.05,0.95,0.05", "atlas:0.1,0.9,0.1",
+    "difficulty:-3,3", "difficulty:-2,2", "difficulty:-1,1",
+    "infit:0.5,1.5", "infit:0.6,1.4", "infit:0.7,1.3",
+)  # fmt: skip
+NUMBER = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{1,9})?", re.ASCII)
+INFIT_BAND = (0.5, 1.5)  # of a panel of few models; 0.7 to 1.3 is usual for many
+INFIT_GATE = 0.9  # share of kept items inside the band
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A filter: its name, and its bounds."""
+
+    name: str
+    bounds: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}:{','.join(f'{bound:g}' for bound in self.bounds)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What a filter gives: how many items stay, the gates of stage A, and the two aims of stage B.
+
+    `budget_se` is the error of an ability after as many best items as the budget has, over the panel's abilities;
+    `kept` is the share of items that stay.
+    """
+
+    rule: str
+    items: int
+    kept: float
+    gain: float | None
+    infit_share: float
+    admitted: bool
+    budget_se: float
+    pareto: bool
+
+
+def parse_rule(text: str) -> Rule:
+    """The filter of `avg:0.05,0.95`, or of a name alone with its usual bounds. Raises DiaError (exit 2) for none."""
+    name, _, rest = text.partition(":")
+    if name not in RULES:
+        raise fault(f"`{name}` is no filter: {', '.join(RULES)}", did_you_mean(name, RULES))
+    bounds = tuple(float(part) for part in rest.split(",")) if _is_numbers(rest) else RULES[name] if not rest else ()
+    if len(bounds) != len(RULES[name]) or bounds[0] > bounds[1]:
+        example = ",".join(f"{bound:g}" for bound in RULES[name])
+        raise fault(f"`{text}` is no filter", f"write `{name}:{example}`, the lower bound first")
+    return Rule(name, bounds)
+
+
+def _is_numbers(text: str) -> bool:
+    return bool(text) and all(NUMBER.fullmatch(part) for part in text.split(","))
+
+
+def keep(rule: Rule, successes: Array, trials: NDArray[Any], held: Places, fits: Fits) -> Mask:
+    """The items that stay."""
+    low, high, *more = rule.bounds
+    if rule.name == "difficulty":
+        return np.asarray(held.items & (held.difficulties >= low) & (held.difficulties <= high))
+    if rule.name == "infit":
+        return np.asarray((fits.infit >= low) & (fits.infit <= high))
+    every = np.broadcast_to(trials, successes.shape).astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = successes / every
+    tried = every > 0
+    number = tried.sum(axis=0)
+    mean = np.where(tried, rates, 0).sum(axis=0) / np.maximum(number, 1)
+    found = (number > 0) & (mean >= low) & (mean <= high)
+    if more:
+        squares = np.where(tried, (rates - mean) ** 2, 0).sum(axis=0) / np.maximum(number, 1)
+        found &= np.sqrt(squares) >= more[0]
+    return np.asarray(found)
+
+
+def choose(
+    successes: Array, trials: NDArray[Any], held: Places, fits: Fits, options: Options, budget: int = 50
+) -> list[Candidate]:
+    """All candidates with their gates and aims, those on the Pareto frontier marked.
+
+    Stage A admits a filter whose items foretell held-out replies better than the null model does, and of which enough
+    lie inside the infit band. Stage B keeps of these whatever no other beats in both aims.
+    """
+    found = [_candidate(parse_rule(text), successes, trials, held, fits, options, budget) for text in CANDIDATES]
+    return [_marked(entry, found) for entry in found]
+
+
+def _candidate(
+    rule: Rule, successes: Array, trials: NDArray[Any], held: Places, fits: Fits, options: Options, budget: int
+) -> Candidate:
+    kept = keep(rule, successes, trials, held, fits) & held.items
+    every = np.broadcast_to(trials, successes.shape)
+    pool = max(1, int((every > 0).any(axis=0).sum()))
+    if kept.sum() < 2:
+        return Candidate(str(rule), int(kept.sum()), float(kept.sum() / pool), None, 0.0, False, float("inf"), False)
+    inside = (fits.infit[kept] >= INFIT_BAND[0]) & (fits.infit[kept] <= INFIT_BAND[1])
+    told = held_out(np.ascontiguousarray(successes[:, kept]), np.ascontiguousarray(every[:, kept]), options)
+    gain, share = None if told is None else told.gain, float(inside.mean())
+    admitted = gain is not None and gain > 0 and share >= INFIT_GATE
+    error = budget_se(held, every, kept, budget)
+    return Candidate(str(rule), int(kept.sum()), float(kept.sum() / pool), gain, share, admitted, error, False)
+
+
+def budget_se(held: Places, trials: NDArray[Any], kept: Mask, budget: int) -> float:
+    """The mean over the panel of the error of an ability, after the most telling items that the budget allows."""
+    right = chance(held.abilities[held.models][:, None] - held.difficulties[kept])
+    told = np.maximum(trials[held.models][:, kept], 1) * right * (1 - right)
+    best = -np.sort(-told, axis=1)[:, :budget]
+    return float((1 / np.sqrt(best.sum(axis=1))).mean())
+
+
+def _marked(entry: Candidate, others: Sequence[Candidate]) -> Candidate:
+    beaten = any(
+        other.admitted
+        and other.budget_se <= entry.budget_se
+        and other.kept >= entry.kept
+        and (other.budget_se < entry.budget_se or other.kept > entry.kept)
+        for other in others
+    )
+    fields = {name: getattr(entry, name) for name in Candidate.__slots__}
+    return Candidate(**{**fields, "pareto": entry.admitted and not beaten})
+
+
+def chosen(candidates: Sequence[Sequence[Candidate]]) -> str | None:
+    """The filter that lies on most frontiers; of equals the one that keeps most items; None where none is admitted."""
+    votes: dict[str, tuple[int, float]] = {}
+    for group in candidates:
+        for entry in group:
+            if entry.pareto:
+                count, kept = votes.get(entry.rule, (0, 0.0))
+                votes[entry.rule] = (count + 1, kept + entry.kept)
+    return max(votes, key=lambda rule: votes[rule]) if votes else None

@@ -1,0 +1,206 @@
+"""How well data keep to the model: residuals of cells, summed by items and by models.
+
+Infit and outfit as Wright and Masters (1982) have them, with the cube root transformation for their standardised
+forms; places are those of maximum likelihood, and what is extreme is left out, as the R package eRm does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dia_runtime.psychometrics.rasch.columns import score_columns
+from dia_runtime.psychometrics.rasch.counts import Array, Mask, chance, counts
+from dia_runtime.psychometrics.rasch.estimate import Calibration
+from numpy.typing import NDArray
+
+SIDES = (1, 0)  # axes over which items' and models' sums run
+AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fits:
+    """Mean squares and their standardised forms for one side; NaN where nothing is left to tell."""
+
+    infit: Array
+    outfit: Array
+    infit_z: Array
+    outfit_z: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Places of maximum likelihood with their standard errors, and which of them were estimated."""
+
+    abilities: Array
+    difficulties: Array
+    ability_se: Array
+    difficulty_se: Array
+    models: Mask
+    items: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """How many times further places spread than they err, and the share of their variance that is not error.
+
+    (Wright and Masters 1982: G = sqrt(R / (1 - R)).)
+    """
+
+    separation: float | None
+    reliability: float | None
+
+
+def places(found: Calibration, successes: Array, trials: NDArray[Any]) -> Places:
+    """The calibration with the side that was scored by another rule placed by maximum likelihood."""
+    models = np.array([status in ("estimated", "anchor") for status in found.ability_status])
+    items = np.array([status in ("estimated", "anchor") for status in found.difficulty_status])
+    abilities, difficulties = found.abilities.copy(), found.difficulties.copy()
+    ability_se, difficulty_se = found.ability_se.copy(), found.difficulty_se.copy()
+    every = np.broadcast_to(trials, successes.shape)
+    if found.scored == "items":
+        rows = np.ix_(models, items)
+        difficulties[items], difficulty_se[items] = likeliest(successes[rows], every[rows], abilities[models])
+    elif found.scored == "respondents":
+        columns = np.ix_(models, items)
+        left, se = likeliest(successes[columns].T, every[columns].T, -difficulties[items])
+        abilities[models], ability_se[models] = -left, se
+    return Places(abilities, difficulties, ability_se, difficulty_se, models, items)
+
+
+def likeliest(successes: Array, trials: NDArray[Any], rows: Array) -> tuple[Array, Array]:
+    """The places of columns of maximum likelihood given the rows, and their standard errors."""
+    data = counts(np.ascontiguousarray(successes), np.ascontiguousarray(trials))
+    found, se = np.empty(data.classes), np.empty(data.classes)
+    for part in score_columns(data, rows, "mle", None, 0.3):
+        found[part.block], se[part.block] = part.places, np.sqrt(part.variances)
+    return found[data.of], se[data.of]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """Some items' cells: residuals, variances and fourth moments, all 0 where missing."""
+
+    block: slice
+    residual: Array
+    variance: Array
+    fourth: Array
+    seen: Mask
+
+
+def _cells(held: Places, successes: Array, trials: NDArray[Any]) -> Iterator[_Cells]:
+    every = np.broadcast_to(trials, successes.shape)
+    models, items = np.flatnonzero(held.models), np.flatnonzero(held.items)
+    step = max(1, AT_ONCE // max(1, len(models)))
+    for start in range(0, len(items), step):
+        here = items[start : start + step]
+        at = np.ix_(models, here)
+        tried = every[at].astype(float)
+        right = chance(held.abilities[models][:, None] - held.difficulties[here])
+        variance = tried * right * (1 - right)
+        residual = successes[at] - tried * right
+        fourth = variance * (1 + 3 * (tried - 2) * right * (1 - right))
+        yield _Cells(slice(start, start + len(here)), residual, variance, fourth, tried > 0)
+
+
+def fit_statistics(held: Places, successes: Array, trials: NDArray[Any]) -> tuple[Fits, Fits]:
+    """Infit and outfit of models, and of items, in the order of the matrix."""
+    sums = [np.zeros((6, int(mask.sum()))) for mask in (held.models, held.items)]
+    for cells in _cells(held, successes, trials):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.stack(
+                [
+                    cells.residual**2,
+                    cells.variance,
+                    np.where(cells.seen, cells.residual**2 / cells.variance, 0),
+                    cells.seen.astype(float),
+                    cells.fourth - cells.variance**2,
+                    np.where(cells.seen, cells.fourth / cells.variance**2, 0),
+                ]
+            )
+        sums[0] += terms.sum(axis=2)
+        sums[1][:, cells.block] = terms.sum(axis=1)
+    return _fits(held.models, sums[0]), _fits(held.items, sums[1])
+
+
+def _fits(mask: Mask, sums: Array) -> Fits:
+    squares, variance, standard, number, excess, kurtosis = sums
+    infit, outfit = squares / variance, standard / number
+    infit_width = np.sqrt(np.maximum(excess, 0)) / variance
+    outfit_width = np.sqrt(np.maximum(kurtosis / number**2 - 1 / number, 0))
+    found = (infit, outfit, _standardised(infit, infit_width), _standardised(outfit, outfit_width))
+    return Fits(*(_spread_out(mask, values) for values in found))
+
+
+def _standardised(square: Array, width: Array) -> Array:
+    """The mean square as a normal deviate (Wilson and Hilferty 1931)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((np.cbrt(square) - 1) * 3 / width + width / 3)
+
+
+def _spread_out(mask: Mask, values: Array) -> Array:
+    found = np.full(len(mask), np.nan)
+    found[mask] = np.where(np.isfinite(values), values, np.nan)
+    return found
+
+
+def reliability(values: Array, errors: Array) -> Reliability:
+    """Separation and reliability of places with these errors; None below two of them."""
+    good = np.isfinite(values) & np.isfinite(errors)
+    if good.sum() < 2:
+        return Reliability(None, None)
+    spread, error = float(values[good].var(ddof=1)), float((errors[good] ** 2).mean())
+    if spread <= 0:
+        return Reliability(0.0, 0.0)
+    share = max(0.0, 1 - error / spread)
+    return Reliability(float(np.sqrt(share / (1 - share))) if share < 1 else None, share)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Components:
+    """Eigenvalues of the models' residual correlations, largest first, and the loadings of the first one."""
+
+    eigenvalues: Array
+    loadings: Array
+    by: str
+
+
+def residual_components(held: Places, successes: Array, trials: NDArray[Any]) -> Components:
+    """The principal components of the standardised residuals, of the side that has fewer members.
+
+    A first eigenvalue well above 2 speaks of a second dimension (Linacre 1998).
+    """
+    by_models = held.models.sum() <= held.items.sum()
+    products: Any = 0.0
+    sums: Any = 0.0
+    number: Any = 0.0
+    blocks = []
+    for cells in _cells(held, successes, trials):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            standard = np.where(cells.seen, cells.residual / np.sqrt(cells.variance), 0.0)
+        if by_models:
+            seen = cells.seen.astype(float)
+            products, number = products + standard @ standard.T, number + seen @ seen.T
+            sums = sums + standard @ seen.T
+        else:
+            blocks.append((standard, cells.seen.astype(float)))
+    if not by_models:
+        standard, seen = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+        products, number, sums = standard.T @ standard, seen.T @ seen, standard.T @ seen
+    values, vectors = np.linalg.eigh(_correlation(products, number, sums))
+    first = vectors[:, -1] * (np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1]) or 1) * np.sqrt(max(values[-1], 0))
+    mask = held.models if by_models else held.items
+    return Components(values[::-1], _spread_out(mask, first), "models" if by_models else "items")
+
+
+def _correlation(products: Array, number: Array, sums: Array) -> Array:
+    """Correlations over the cells that both have; 0 where there are none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        covariance = products / number - (sums / number) * (sums.T / number)
+        own = np.sqrt(np.diag(covariance))
+        found = covariance / own[:, None] / own
+    found = np.where(np.isfinite(found), found, 0.0)
+    np.fill_diagonal(found, 1.0)
+    return np.asarray((found + found.T) / 2)

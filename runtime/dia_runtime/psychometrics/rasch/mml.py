@@ -1,0 +1,292 @@
+"""Marginal maximum likelihood: rows are parameters, columns are drawn from a normal distribution.
+
+Bock and Aitkin 1981, with the sides as chosen. The integrals are sums over evenly spaced points that stand closer
+than the narrowest posterior is wide, where such sums are exact to the last digits (Trefethen and Weideman 2014); a
+fixed number of points would not be. Newton's method on the marginal likelihood; information as Louis 1982 has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from dia_runtime.psychometrics.rasch.counts import Array, Counts, softplus
+from dia_runtime.psychometrics.rasch.jml import Fit
+from dia_runtime.psychometrics.rasch.newton import HALVINGS, MOST, covariance, not_converged, precise_enough
+from numpy.typing import NDArray
+
+CLOSE = 0.7  # of the width of the narrowest posterior: what is left out is below 1e-17 of the whole
+WIDEST = 0.5  # logits between points, for poles of the likelihood lie pi beside the real line
+FAR = 8.5  # standard deviations of the prior to either side
+LEAST, LARGEST = (
+    0.02,
+    10.0,
+)  # logits of the prior's standard deviation; data in perfect order would have it grow forever
+MOST_POINTS = 4000
+LONGEST = 1.5  # logits of one step in one direction
+ORDERS = (3, 8)  # terms of a posterior covariance while iterating, and at the end
+SIZE_BLOCK = 1 << 20
+# Multiplications for a block's covariance point by point; with many rows a few terms are as good.
+EXACT = {ORDERS[0]: 3e6, ORDERS[1]: 2e8}
+FLAT = 1e-12  # of a likelihood, which no gain below can be told from rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Posterior:
+    """A block of classes: the weight of each point for each class, and their log likelihoods."""
+
+    block: slice
+    weights: Array
+    log_likelihoods: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Points of the column's place, the prior at them (as logarithms), and each row's chance there."""
+
+    places: Array
+    log_prior: Array
+    right: Array
+    lost: Array
+
+
+def points(rows: Array, trials: Array, mean: float, deviation: float) -> Points:
+    """The points for rows at these places; `trials` are the most that each has at one column."""
+    narrowest = 1 / np.sqrt(trials.sum() / 4 + 1 / deviation**2)
+    step = min(CLOSE * narrowest, WIDEST)
+    number = min(int(np.ceil(FAR * deviation / step)), MOST_POINTS)
+    places = mean + np.linspace(-FAR * deviation, FAR * deviation, 2 * number + 1)
+    logits = rows[:, None] - places
+    log_prior = -0.5 * ((places - mean) / deviation) ** 2
+    log_prior -= np.log(np.exp(log_prior).sum())
+    lost = softplus(logits)
+    return Points(places, log_prior, np.exp(logits - lost), lost)
+
+
+def posteriors(data: Counts, held: Points) -> Iterator[Posterior]:
+    """The posteriors of all classes, a block at a time; those of known classes count for nothing."""
+    step = max(1, SIZE_BLOCK // max(data.rows, len(held.places)))
+    even = data.trials_of(slice(None)).T @ held.lost if data.is_even else None
+    for start in range(0, data.classes, step):
+        block = slice(start, min(start + step, data.classes))
+        lost = data.trials_of(block).T @ held.lost if even is None else even
+        exponents = -data.column_totals[block, None] * held.places - lost + held.log_prior
+        top = exponents.max(axis=1)
+        weights = np.exp(exponents - top[:, None])
+        sums = weights.sum(axis=1)
+        yield Posterior(block, weights / sums[:, None], top + np.log(sums))
+
+
+@dataclass(slots=True, eq=False)
+class _State:
+    rows: Array
+    prior: Array  # mean, logarithm of the deviation
+    log_likelihood: float
+    scores: Array
+    information: Array
+
+
+def mml(
+    data: Counts,
+    free_rows: NDArray[np.bool_] | None = None,
+    rows: Array | None = None,
+    tol: float = 1e-10,
+    prior: tuple[float, float] | None = None,
+) -> Fit:
+    """The rows, and the prior of the columns, that make the totals most probable.
+
+    Where all rows are free the prior's mean is 0; known classes or rows that stay where they are set it free. With
+    `prior` it is given, and stays.
+    """
+    anchored = not np.isnan(data.known).all() or (free_rows is not None and not free_rows.all())
+    free = np.ones(data.rows, dtype=bool) if free_rows is None else free_rows
+    random = bool(np.isnan(data.known).any())  # else there is no prior to be found
+    keep = np.concatenate([free, [anchored and prior is None and random, prior is None and random]])
+    state = _at(data, *_start(data, rows, free, prior), keep, ORDERS[0])
+    largest = float(max(data.row_totals.max(), data.weights.sum()))
+    for iteration in range(MOST):
+        if precise_enough(_residual(state, keep), largest, tol):
+            return _fit(data, state, keep, iteration, random)
+        after = _climb(data, state, keep)
+        if after is None:
+            break
+        state = after
+    if precise_enough(_residual(state, keep), 1e3 * largest, tol):
+        return _fit(data, state, keep, iteration, random)
+    raise not_converged("mml", _residual(state, keep))
+
+
+def _start(
+    data: Counts, rows: Array | None, free: NDArray[np.bool_], prior: tuple[float, float] | None
+) -> tuple[Array, Array]:
+    trials = (data.trials_of(slice(None)) * data.weights).sum(axis=1) if data.is_even else data.trials.sum(axis=1)
+    shares = np.clip(data.row_totals / trials, 0.01, 0.99)
+    column_trials = data.column_trials()
+    inside = np.clip(data.column_totals / column_trials, 0.3 / column_trials, 1 - 0.3 / column_trials)
+    columns = -np.log(inside / (1 - inside))
+    deviation = np.sqrt(
+        max(np.average((columns - np.average(columns, weights=data.weights)) ** 2, weights=data.weights), 0.01)
+    )
+    found = np.log(shares / (1 - shares)) * np.sqrt(1 + deviation**2 / 2.9)
+    if rows is not None:
+        found = np.where(free, found, rows)
+    if prior is not None:
+        return found, np.array([prior[0], np.log(prior[1])])
+    return found, np.array([0.0, np.log(np.clip(0.8 * deviation, 0.1, 5))])
+
+
+def _residual(state: _State, keep: NDArray[np.bool_]) -> float:
+    scores = np.where(keep, state.scores, 0)
+    if _is_flat(state):
+        scores[-1] = 0
+    return float(np.abs(scores).max())
+
+
+def _is_flat(state: _State) -> bool:
+    """Whether the spread of the columns is at one of its ends, and would be beyond."""
+    low, high = np.log(LEAST) + 1e-9, np.log(LARGEST) - 1e-9
+    spread, score = state.prior[1], state.scores[-1]
+    return bool((spread <= low and score <= 0) or (spread >= high and score >= 0))
+
+
+def _climb(data: Counts, state: _State, keep: NDArray[np.bool_]) -> _State | None:
+    """The state behind one step, halved until the likelihood grows."""
+    use = keep.copy()
+    use[-1] &= not _is_flat(state)
+    step = np.zeros(len(use))
+    step[use] = _ascent(state.information[np.ix_(use, use)], state.scores[use])
+    size = 1.0
+    for _ in range(HALVINGS):
+        prior = state.prior + size * step[-2:]
+        prior[1] = np.clip(prior[1], np.log(LEAST), np.log(LARGEST))
+        after = _at(data, state.rows + size * step[:-2], prior, keep, ORDERS[0])
+        gained = after.log_likelihood - state.log_likelihood
+        flat = FLAT * abs(state.log_likelihood)
+        if gained > flat or (size == 1.0 and gained > -1e3 * flat):  # where it is flat, Newton knows better
+            return after
+        size /= 2
+    return None
+
+
+def _ascent(information: Array, scores: Array) -> Array:
+    """A step uphill: Newton's, each direction being taken as curved downwards however it is, and none too far."""
+    values, vectors = np.linalg.eigh(information)
+    curved = np.maximum(np.abs(values), 1e-10 * np.abs(values).max())
+    along = np.clip((vectors.T @ scores) / curved, -LONGEST, LONGEST)
+    return np.asarray(vectors @ along, dtype=np.float64)
+
+
+def _at(data: Counts, rows: Array, prior: Array, keep: NDArray[np.bool_], order: int) -> _State:
+    mean, deviation = float(prior[0]), float(np.exp(prior[1]))
+    most = data.trials.max(axis=1).astype(float)
+    held = points(rows, most, mean, deviation)
+    scaled = (held.places - mean) / deviation
+    own = np.stack([scaled / deviation, scaled**2 - 1])  # scores of mean and log deviation
+    total = float(data.row_totals @ rows)
+    scores = np.concatenate([data.row_totals, [0.0, 0.0]])
+    information = np.zeros((len(scores), len(scores)))
+    random, known = np.isnan(data.known), ~np.isnan(data.known)
+    for part in posteriors(data, held):
+        weights = data.weights[part.block] * random[part.block]
+        total += float(weights @ part.log_likelihoods)
+        trials = data.trials_of(part.block)
+        seen = part.weights.T @ weights if data.is_even else None
+        expected = trials * (held.right @ part.weights.T)
+        scores[:-2] -= expected @ weights
+        scores[-2:] += own @ (part.weights.T @ weights)
+        _inform(information, held, own, part, trials, weights, seen, order, deviation)
+    if known.any():
+        total += _known(data, rows, known, scores, information)
+    return _State(rows, prior, total, scores, information)
+
+
+def _inform(
+    information: Array,
+    held: Points,
+    own: Array,
+    part: Posterior,
+    trials: Array,
+    weights: Array,
+    seen: Array | None,
+    order: int,
+    deviation: float,
+) -> None:
+    """Adds what a block of classes tells: the information of the whole less the covariance of its scores."""
+    size = len(held.right)
+    flat = part.weights.T @ weights
+    spread = held.right * (1 - held.right)
+    information[np.arange(size), np.arange(size)] += (trials * (spread @ part.weights.T)) @ weights
+    scaled_square = own[1] + 1
+    information[size, size] += weights.sum() / deviation**2
+    information[size + 1, size + 1] += 2 * float(flat @ scaled_square)
+    cross = 2 * float(flat @ own[0])
+    information[size, size + 1] += cross
+    information[size + 1, size] += cross
+    if seen is not None:
+        whole = np.concatenate([-trials * held.right, own])
+        means = whole @ part.weights.T
+        information -= (whole * seen) @ whole.T - (means * weights) @ means.T
+        return
+    if size**2 * weights.size * len(held.places) <= EXACT[order]:
+        _subtract(information, held, own, part, trials, weights)
+        return
+    for basis in _orthonormal(held.places, part.weights, order):
+        tilted = part.weights * basis
+        terms = np.concatenate([-trials * (held.right @ tilted.T), own @ tilted.T])
+        information -= (terms * weights) @ terms.T
+
+
+def _subtract(information: Array, held: Points, own: Array, part: Posterior, trials: Array, weights: Array) -> None:
+    """Takes away the covariance of the scores, point by point, some classes at a time."""
+    rows, number = len(held.right), len(held.places)
+    step = max(1, SIZE_BLOCK // (rows * number))
+    for start in range(0, len(weights), step):
+        here = slice(start, start + step)
+        shares, mass = part.weights[here], weights[here]
+        scores = -trials[:, here, None] * held.right[:, None, :]
+        whole = np.concatenate([scores, np.broadcast_to(own[:, None, :], (2, *shares.shape))])
+        means = np.einsum("rcp,cp->rc", whole, shares)
+        flat = whole.reshape(rows + 2, -1)
+        information -= (flat * (shares * mass[:, None]).ravel()) @ flat.T - (means * mass) @ means.T
+
+
+def _orthonormal(places: Array, weights: Array, order: int) -> Iterator[Array]:
+    """Polynomials 1 to `order` of the place, orthonormal under each class's posterior.
+
+    A covariance is the sum over them of products of the two sides' coefficients, and few of them make nearly all.
+    """
+    mean = weights @ places
+    before, now = np.zeros(weights.shape), np.ones(weights.shape)
+    centred = places - mean[:, None]
+    width = np.sqrt((weights * centred**2).sum(axis=1))[:, None]
+    scaled = centred / np.maximum(width, 1e-12)
+    for _ in range(order):
+        after = scaled * now
+        after -= (weights * after * now).sum(axis=1)[:, None] * now
+        after -= (weights * after * before).sum(axis=1)[:, None] * before
+        norm = np.sqrt((weights * after**2).sum(axis=1))[:, None]
+        after = after / np.maximum(norm, 1e-12)
+        yield after
+        before, now = now, after
+
+
+def _known(data: Counts, rows: Array, known: NDArray[np.bool_], scores: Array, information: Array) -> float:
+    """Adds what columns tell whose places are given, and returns their log likelihood."""
+    places, weights = data.known[known], data.weights[known]
+    trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, known].astype(float)
+    logits = rows[:, None] - places
+    lost = softplus(logits)
+    right = np.exp(logits - lost)
+    scores[:-2] -= (trials * right) @ weights
+    information[np.arange(len(rows)), np.arange(len(rows))] += (trials * right * (1 - right)) @ weights
+    return float(-(weights * data.column_totals[known]) @ places - (trials * lost).sum(axis=0) @ weights)
+
+
+def _fit(data: Counts, state: _State, keep: NDArray[np.bool_], iterations: int, random: bool) -> Fit:
+    use = keep.copy()
+    use[-1] &= not _is_flat(state)
+    exact = state if data.is_even else _at(data, state.rows, state.prior, keep, ORDERS[1])
+    spread = covariance(exact.information, use, False)[:-2, :-2]
+    prior = (float(state.prior[0]), float(np.exp(state.prior[1]))) if random else None
+    return Fit(state.rows, None, spread, state.log_likelihood, iterations, _residual(state, keep), prior)

@@ -1,0 +1,93 @@
+"""Whether an item's pass rate rises with ability: its isotonic fit, and a test against the Rasch model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dia_runtime.psychometrics.rasch.counts import Array, chance
+from dia_runtime.psychometrics.rasch.fit import Places
+from numpy.typing import NDArray
+
+MOST_GROUPS = 12  # of models of neighbouring abilities
+CELLS = 1 << 21
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Monotone:
+    """Of each item: pass rates by ability group, their isotonic fit, how far apart they are, and how probable that is.
+
+    `groups` says to which group of neighbouring abilities a model belongs, -1 for none. `p` is the share of data sets
+    drawn from the fitted model that stray as far from any rising curve.
+    """
+
+    groups: NDArray[np.intp]
+    rates: Array
+    fitted: Array
+    strays: Array
+    p: Array
+
+
+def monotone(held: Places, successes: Array, trials: NDArray[Any], draws: int = 200, seed: int = 0) -> Monotone:
+    """The isotonic fit of every item on the abilities, with its test by a parametric bootstrap."""
+    every = np.broadcast_to(trials, successes.shape).astype(float)
+    groups = _groups(held)
+    number = int(groups.max()) + 1
+    member = (groups[:, None] == np.arange(number)).astype(float)
+    tried = member.T @ every
+    rates, fitted, strays = _stray(member.T @ successes, tried)
+    extremer = np.ones(len(strays))
+    chances = chance(np.where(held.models, held.abilities, 0.0)[:, None] - np.where(held.items, held.difficulties, 0.0))
+    generator = np.random.default_rng(seed)
+    used = np.flatnonzero(held.models)
+    for _ in range(draws):
+        drawn = _drawn(generator, every[used], chances[used])
+        extremer += _stray(member[used].T @ drawn, tried)[2] >= strays - 1e-12
+    p = np.where(held.items, extremer / (draws + 1), np.nan)
+    return Monotone(groups, rates, fitted, strays, p)
+
+
+def _drawn(generator: np.random.Generator, trials: Array, chances: Array) -> Array:
+    """Counts as the model has them; fractions of a trial are drawn as whole ones."""
+    return generator.binomial(np.round(trials).astype(np.int64), chances).astype(float)
+
+
+def _groups(held: Places) -> NDArray[np.intp]:
+    """Neighbouring abilities together, as evenly as may be."""
+    found = np.full(len(held.models), -1, dtype=np.intp)
+    used = np.flatnonzero(held.models)
+    order = used[np.argsort(held.abilities[used], kind="stable")]
+    for group, members in enumerate(np.array_split(order, min(MOST_GROUPS, len(order)))):
+        found[members] = group
+    return found
+
+
+def _stray(passed: Array, tried: Array) -> tuple[Array, Array, Array]:
+    """Rates, their isotonic fit, and the chi-square between them."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = np.where(tried > 0, passed / tried, np.nan)
+    fitted = isotonic(np.nan_to_num(rates), tried)
+    middle = passed.sum(axis=0) / np.maximum(tried.sum(axis=0), 1e-300)
+    spread = np.maximum(middle * (1 - middle), 1e-12)
+    strays = (tried * (np.nan_to_num(rates) - fitted) ** 2).sum(axis=0) / spread
+    return rates, fitted, strays
+
+
+def isotonic(values: Array, weights: Array) -> Array:
+    """The rising sequences down the columns that are nearest to the values (weighted least squares).
+
+    The largest over starts of the smallest over ends of the mean between them (Barlow and others 1972).
+    """
+    size = len(values)
+    sums, masses = np.cumsum(values * weights, axis=0), np.cumsum(weights, axis=0)
+    zero = np.zeros((1, values.shape[1]))
+    sums, masses = np.concatenate([zero, sums]), np.concatenate([zero, masses])
+    best = np.full((size, values.shape[1]), -np.inf)
+    for start in range(size):
+        mass = masses[start + 1 :] - masses[start]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means = np.where(mass > 0, (sums[start + 1 :] - sums[start]) / mass, np.inf)
+        least = np.minimum.accumulate(means[::-1], axis=0)[::-1]
+        best[start:] = np.maximum(best[start:], np.where(np.isfinite(least), least, -np.inf))
+    return np.where(np.isfinite(best), best, 0.0)

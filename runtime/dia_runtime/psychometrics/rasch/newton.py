@@ -1,0 +1,85 @@
+"""Steps of Newton's method that all estimators share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.psychometrics.rasch.counts import Array, Mask
+
+HALVINGS = 40
+MOST = 200
+State = TypeVar("State")
+ROUNDING = 64 * float(np.finfo(float).eps)  # a sum of many terms is no more exact than so many times itself
+
+
+def solve_free(matrix: Array, vector: Array, free: Mask | None, floating: bool) -> Array:
+    """The solution for the free parameters, 0 for the others; one of all that differ by a shift where all may float."""
+    size = len(vector)
+    keep = np.ones(size, dtype=bool) if free is None else free
+    held = matrix[np.ix_(keep, keep)]
+    if floating and size == 1:  # nothing differs from it
+        return np.zeros(1)
+    if floating and keep.all():
+        held = held + np.trace(held) / size**2
+    found = np.zeros(size)
+    if keep.any():
+        try:
+            found[keep] = np.linalg.solve(held, vector[keep])
+        except np.linalg.LinAlgError:
+            raise _tells_nothing() from None
+    return found
+
+
+def covariance(information: Array, free: Mask | None, floating: bool) -> Array:
+    """The inverse of the information for the free parameters, 0 for the others; where all may float, with mean 0."""
+    size = len(information)
+    keep = np.ones(size, dtype=bool) if free is None else free
+    held = information[np.ix_(keep, keep)]
+    found = np.zeros((size, size))
+    if floating and size == 1:
+        return found
+    try:
+        if floating and keep.all():
+            scale = np.trace(held) / size**2
+            return np.asarray(np.linalg.inv(held + scale) - 1 / (scale * size**2))
+        if keep.any():
+            found[np.ix_(keep, keep)] = np.linalg.inv(held)
+    except np.linalg.LinAlgError:
+        raise _tells_nothing() from None
+    return found
+
+
+def precise_enough(residual: float, largest_total: float, tolerance: float) -> bool:
+    """Whether the scores are as near 0 as is asked, or as numbers of this size can tell."""
+    return residual <= max(tolerance, ROUNDING * largest_total)
+
+
+def descend(
+    state: State, step: Callable[[State], Callable[[float], State]], merit: Callable[[State], float]
+) -> State | None:
+    """The state behind a step that is halved until the merit falls; None where none makes it fall."""
+    before, move = merit(state), step(state)
+    size = 1.0
+    for _ in range(HALVINGS):
+        after = move(size)
+        if np.isfinite(merit(after)) and merit(after) < before:
+            return after
+        size /= 2
+    return None
+
+
+def _tells_nothing() -> DiaError:
+    """The error for data that lie so far from the items that are given that they tell no place."""
+    message = "the replies tell nothing of some place on the scale, to the precision of this machine"
+    help = "see whether the anchors are items of these data, and on a scale of logits"
+    return DiaError(Diagnostic("E891", message, None, help))
+
+
+def not_converged(method: str, residual: float) -> DiaError:
+    """The error for an estimation that does not end."""
+    message = f"`{method}` does not converge: its scores still differ by {residual:.2g}"
+    help = "see whether the data hold together, or try another `--method`"
+    return DiaError(Diagnostic("E891", message, None, help))

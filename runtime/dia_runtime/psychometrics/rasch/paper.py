@@ -1,0 +1,39 @@
+"""Algorithm 1 of the Self-Execution paper, as its Table 1 was made: the `paper` preset.
+
+Every model and benchmark moves by the sum of its residuals over the sum of its p(1 - p), taken at the start of the
+iteration for both sides, times the learning rate. Nothing holds the origin, so that where it lies is an accident of
+the path: compare with other scales only after moving one of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from dia_runtime.psychometrics.rasch.counts import Array, chance
+from dia_runtime.psychometrics.rasch.newton import not_converged
+from numpy.typing import NDArray
+
+RATE = 0.5
+TOLERANCE = 1e-6  # of the largest move, before the learning rate
+MOST = 100_000
+
+
+def algorithm_1(
+    successes: Array, trials: NDArray[Any], rate: float = RATE, tolerance: float = TOLERANCE
+) -> tuple[Array, Array, int]:
+    """Abilities, difficulties and the number of iterations."""
+    every = np.broadcast_to(trials, successes.shape).astype(float)
+    abilities, difficulties = np.zeros(len(successes)), np.zeros(successes.shape[1])
+    for iteration in range(1, MOST + 1):
+        right = chance(abilities[:, None] - difficulties)
+        left, spread = successes - every * right, every * right * (1 - right)
+        up, down = left.sum(axis=1) / spread.sum(axis=1), -left.sum(axis=0) / spread.sum(axis=0)
+        abilities += rate * up
+        difficulties += rate * down
+        largest = max(float(np.abs(up).max()), float(np.abs(down).max()))
+        if largest < tolerance:
+            return abilities, difficulties, iteration
+        if not np.isfinite(largest):
+            break
+    raise not_converged("paper", largest)

@@ -1,0 +1,154 @@
+"""What a scale owes to single models: refits without them, where they land, and what chance alone would do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dia_language.diagnostics import DiaError
+from dia_runtime.psychometrics.rasch.columns import score_columns
+from dia_runtime.psychometrics.rasch.counts import Array, Mask, chance, counts
+from dia_runtime.psychometrics.rasch.estimate import Calibration, Options, estimate
+from numpy.typing import NDArray
+
+Refit = Callable[[Array, NDArray[Any]], Calibration]
+SUMMARY = ("mean_absolute", "median_absolute", "rmse", "correlation", "placement_rmse")
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What became of the difficulties without some models, after moving the scale: `shift` is by how much.
+
+    `placed` holds for each of these models where the rest of the scale puts it, and how far that is from before.
+    """
+
+    name: str
+    items: int
+    shift: float
+    mean_absolute: float
+    correlation: float
+    placed: Mapping[int, tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """All refits, figures pooled over them, and the same figures for data drawn from the fitted model.
+
+    `p` is the share of drawn data sets whose pooled mean absolute change is at least as large.
+    """
+
+    left: tuple[Left, ...]
+    pooled: Mapping[str, float]
+    null: Mapping[str, tuple[float, float, float]] | None
+    p: float | None
+
+
+def stability(
+    successes: Array, trials: NDArray[Any], options: Options, groups: Mapping[str, Mask], draws: int = 20, seed: int = 0
+) -> Stability:
+    """Leaves out each group of models in turn; the null comes from `draws` data sets of the fitted model.
+
+    Changes of difficulties are over items that both fits estimate, moved onto each other by their mean.
+    """
+
+    def refit(counted: Array, tried: NDArray[Any]) -> Calibration:
+        return estimate(counted, tried, options)
+
+    every = np.broadcast_to(trials, successes.shape).astype(float)
+    whole = refit(successes, trials)
+    left, pooled = _leave_out(successes, every, whole, groups, refit)
+    null = _null(every, whole, groups, refit, draws, seed)
+    if not null:
+        return Stability(tuple(left), pooled, None, None)
+    spread = {name: _interval([found[name] for found in null if np.isfinite(found[name])]) for name in SUMMARY}
+    larger = sum(found["mean_absolute"] >= pooled["mean_absolute"] for found in null)
+    return Stability(tuple(left), pooled, spread, (larger + 1) / (len(null) + 1))
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """The mean and the central 95 %; NaN of nothing."""
+    if not values:
+        return (float("nan"),) * 3
+    low, high = np.percentile(values, [2.5, 97.5])
+    return float(np.mean(values)), float(low), float(high)
+
+
+def _leave_out(
+    successes: Array, trials: Array, whole: Calibration, groups: Mapping[str, Mask], refit: Refit
+) -> tuple[list[Left], dict[str, float]]:
+    found, changes, pairs = [], [], []
+    for name, members in groups.items():
+        try:
+            rest = refit(np.ascontiguousarray(successes[~members]), np.ascontiguousarray(trials[~members]))
+        except DiaError:  # without these models nothing holds together
+            continue
+        both = _estimated(whole) & _estimated(rest)
+        if both.sum() < 2:
+            continue
+        before, after = whole.difficulties[both], rest.difficulties[both]
+        shift = float((after - before).mean())
+        change = after - before - shift
+        placed = _placed(successes, trials, whole, rest, members, shift)
+        correlation = float(np.corrcoef(before, after)[0, 1]) if before.std() and after.std() else 1.0
+        found.append(Left(name, int(both.sum()), shift, float(np.abs(change).mean()), correlation, placed))
+        changes.append(change)
+        pairs.append((before, after - shift))
+    gaps = [gap for entry in found for _, gap in entry.placed.values()]
+    return found, _pooled(changes, pairs, gaps)
+
+
+def _estimated(found: Calibration) -> Mask:
+    return np.array([status == "estimated" for status in found.difficulty_status])
+
+
+def _pooled(changes: Sequence[Array], pairs: Sequence[tuple[Array, Array]], gaps: Sequence[float]) -> dict[str, float]:
+    if not changes:
+        return dict.fromkeys(SUMMARY, float("nan"))
+    every = np.concatenate(changes)
+    before, after = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    values = (
+        np.abs(every).mean(),
+        np.median(np.abs(every)),
+        np.sqrt((every**2).mean()),
+        np.corrcoef(before, after)[0, 1] if before.std() and after.std() else 1.0,
+        np.sqrt(np.mean(np.square(gaps))) if gaps else np.nan,
+    )
+    return {name: float(value) for name, value in zip(SUMMARY, values, strict=True)}
+
+
+def _placed(
+    successes: Array, trials: Array, whole: Calibration, rest: Calibration, members: Mask, shift: float
+) -> dict[int, tuple[float, float]]:
+    """Where the rest of the scale places the models that were left out, and the difference to where they were."""
+    found = {}
+    for model in np.flatnonzero(members):
+        use = np.isfinite(rest.difficulties) & (trials[model] > 0)
+        if not use.any():
+            continue
+        data = counts(successes[model, use][:, None].copy(), trials[model, use][:, None].copy())
+        part = next(iter(score_columns(data, -(rest.difficulties[use] - shift), "mle", None, 0.3)))
+        place = -float(part.places[0])
+        found[int(model)] = (place, place - float(whole.abilities[model]))
+    return found
+
+
+def _null(
+    trials: Array, whole: Calibration, groups: Mapping[str, Mask], refit: Refit, draws: int, seed: int
+) -> list[dict[str, float]]:
+    """The pooled figures of data sets that the fitted model draws (a parametric bootstrap)."""
+    generator = np.random.default_rng(seed)
+    abilities, difficulties = (np.nan_to_num(side) for side in (whole.abilities, whole.difficulties))
+    chances = chance(abilities[:, None] - difficulties)
+    found = []
+    for _ in range(draws):
+        drawn = generator.binomial(np.round(trials).astype(np.int64), chances).astype(float)
+        try:
+            again = refit(drawn, trials)
+            pooled = _leave_out(drawn, trials, again, groups, refit)[1]
+        except DiaError:
+            continue
+        if np.isfinite(pooled["mean_absolute"]):
+            found.append(pooled)
+    return found

@@ -1,0 +1,129 @@
+"""Which process asks what: claims in the run's file, so that processes that run at once share the work.
+
+A process enters itself as a worker and claims questions in batches. What it holds is free again when its replies are
+kept, when it ends, at once when it is seen to be dead (on the same host), and otherwise when it has not been heard of
+for LEASE_SECONDS.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from dia_runtime.store.store import Store
+
+LEASE_SECONDS = 600
+BEAT_SECONDS = 60
+Pair = tuple[int, int]
+"""A question's position and the attempt at it."""
+
+TAKE = (
+    "INSERT INTO claim SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM reply WHERE respondent = ?1"
+    " AND question = ?2 AND attempt = ?3 AND error IS NULL) ON CONFLICT DO NOTHING"
+)
+
+
+class Claims:
+    """What this process holds of a run."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.worker = store, 0
+
+    def enter(self) -> None:
+        """Nothing; this process is a worker from now on."""
+        insert = "INSERT INTO worker (host, process, start, seen) VALUES (?, ?, ?, ?) RETURNING id"
+        ((self.worker,),) = self.store.rows(insert, host(), os.getpid(), start_of(os.getpid()) or "", int(time.time()))
+
+    def leave(self) -> None:
+        """Nothing; frees all that this process holds."""
+        self.store.rows("DELETE FROM worker WHERE id = ?", self.worker)
+
+    def beat(self) -> None:
+        """Nothing; says that this process is alive."""
+        self.store.rows("UPDATE worker SET seen = ? WHERE id = ?", int(time.time()), self.worker)
+
+    def take(self, respondent: int, pairs: Iterable[Pair]) -> list[Pair]:
+        """Those of the pairs that were neither answered nor held by another; they are held now."""
+        with self.store.told(), self.store.lightly(), self.store.transaction():
+            self._forget_the_dead()
+            if not self.store.rows("SELECT 1 FROM worker WHERE id = ?", self.worker):  # it was thought to be dead
+                self.enter()
+            self.beat()
+            return [pair for pair in pairs if self._taken(respondent, pair)]
+
+    def free(self, respondent: int) -> None:
+        """Nothing; gives back what was taken for a respondent."""
+        self.store.rows("DELETE FROM claim WHERE respondent = ? AND worker = ?", respondent, self.worker)
+
+    def take_shared(self, respondent: int, attempt: int, scope: str) -> bool:
+        """Whether what questions share is this process's to ask from now on."""
+        with self.store.told(), self.store.lightly(), self.store.transaction():
+            self._forget_the_dead()
+            if not self.store.rows("SELECT 1 FROM worker WHERE id = ?", self.worker):
+                self.enter()
+            insert = "INSERT INTO share_claim VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
+            return bool(self.store.rows(insert, respondent, attempt, scope, self.worker))
+
+    def free_shared(self, respondent: int, attempt: int, scope: str) -> None:
+        """Nothing; gives back what was taken."""
+        query = "DELETE FROM share_claim WHERE respondent = ? AND attempt = ? AND scope = ? AND worker = ?"
+        with self.store.lightly():
+            self.store.rows(query, respondent, attempt, scope, self.worker)
+
+    def elsewhere(self, respondent: int) -> int:
+        """How many questions other processes are asking the respondent now."""
+        query = "SELECT count(*) FROM claim WHERE respondent = ? AND worker <> ?"
+        ((found,),) = self.store.rows(query, respondent, self.worker)
+        if found:
+            with self.store.told(), self.store.transaction():
+                self._forget_the_dead()
+            ((found,),) = self.store.rows(query, respondent, self.worker)
+        return int(found)
+
+    def _taken(self, respondent: int, pair: Pair) -> bool:
+        return bool(self.store.rows(f"{TAKE} RETURNING 1", respondent, *pair, self.worker))
+
+    def _forget_the_dead(self) -> None:
+        for number, place, process, start, seen in self.store.rows("SELECT * FROM worker WHERE id <> ?", self.worker):
+            if place == host():
+                is_alive = start_of(process) in (start, "")
+            else:
+                is_alive = time.time() - seen < LEASE_SECONDS
+            if not is_alive:
+                self.store.rows("DELETE FROM worker WHERE id = ?", number)
+
+
+@cache
+def host() -> str:
+    """This machine since its last start, and the space of process numbers in it: every container has its own."""
+    try:
+        start = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        space = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - it is no file's name
+    except OSError:
+        start = space = ""
+    return " ".join(filter(None, (socket.gethostname(), start, space)))
+
+
+def start_of(process: int) -> str | None:
+    """When a process started, in its system's words; None where it has ended, "" where the system does not say."""
+    if sys.platform == "linux":
+        try:
+            state, *facts = (
+                Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+            )
+        except OSError:
+            return None
+        return None if state in "ZX" else facts[18]
+    if os.name == "posix":
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return None
+        except OSError:
+            return ""
+    return ""

@@ -1,0 +1,212 @@
+"""What is missing of a run, claimed in batches, so that processes that run at once ask nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Protocol
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.files import integrity
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.bundle.records import leaf_or_none
+from dia_runtime.respondents.respondent import Reply
+from dia_runtime.running.claims import Claims, Pair
+from dia_runtime.store.store import Store
+
+POLL_SECONDS = 0.5
+QUICK_SECONDS = 0.5
+MOST_CLAIMED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What is asked: of the first `questions` every `step`-th from `first` on, `attempts` times each."""
+
+    questions: int
+    attempts: int
+    first: int = 0
+    step: int = 1
+
+    @property
+    def total(self) -> int:
+        """How many replies there are in the end."""
+        return len(self.positions) * self.attempts
+
+    @property
+    def positions(self) -> range:
+        """The positions of the questions."""
+        return range(self.first, self.questions, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One attempt at one question."""
+
+    position: int
+    attempt: int
+    question: Mapping[str, Any]
+
+
+class Source(Protocol):
+    """Where the questions of a respondent come from, one at a time."""
+
+    async def next(self) -> Job | None:
+        """The next question; None when there is none left to ask here."""
+
+    def heard(self, job: Job, reply: Reply | None) -> None:
+        """Nothing; takes what a question came to: a reply, or none."""
+
+    def close(self) -> None:
+        """Nothing; gives back what was not asked."""
+
+
+class Jobs:
+    """The questions that a respondent is still to be asked, in their order; each is claimed before it is handed out.
+
+    What another process holds is waited for: it is handed out here when that process ends without a reply. `on_wait` is
+    told how much that is.
+    """
+
+    def __init__(
+        self, store: Store, bundle: Bundle, claims: Claims, respondent: int, extent: Extent, at_once: int
+    ) -> None:
+        self.store, self.bundle, self.claims = store, bundle, claims
+        self.respondent, self.extent, self.batch = respondent, extent, min(2 * at_once, MOST_CLAIMED)
+        self.claimed_at = -QUICK_SECONDS
+        self.ready: deque[Job] = deque()
+        self.held_elsewhere: set[Pair] = set()
+        self.missing = self._missing(None)
+        self.on_wait: Callable[[int], None] = lambda number: None
+        self.is_over: Callable[[], bool] = lambda: False
+        self.lock = asyncio.Lock()
+
+    async def next(self) -> Job | None:
+        """The next question, when there is one left to ask here."""
+        async with self.lock:
+            while not self.ready and self._claimed():
+                pass
+            while not self.ready and self.held_elsewhere:
+                await self._wait()
+            return self.ready.popleft() if self.ready else None
+
+    def heard(self, job: Job, reply: Reply | None) -> None:
+        """Nothing: what comes next does not depend on replies."""
+
+    def close(self) -> None:
+        """Nothing; gives back what was claimed and not asked."""
+        self.claims.free(self.respondent)
+
+    def _claimed(self) -> bool:
+        """Whether there was anything to claim; quick respondents claim more at a time."""
+        now = time.monotonic()
+        self.batch = min(MOST_CLAIMED, 2 * self.batch) if now - self.claimed_at < QUICK_SECONDS else self.batch
+        self.claimed_at = now
+        wanted = {(job.position, job.attempt): job for job in islice(self.missing, self.batch)}
+        taken = self.claims.take(self.respondent, wanted) if wanted else []
+        self.ready.extend(wanted.pop(pair) for pair in taken)
+        self.held_elsewhere |= wanted.keys()
+        return bool(taken or wanted)
+
+    async def _wait(self) -> None:
+        """Waits while others hold questions, then looks again at what they held."""
+        while not self.is_over() and (number := self.claims.elsewhere(self.respondent)):
+            self.on_wait(number)
+            await asyncio.sleep(POLL_SECONDS)
+        looked_at, self.held_elsewhere = self.held_elsewhere, set()
+        if self.is_over():
+            return
+        self.missing = self._missing(looked_at)
+        while not self.ready and self._claimed():
+            pass
+        if not self.ready and self.held_elsewhere:  # another has been quicker, or asks under the same name
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _missing(self, among: set[Pair] | None) -> Iterator[Job]:
+        """What has no reply; `among` bounds what is looked at."""
+        extent = self.extent
+        for position, question in enumerate(islice(self.bundle.questions(), extent.questions)):
+            if position not in extent.positions:
+                continue
+            there = self.store.answered(self.respondent, position)
+            attempts = [attempt for attempt in range(1, extent.attempts + 1) if attempt not in there]
+            if among is not None:
+                attempts = [attempt for attempt in attempts if (position, attempt) in among]
+            if attempts and leaf_or_none(question) != self.store.leaf(position):
+                raise integrity("E703", f"`{self.bundle.path}` changed while its questions were asked")
+            yield from (Job(position, attempt, question) for attempt in attempts)
+
+
+class Chooser(Protocol):
+    """What asks next by what has been replied: adaptive questioning."""
+
+    def choose(self) -> int | None:
+        """The position of the next question; None while nothing more is to be asked, or not until more has come."""
+
+    def heard(self, position: int, reply: Reply | None) -> None:
+        """Nothing; takes what a question came to."""
+
+
+class ChosenJobs:
+    """Questions that are chosen one by one, by the replies to those before."""
+
+    def __init__(self, store: Store, bundle: Bundle, claims: Claims, respondent: int, chooser: Chooser) -> None:
+        self.store, self.claims, self.respondent, self.chooser = store, claims, respondent, chooser
+        self.questions = Positions(store, bundle)
+        self.under_way = 0
+        self.changed = asyncio.Condition()
+        self.told: set[asyncio.Task[None]] = set()
+
+    async def next(self) -> Job | None:
+        """The next question; waits while what was asked may still lead to one."""
+        async with self.changed:
+            while True:
+                position = self.chooser.choose()
+                if position is not None:
+                    self.under_way += 1
+                    return self._claimed(position)
+                if not self.under_way:
+                    return None
+                await self.changed.wait()
+
+    def _claimed(self, position: int) -> Job:
+        """The question, held by this process. Raises DiaError (exit 2) where another asks it."""
+        if not self.claims.take(self.respondent, [(position, 1)]):
+            message = f"another process is asking the same model in `{self.store.path}`"
+            raise DiaError(Diagnostic("E807", visible(message), None, "wait for it, or give another `--out`"))
+        return Job(position, 1, self.questions[position])
+
+    def heard(self, job: Job, reply: Reply | None) -> None:
+        """Nothing; tells the chooser, and those who wait."""
+        self.under_way -= 1
+        self.chooser.heard(job.position, reply)
+        task = asyncio.ensure_future(self._wake())
+        self.told.add(task)
+        task.add_done_callback(self.told.discard)
+
+    async def _wake(self) -> None:
+        async with self.changed:
+            self.changed.notify_all()
+
+    def close(self) -> None:
+        """Nothing; gives back what was claimed and not asked."""
+        self.claims.free(self.respondent)
+
+
+class Positions:
+    """The questions of a bundle by their positions, all of which a run has already been laid down by."""
+
+    def __init__(self, store: Store, bundle: Bundle) -> None:
+        self.store, self.bundle = store, bundle
+        self.held = list(bundle.questions())
+
+    def __getitem__(self, position: int) -> Mapping[str, Any]:
+        """The question. Raises DiaError (exit 3) where the bundle has changed meanwhile."""
+        question = self.held[position]
+        if leaf_or_none(question) != self.store.leaf(position):
+            raise integrity("E703", f"`{self.bundle.path}` changed while its questions were asked")
+        return question

@@ -1,0 +1,13 @@
+"""Plays the sessions of one question: independent ones at once, turns in order, each after what it needs.
+
+What was kept of a question before is not asked again: a turn that was asked the same is taken as it is. Stored code of
+the bundle (conditions, lists, texts that read replies) is evaluated in a worker that can be killed.
+"""
+
+from __future__ import annotations
+
+from dia_runtime.running.sessions.play import Play
+from dia_runtime.running.sessions.safe_evaluator import Mind
+from dia_runtime.running.sessions.stage import Halt, Stage
+
+__all__ = ["Halt", "Mind", "Play", "Stage"]

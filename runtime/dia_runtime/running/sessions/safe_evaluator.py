@@ -1,0 +1,71 @@
+"""Evaluates stored code of a bundle in a worker that can be killed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dia_language.diagnostics import DiaError, LanguageError
+from dia_language.numbers.values import Value, decode
+from dia_language.stored.stored_code import guarded, symbolic
+from dia_language.workers.pool import Servant
+from dia_runtime.formats import replies as reply_formats
+from dia_runtime.running.sessions.stage import Scope, encoded, not_asked
+
+SYMBOLIC = '{"expression":'  # how a list of stored values begins a symbolic one
+
+
+class Mind:
+    """A worker in which stored code is evaluated, one piece after the other, while everything else goes on."""
+
+    def __init__(self) -> None:
+        self.servant, self.lock = Servant(), asyncio.Lock()
+
+    async def value(self, stored: Mapping[str, Any], scope: Scope) -> Value:
+        """The value of an expression. Raises LanguageError."""
+        async with self.lock:
+            return await asyncio.to_thread(guarded(stored, self.servant).evaluate, scope)
+
+    async def text(self, stored: Mapping[str, Any], scope: Scope) -> str:
+        """The text of a template. Raises LanguageError."""
+        async with self.lock:
+            return await asyncio.to_thread(guarded(stored, self.servant).render, scope)
+
+    async def decoded(self, stored: list[Any]) -> list[Value]:
+        """The stored values; symbolic ones are evaluated in the worker. Raises NotAsked."""
+        try:
+            if SYMBOLIC not in encoded(stored):
+                return [decode(value) for value in stored]
+            async with self.lock:
+                found: list[Value] = await asyncio.to_thread(self.servant.ask, decoded, stored)
+            return found
+        except (LanguageError, DiaError) as error:
+            raise not_asked(error) from None
+
+    async def read(self, text: str, format: Mapping[str, Any]) -> Value | None:
+        """The value of a reply; one that is read as a type of answers is read in the worker."""
+        if "type" not in format:
+            return reply_formats.read_reply(text, format).value
+        async with self.lock:
+            try:
+                return await asyncio.to_thread(self.servant.ask, read, text, dict(format))
+            except LanguageError:
+                return None
+
+    def close(self) -> None:
+        """Nothing; ends the worker."""
+        self.servant.close()
+
+
+def decoded(stored: list[Any]) -> Iterator[list[Value]]:
+    """The stored values, as the one item of a worker's task."""
+    try:
+        yield [decode(value, symbolic) for value in stored]
+    except (ValueError, TypeError):
+        raise LanguageError("a list holds what is no stored value") from None
+
+
+def read(text: str, format: Mapping[str, Any]) -> Iterator[Value | None]:
+    """The value of a reply, as the one item of a worker's task."""
+    yield reply_formats.read_reply(text, format).value

@@ -1,0 +1,91 @@
+"""Where sessions are played, and why one is not played, now or ever."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from dia_language.diagnostics import DiaError, LanguageError
+from dia_language.stored.replies import Unset
+from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.turn import Turn
+from dia_runtime.store.schema import StoredTurn
+from dia_runtime.store.transcripts import SaidReply
+
+Scope: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Why a question cannot be finished now: an error that another call may mend, or (None) nothing more is asked.
+
+    `is_open` says that a person has still to reply.
+    """
+
+    error: str | None = None
+    is_open: bool = False
+
+
+class Halted(Exception):
+    """Ends a session that cannot go on now."""
+
+    def __init__(self, halt: Halt) -> None:
+        super().__init__(halt.error)
+        self.halt = halt
+
+
+class Stage(Protocol):
+    """Where sessions are played: who is asked, and what is kept."""
+
+    @property
+    def scope(self) -> str:
+        """Under which the question's own turns are kept."""
+        ...
+
+    def model(self, role: str) -> str | None:
+        """Who plays a role; None for nobody."""
+        ...
+
+    def kept(self, scope: str) -> Sequence[StoredTurn]:
+        """What has been said before."""
+        ...
+
+    async def ask(self, role: str, turn: Turn) -> Reply | Halt:
+        """The reply to a turn; an error that is left is a reply, too."""
+        ...
+
+    async def keep(self, turn: StoredTurn) -> None:
+        """Nothing; the turn is on the disk when this returns."""
+        ...
+
+    def alone(self, scope: str) -> AbstractAsyncContextManager[bool]:
+        """Holds what questions share against all others; False where nothing more is asked."""
+        ...
+
+
+class NotAsked(Exception):
+    """Why a turn is not asked, for good."""
+
+    def __init__(self, kind: str, message: str, finish_reason: str | None = None) -> None:
+        super().__init__(message)
+        self.kind, self.message, self.finish_reason = kind, message[:1000], finish_reason
+
+    def reply(self, name: str | None, turn: int, step: int | None = None) -> SaidReply:
+        """The reply that is not there."""
+        error = {"kind": self.kind, "message": self.message}
+        return SaidReply(name, turn, step, finish_reason=self.finish_reason, error=error)
+
+
+def not_asked(error: LanguageError | DiaError) -> NotAsked:
+    """Why something that cannot be computed is not asked."""
+    if isinstance(error, DiaError):
+        return NotAsked("language", error.diagnostics[0].message)
+    return NotAsked("unset" if isinstance(error, Unset) else "language", error.message)
+
+
+def encoded(value: Any) -> str:
+    """The value as the store has it."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,127 @@
+"""Replies and turns on their way to the disk, in a thread of its own, so that asking goes on while the disk works."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from dia_runtime.respondents.respondent import Reply
+from dia_runtime.store.schema import StoredTurn
+from dia_runtime.store.store import Store, open_store
+
+if TYPE_CHECKING:
+    from dia_runtime.running.jobs import Job
+    from dia_runtime.running.scheduler import Asking, Tally
+
+BATCH = 100
+BATCH_SECONDS, LONGEST_BATCH_SECONDS = 0.02, 0.2
+DISK_SHARE = 50  # a batch waits so many times as long as the last one took, so that the disk takes little
+Result = TypeVar("Result")
+
+
+class Keeper:
+    """One thread with its own connection to a run; what it is given is done in order."""
+
+    def __init__(self, path: Path, questions_root: str) -> None:
+        self.path, self.questions_root = path, questions_root
+        self.thread = ThreadPoolExecutor(1, "keeper")
+        self.store: Store | None = None
+        self.is_used = False
+
+    async def done(self, work: Callable[[Store], Result]) -> Result:
+        """What the work gives; it is done even where nobody waits for it any more."""
+        self.is_used = True
+        return await asyncio.wrap_future(self.thread.submit(self._work, work))
+
+    def _work(self, work: Callable[[Store], Result]) -> Result:
+        if self.store is None:
+            self.store = open_store(self.path, self.questions_root)
+        return work(self.store)
+
+    def close(self) -> None:
+        """Nothing; waits for what is under way, and closes the run."""
+        if self.is_used:
+            self.thread.submit(self._close).result()
+        self.thread.shutdown()
+
+    def _close(self) -> None:
+        if self.store is not None:
+            self.store.close()
+            self.store = None
+
+
+class TurnWriter:
+    """Turns of one respondent: each is on the disk when `keep` returns; those that wait together are one commit."""
+
+    def __init__(self, keeper: Keeper, respondent: int) -> None:
+        self.keeper, self.respondent = keeper, respondent
+        self.waiting: list[tuple[int, StoredTurn]] = []
+        self.taken = self.saved = 0
+        self.busy = asyncio.Lock()
+
+    async def keep(self, attempt: int, turn: StoredTurn) -> None:
+        """Nothing; the turn is on the disk."""
+        self.waiting.append((attempt, turn))
+        self.taken += 1
+        number = self.taken
+        async with self.busy:  # whoever comes first writes for all that wait meanwhile
+            if number > self.saved:
+                rows, self.waiting, last = self.waiting, [], self.taken
+                await self.keeper.done(lambda store: store.save_turns(self.respondent, rows))
+                self.saved = last
+
+
+class Writer:
+    """Replies on their way to the disk: in one commit what comes within some milliseconds; then they are counted."""
+
+    def __init__(self, asking: Asking, tally: Tally, at_once: int) -> None:
+        self.asking, self.tally, self.at_once = asking, tally, at_once
+        self.group: asyncio.TaskGroup | None = None
+        self.waiting: list[tuple[tuple[int, int, Reply], bool]] = []
+        self.all_is_asked = asyncio.Event()
+        self.flushed_at = 0.0
+        self.is_due = False
+        self.took = 0.0
+
+    async def add(self, job: Job, reply: Reply) -> None:
+        """Keeps the reply, at the latest when LONGEST_BATCH_SECONDS are over."""
+        self.waiting.append(((job.position, job.attempt, reply), "sessions" in job.question))
+        # Where several are asked at once more will come in a moment; where one is, nothing else may come for long.
+        is_alone = self.at_once == 1 and time.monotonic() - self.flushed_at >= BATCH_SECONDS
+        if len(self.waiting) >= BATCH or is_alone:
+            self.flush()
+        elif not self.is_due and self.group is not None:
+            self.is_due = True
+            self.group.create_task(self.later())
+
+    async def later(self) -> None:
+        """Puts on the disk what has come meanwhile; a task of its own, so that a full disk ends the asking."""
+        seconds = min(LONGEST_BATCH_SECONDS, max(BATCH_SECONDS, DISK_SHARE * self.took))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.all_is_asked.wait(), seconds)
+        self.is_due = False
+        self.flush()
+
+    async def end_with(self, workers: Collection[asyncio.Task[None]]) -> None:
+        """Lets nothing wait for more when all workers have ended."""
+        if workers:
+            await asyncio.wait(workers)
+        self.all_is_asked.set()
+
+    def flush(self) -> None:
+        """Puts what waits on the disk, then counts and tells it."""
+        if self.waiting:
+            rows, self.waiting = self.waiting, []
+            began = time.monotonic()
+            self.asking.store.save(self.tally.number, [row for row, _ in rows])
+            self.took = time.monotonic() - began
+            for (_, _, reply), is_talk in rows:
+                self.tally.add(reply, is_talk)
+            if self.asking.on_progress is not None:
+                self.asking.on_progress(self.tally)
+        self.flushed_at = time.monotonic()

@@ -1,0 +1,47 @@
+"""What several respondents replied to the same questions, question by question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from heapq import merge
+from itertools import groupby
+from typing import NamedTuple
+
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.grading.verdicts import Judge, Judged, Rules
+from dia_runtime.store.store import Store
+
+
+class Said(NamedTuple):
+    """A judged reply and the place of its respondent in the order of all."""
+
+    position: int
+    respondent: int
+    judged: Judged
+
+
+def names(stores: Sequence[Store]) -> list[str]:
+    """The respondents of all runs; those with one name in several runs with that of their run behind it."""
+    found = [(respondent.name, store.path.name) for store in stores for respondent in store.respondents()]
+    many = Counter(name for name, _ in found)
+    return [f"{name} ({run})" if many[name] > 1 else name for name, run in found]
+
+
+def beside(stores: Sequence[Store], rules: Rules, source: Bundle | None) -> Iterator[list[Said]]:
+    """Each question's replies, those of one respondent after those of the other; all in the order of the questions."""
+    with ExitStack() as stack:
+        streams, number = [], 0
+        for store in stores:
+            judge = stack.enter_context(closing(Judge(store, rules, source)))
+            for respondent in store.respondents():
+                streams.append(_numbered(judge, respondent.id, number))
+                number += 1
+        for _, said in groupby(merge(*streams, key=lambda entry: entry[:2]), key=lambda entry: entry.position):
+            yield list(said)
+
+
+def _numbered(judge: Judge, respondent: int, number: int) -> Iterator[Said]:
+    for entry in judge.judged(respondent):
+        yield Said(entry.question.position, number, entry)

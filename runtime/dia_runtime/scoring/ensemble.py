@@ -1,0 +1,75 @@
+"""Several respondents as one: each question gets the answer, or the outcome, that most of them gave.
+
+A vote of answers is what an ensemble would have said: right answers vote together, wrong ones where they are written
+alike. A vote of outcomes counts correct, skipped and wrong alone, so that different wrong answers add up. A reply
+from which nothing can be read has no vote among answers and is wrong among outcomes; an error never votes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.grading.verdicts import NO_MISTAKES, Judge, Judged, Rules, reading
+from dia_runtime.scoring.accumulate import Model, Ways
+from dia_runtime.scoring.align import beside, names
+from dia_runtime.store.store import Store
+
+VOTES = ("vote", "outcomes")
+TIES = ("skip", "first", "wrong")
+SKIPS = ("count", "ignore")
+SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What votes; what a tie becomes; whether a skip is a vote like any other, or silent while others answer."""
+
+    votes: str = "vote"
+    ties: str = "skip"
+    skips: str = "count"
+
+
+def ensemble(
+    stores: Sequence[Store], rules: Rules, source: Bundle | None, ways: Ways, policy: Policy, questions: int
+) -> dict[str, Any]:
+    """The figures of the ensemble of all respondents, with the keys of a model and how it votes."""
+    model, members = Model(ways), names(stores)
+    firsts = replace(rules, over="instances")
+    with closing(Judge(stores[0], firsts, source)) as judge:
+        for said in beside(stores, firsts, source):
+            model.add(_elected([entry.judged for entry in said], judge, policy))
+    facts = {"members": members, "votes": policy.votes, "ties": policy.ties, "skips": policy.skips}
+    title = f"{'vote' if policy.votes == 'vote' else 'outcome vote'} of {len(members)}"
+    return {"model": title, **facts, "missing": questions - model.asked, **model.as_json()}
+
+
+def _elected(entries: Sequence[Judged], judge: Judge, policy: Policy) -> Judged:
+    """The reply of the ensemble: one of those that won, or what a tie becomes."""
+    vote: Callable[[Judged], str | None] = reading if policy.votes == "vote" else _outcome
+    votes = Counter(held for held in map(vote, entries) if held is not None)
+    if policy.skips == "ignore" and len(votes) > 1:
+        del votes[SKIPPED]
+    if not votes:  # nobody said anything: unread, unless all may still say something
+        silent = [entry for entry in entries if entry.mark.verdict != "error"]
+        return (silent or entries)[0]
+    most = max(votes.values())
+    winners = {held for held, number in votes.items() if number == most}
+    if len(winners) > 1 and policy.ties != "first":
+        return _as(entries[0], "skipped" if policy.ties == "skip" else "wrong", judge)
+    return next(entry for entry in entries if vote(entry) in winners)
+
+
+def _outcome(entry: Judged) -> str | None:
+    return {"unparsed": "wrong", "error": None}.get(entry.mark.verdict, entry.mark.verdict)
+
+
+def _as(entry: Judged, verdict: str, judge: Judge) -> Judged:
+    """The entry with another verdict, which no reply gave."""
+    mark = judge.marks(entry.question.points)[verdict]
+    share = None if entry.share is None else entry.share * 0
+    return entry._replace(mark=mark, flags=frozenset(), mistakes=NO_MISTAKES, share=share, said=None, step=None)

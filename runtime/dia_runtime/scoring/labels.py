@@ -1,0 +1,88 @@
+"""Labels of respondents from a file, by name or by a pattern of names.
+
+    gpt-4o: {company: OpenAI, reasoning: false}
+    "*llama*": {company: Meta, licence: open weights}
+
+All patterns that match a name apply, in the order of the file: a later one wins, and the name itself wins over all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from dia_language.diagnostics import DiaError, Diagnostic, Faults, Position, visible
+from dia_language.numbers.values import Value
+from dia_language.yaml_nodes import Mapping as Pairs
+from dia_language.yaml_nodes import Node, Scalar, parse, read_text
+
+LONGEST = 200  # characters of a pattern or a name; a longer name is matched by itself alone
+MOST_LABELS = 100
+WANTED = "write `NAME: {label: value, ...}`; `*` in a name stands for anything"
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Name or pattern -> labels, in the order of the file."""
+
+    entries: Mapping[str, Mapping[str, str]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every label that any respondent may have."""
+        return tuple(dict.fromkeys(label for held in self.entries.values() for label in held))
+
+    def of(self, name: str) -> dict[str, str]:
+        """The labels of a respondent; none where nothing in the file matches its name."""
+        found: dict[str, str] = {}
+        for pattern, held in self.entries.items():
+            if len(name) <= LONGEST and fnmatchcase(name, pattern):
+                found |= held
+        return {**found, **self.entries.get(name, {})}
+
+
+def read_labels(path: Path, taken: Sequence[str] = ()) -> Labels:
+    """The labels of a file; `taken` are names that no label may have.
+
+    Raises DiaError (exit 2) with the position of each fault.
+    """
+    shown = path.as_posix()
+    text = read_text(path, shown)
+    root = parse(text, shown) if text.strip() else None
+    faults = Faults()
+    if not isinstance(root, Pairs):
+        place = root.position if root else Position(shown, 1, 1)
+        raise DiaError(Diagnostic("E203", "a file of labels is a mapping of names", place, WANTED))
+    entries = {key.text: _labels(key, node, taken, faults) for key, node in root.pairs}
+    if faults.errors:
+        raise DiaError(faults.ordered())
+    found = Labels(entries)
+    if len(found.names) > MOST_LABELS:
+        raise DiaError(Diagnostic("E203", f"more than {MOST_LABELS} different labels", root.position))
+    return found
+
+
+def _labels(key: Scalar, node: Node, taken: Sequence[str], faults: Faults) -> dict[str, str]:
+    if len(key.text) > LONGEST:
+        faults.error("E203", f"a name of more than {LONGEST} characters", key.position)
+    if not isinstance(node, Pairs):
+        faults.error("E203", visible(f"the labels of `{key.text}` are no mapping"), node.position, WANTED)
+        return {}
+    found = {}
+    for label, value in node.pairs:
+        if label.text in taken:
+            message = visible(f"`{label.text}` is a label of questions")
+            faults.error("E310", message, label.position, "name the label of models otherwise")
+        if not isinstance(value, Scalar) or value.value is None:
+            message = visible(f"the label `{label.text}` is no text, number or truth value")
+            faults.error("E203", message, value.position, "write one value; leave out what is not known")
+        else:
+            found[label.text] = _text(value.value, value.text)
+    return found
+
+
+def _text(value: Value, text: str) -> str:
+    """The value as it is written, of a truth value one way of writing it."""
+    return str(value).lower() if isinstance(value, bool) else text

@@ -1,0 +1,243 @@
+"""The figures of runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.grading.verdicts import Judge, Rules, told_points, worth
+from dia_runtime.psychometrics.rasch.bank import read_bank
+from dia_runtime.scoring.accumulate import Model, Ways
+from dia_runtime.scoring.align import names
+from dia_runtime.scoring.compare import Wanted, abilities_of, labels_of, require_few, together
+from dia_runtime.scoring.ensemble import Policy
+from dia_runtime.scoring.ensemble import ensemble as elected
+from dia_runtime.scoring.intervals import LEVEL
+from dia_runtime.scoring.metrics import FIGURES
+from dia_runtime.scoring.statistics.ledger import Marks
+from dia_runtime.scoring.statistics.resample import METHODS, Intervals
+from dia_runtime.store.store import Store, read_store, require_root
+
+if TYPE_CHECKING:
+    from dia_runtime.scoring.labels import Labels
+
+GROUPS = ("category", "domain", "level", "skill", "variant")
+LABELS = (*GROUPS, "template", "item", "adversarial", "number")
+WORDS = {
+    "chain": ("strict", "lenient", "compat"),
+    "errors": ("keep", "wrong"),
+    "over": ("instances", "attempts"),
+}
+PRESETS = {"paper": ("compat", "wrong")}  # preset -> chain, and what an error counts as
+FEWEST, MOST = 100, 1_000_000  # resamples
+MOST_KINDS = 1_000  # of points that questions give
+Place = str | os.PathLike[str]
+
+
+def score(
+    runs: Place | Sequence[Place],
+    chain: str = "strict",
+    points: Mapping[str, Any] | None = None,
+    errors: str = "keep",
+    bundle: Place | None = None,
+    over: str = "instances",
+    by: Sequence[str] = (),
+    ensemble: Policy | None = None,
+    *,
+    interval: str = "bca",
+    resamples: int = 10_000,
+    seed: int = 0,
+    compare: Sequence[str] = (),
+    labels: Place | None = None,
+    power: bool = False,
+    difference: float | None = None,
+    preset: str | None = None,
+    bank: Place | None = None,
+) -> dict[str, Any]:
+    """The figures of every respondent of the runs, with the keys of `dia score --json`.
+
+    `points` replaces points of the questions ({"wrong": -1}), `errors` is "keep" or "wrong", and `bundle` has
+    the answers where a run holds none. Over "attempts" each question is an item whose attempts are its instances.
+    `by` names labels to group by, beside those that always are. With a policy all respondents are one ensemble more,
+    by their first attempts. `interval` is "bca", "percentile" or "none", from so many `resamples` of the items by a
+    `seed`. `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`),
+    `labels` a file that labels respondents (`by_respondent`), and `power` asks which `difference` can be seen.
+    The preset "paper" reads as the published evaluators did (the chain compat, errors as wrong), and adds the
+    figures of a published study where questions of sessions belong to one (`published`). A `bank` has abilities of
+    the models by their names (`ability`), with which their figures of sessions are correlated (`correlations`).
+    Raises DiaError: exit 2 for a file that is no run,
+    exit 3 for a run of other questions than those of the bundle or of the first run.
+    """
+    _require_preset(preset)
+    chain, errors = PRESETS.get(preset or "", (chain, errors))
+    worths = {name: worth(name, value) for name, value in (points or {}).items()}
+    rules = Rules(chain, worths, errors, over, preset)
+    held = None if labels is None else _told_labels(Path(labels))
+    _require_known(rules, by, interval, compare, held)
+    _require_numbers(resamples, seed, difference)
+    given = None if bank is None else read_bank(bank)
+    wanted = Wanted(Intervals(interval, resamples, seed), tuple(dict.fromkeys(compare)), held, power, difference, given)
+    asked = tuple(dict.fromkeys((*GROUPS, *(label for label in by if label in LABELS))))
+    with opened(runs, bundle) as (stores, source):
+        return _result(stores, rules, source, asked, ensemble, wanted)
+
+
+def _told_labels(path: Path) -> Labels:
+    from dia_runtime.scoring.labels import read_labels  # YAML is slow to import
+
+    return read_labels(path, LABELS)
+
+
+@contextmanager
+def opened(runs: Place | Sequence[Place], bundle: Place | None = None) -> Iterator[tuple[list[Store], Bundle | None]]:
+    """The runs, and the bundle that has the answers, all of the same questions."""
+    paths = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
+    if not paths:
+        raise DiaError(Diagnostic("E801", "there is no run to score"))
+    with ExitStack() as stack:
+        stores = [stack.enter_context(read_store(path)) for path in paths]
+        source = None if bundle is None else open_bundle(bundle)
+        root = source.questions_root if source else str(stores[0].facts.get("questions_root"))
+        for store in stores:
+            require_root(store, root)
+        yield stores, source
+
+
+def _require_known(
+    rules: Rules, by: Sequence[str], interval: str, compare: Sequence[str], labels: Labels | None
+) -> None:
+    words = [(name, getattr(rules, name), known) for name, known in WORDS.items()]
+    words += [("interval", interval, METHODS)]
+    every = (*LABELS, *(labels.names if labels else ()))
+    asked = [*(("by", label, every) for label in by), *(("compare", name, tuple(FIGURES)) for name in compare)]
+    for name, word, known in (*words, *asked):
+        if word not in known:
+            message, help = visible(f"`{word}` is none of {', '.join(known)}"), did_you_mean(str(word), known)
+            if name == "by" and not labels:
+                help = help or "labels of models stand in a file that `--labels` names"
+            raise DiaError(Diagnostic("E821" if name == "chain" else "E811", message, None, help))
+
+
+def _require_preset(preset: str | None) -> None:
+    if preset is not None and preset not in PRESETS:
+        message = visible(f"no preset is called `{preset}`")
+        raise DiaError(Diagnostic("E811", message, None, did_you_mean(preset, PRESETS) or "there is `paper`"))
+
+
+def _require_numbers(resamples: int, seed: int, difference: float | None) -> None:
+    if not FEWEST <= resamples <= MOST:
+        message = f"{resamples} resamples are too few or too many for an interval"
+        raise DiaError(Diagnostic("E811", message, None, f"give {FEWEST} to {MOST:,}"))
+    if not 0 <= seed < 1 << 63:
+        raise DiaError(Diagnostic("E811", f"the seed {seed} is no number from 0 to 2**63 - 1"))
+    if difference is not None and not 0 < difference <= 2:
+        help = "give a share: 0.05 for five percent"
+        raise DiaError(Diagnostic("E811", f"{difference} is no difference of two scores", None, help))
+
+
+def _result(
+    stores: Sequence[Store],
+    rules: Rules,
+    source: Bundle | None,
+    by: tuple[str, ...],
+    policy: Policy | None,
+    wanted: Wanted,
+) -> dict[str, Any]:
+    facts = facts_of(stores[0])
+    items, questions, least, most = stores[0].sizes()
+    told = _told(stores)
+    k, varies = facts["k"], least != most
+    if rules.over == "attempts":
+        items, k = questions, max(1, *(store.attempts() for store in stores))
+    wanted = replace(wanted, intervals=replace(wanted.intervals, points=_worths(stores, rules)))
+    known = names(stores)
+    require_few(known, wanted)
+    ways = Ways(by, rules.over, wanted.intervals, wanted.is_beside, k)
+    marks: list[Marks] = []
+    models = [
+        model for store in stores for model in _models(store, rules, source, _kept(ways, store), questions, marks)
+    ]
+    abilities = abilities_of(wanted, known, models)
+    if rules.over == "attempts":
+        varies = any(model["other_k"] for model in models)
+    return {
+        "bundle": facts["bundle_id"],
+        **{name: facts[name] for name in ("questions_root", "benchmark", "version")},
+        "k": k,
+        "k_varies": varies,
+        "n": items,
+        "over": rules.over,
+        "chain": rules.chain,
+        "errors": rules.errors,
+        "preset": rules.preset,
+        "points": {name: str(value) for name, value in (rules.points or {}).items()},
+        "points_told": told,
+        "points_differ": any(
+            Fraction(points[name]) != value for points in told for name, value in (rules.points or {}).items()
+        ),
+        "interval": {
+            "method": wanted.intervals.method,
+            "level": LEVEL,
+            "resamples": wanted.intervals.resamples,
+            "seed": wanted.intervals.seed,
+        },
+        "models": [
+            {**model, "labels": labels_of(wanted, model["model"]), **({"ability": abilities[at]} if abilities else {})}
+            for at, model in enumerate(models)
+        ],
+        "ensembles": [elected(stores, rules, source, ways, policy, questions)] if policy else [],
+        **together(known, marks, models, wanted, abilities),
+    }
+
+
+def _kept(ways: Ways, store: Store) -> Ways:
+    """The ways of a run, whose marks are kept also where its questions come in several wordings."""
+    return replace(ways, keeps_marks=ways.keeps_marks or store.has_variants())
+
+
+def _models(
+    store: Store, rules: Rules, source: Bundle | None, ways: Ways, questions: int, marks: list[Marks]
+) -> Iterator[dict[str, Any]]:
+    with closing(Judge(store, rules, source)) as judge:
+        for respondent in store.respondents():
+            model = Model(ways)
+            for entry in judge.judged(respondent.id):
+                model.add(entry)
+            marks.append(model.ledger.base)
+            names = {"model": respondent.name, "run": str(store.path), "missing": questions - model.asked}
+            yield {**names, **model.as_json()}
+
+
+def _worths(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:
+    """The fewest and the most points that any question gives; None where there are too many kinds of points."""
+    kinds = [encoded for store in stores for encoded in store.told_points(MOST_KINDS)]
+    if not 0 < len(kinds) < MOST_KINDS:
+        return None
+    found = [{**told_points(stores[0], encoded), **(rules.points or {})}.values() for encoded in kinds]
+    return float(min(map(min, found))), float(max(map(max, found)))
+
+
+def _told(stores: Sequence[Store]) -> list[dict[str, str]]:
+    """The different points that models were told; none where nobody knows, as of replies that came from elsewhere."""
+    found = {}
+    for store in stores:
+        if store.facts.get("points_told", True):
+            for encoded in store.told_points():
+                points = {name: str(value) for name, value in told_points(store, encoded).items()}
+                found[tuple(points.values())] = points
+    return list(found.values())
+
+
+def facts_of(store: Store) -> dict[str, Any]:
+    """What the run says of its questions. Raises DiaError (exit 3) where it does not."""
+    facts = store.facts
+    if not {"bundle_id", "questions_root", "benchmark", "version", "k"} <= facts.keys():
+        raise store.damaged("it does not say of which bundle it is")
+    return facts

@@ -1,0 +1,77 @@
+"""How far two figures go together over models or items: Pearson's correlation, or that of ranks, by Fisher's z."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import atanh, fsum, sqrt, tanh
+from typing import Any
+
+from dia_runtime.scoring.intervals import NORMAL, SHARES
+
+FEWEST = 4  # pairs, below which Fisher's z has no error
+Pairs = Sequence[tuple[float, float]]
+
+
+def correlation(pairs: Pairs) -> dict[str, Any]:
+    """Pearson's r of the pairs, with Fisher's interval of 95 % (1921), whose z has the error 1 / sqrt(n - 3).
+
+    `r` is None below four pairs and where one side does not vary, `ci` also where r is -1 or 1.
+
+    >>> correlation([(1, 1), (2, 3), (3, 2), (4, 4)])["r"]
+    0.8
+    """
+    return _told(pairs, _pearson(pairs), lambda r: 1.0)
+
+
+def rank_correlation(pairs: Pairs) -> dict[str, Any]:
+    """Spearman's correlation of the pairs, ties at their mean rank; z has the error sqrt((1 + r^2/2) / (n - 3)).
+
+    The error is that of Bonett and Wright, Sample size requirements for estimating Pearson, Kendall and Spearman
+    correlations, 2000.
+
+    >>> rank_correlation([(1, 1), (2, 4), (3, 9), (4, 16)])
+    {'n': 4, 'r': 1.0, 'ci': None}
+    """
+    ranked = list(zip(*(_ranks([pair[side] for pair in pairs]) for side in (0, 1)), strict=True))
+    return _told(pairs, _pearson(ranked), lambda r: 1 + r * r / 2)
+
+
+def _told(pairs: Pairs, r: float | None, times: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"n": len(pairs), "r": r, "ci": None}
+    if r is not None and abs(r) < 1:
+        reach = NORMAL.inv_cdf(SHARES[1]) * sqrt(times(r) / (len(pairs) - 3))
+        found["ci"] = [tanh(atanh(r) - reach), tanh(atanh(r) + reach)]
+    return found
+
+
+def _pearson(pairs: Pairs) -> float | None:
+    if len(pairs) < FEWEST:
+        return None
+    one, other = (_centred([pair[side] for pair in pairs]) for side in (0, 1))
+    spread = sqrt(fsum(x * x for x in one)) * sqrt(fsum(y * y for y in other))
+    if not spread:
+        return None
+    r = fsum(x * y for x, y in zip(one, other, strict=True)) / spread
+    return round(r) * 1.0 if abs(r) > 1 - 1e-12 else r
+
+
+def _centred(values: Sequence[float]) -> list[float]:
+    """The values less their mean; nothing but zeros where all are alike, whatever rounding makes of it."""
+    if min(values) == max(values):
+        return [0.0] * len(values)
+    mean = fsum(values) / len(values)
+    return [value - mean for value in values]
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """The rank of each value from 1, the mean of theirs for equal ones."""
+    order = sorted(range(len(values)), key=lambda at: values[at])
+    ranks, start = [0.0] * len(values), 0
+    while start < len(order):
+        end = start
+        while end < len(order) and values[order[end]] == values[order[start]]:
+            end += 1
+        for at in order[start:end]:
+            ranks[at] = (start + 1 + end) / 2
+        start = end
+    return ranks

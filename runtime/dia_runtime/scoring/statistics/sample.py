@@ -1,0 +1,168 @@
+"""Items as rows of numbers, and figures that are computed from the sums of the columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy
+from dia_runtime.scoring.intervals import NORMAL, SHARES
+from dia_runtime.scoring.statistics.confidence import interval, widened
+from dia_runtime.scoring.statistics.resample import Intervals, Numbers, resampled_sums
+from numpy.typing import NDArray
+
+Exact = int | Fraction
+Row = Sequence[Exact]
+MANY = 5_000  # different items; beyond these the interval is that of the normal distribution
+WIDTH = 1.959963984540054  # of the normal distribution, for 95 %
+EXACT = 1 << 53  # below this a float holds every integer
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """The sum of a column over that of another one, or the sum alone, as a part of a quantity."""
+
+    top: int
+    bottom: int | None = None
+    weight: float = 1.0
+
+
+Quantity = Sequence[Ratio] | Callable[[Numbers], Numbers]
+
+
+@dataclass(slots=True)
+class Sample:
+    """Different items as rows of integers, how many are like each, and by what each column was multiplied."""
+
+    rows: Numbers
+    times: NDArray[numpy.int64]
+    scales: Numbers
+    _drawn: dict[Intervals, Numbers] = field(default_factory=dict, repr=False)
+
+    @property
+    def number(self) -> int:
+        """How many items there are."""
+        return int(self.times.sum())
+
+    def values(self, quantity: Quantity, sums: Numbers) -> Numbers:
+        """The quantity for each row of sums; not a number where it is none."""
+        with numpy.errstate(all="ignore"):
+            if callable(quantity):
+                return quantity(sums / self.scales)
+            found = numpy.zeros(len(sums))
+            for part in quantity:
+                found += self._part(part, sums)
+            return found
+
+    def _part(self, part: Ratio, sums: Numbers) -> Numbers:
+        scaled = part.weight / float(self.scales[part.top])
+        if part.bottom is None:
+            alone: Numbers = sums[:, part.top] * scaled
+            return alone
+        share: Numbers = sums[:, part.top] / sums[:, part.bottom] * (scaled * float(self.scales[part.bottom]))
+        return share
+
+    def drawn(self, intervals: Intervals) -> Numbers:
+        """The sums of each resample."""
+        if intervals not in self._drawn:
+            self._drawn[intervals] = resampled_sums(self.rows, self.times.tolist(), intervals)
+        return self._drawn[intervals]
+
+    def replicates(self, quantity: Quantity, intervals: Intervals) -> Numbers:
+        """The quantity in each resample; of many different items as many values of the normal distribution."""
+        if len(self.rows) > MANY:
+            steps = (numpy.arange(intervals.resamples) + 0.5) / intervals.resamples
+            normal = numpy.array([NORMAL.inv_cdf(step) for step in steps])
+            return (self.point(quantity) or 0.0) + (self.standard_error(quantity) or 0.0) * normal
+        return self.values(quantity, self.drawn(intervals))
+
+    def point(self, quantity: Quantity) -> float | None:
+        """The quantity of the items themselves."""
+        value = float(self.values(quantity, self._total()[None])[0])
+        return value if math.isfinite(value) else None
+
+    def _total(self) -> Numbers:
+        total: Numbers = self.times.astype(numpy.float64) @ self.rows
+        return total
+
+    def standard_error(self, quantity: Quantity) -> float | None:
+        """The standard error with items as clusters; None below two items.
+
+        Of ratios and sums it is the linearised one (Liang and Zeger 1986), of other quantities that of the jackknife.
+        """
+        number = self.number
+        if self.evidence(quantity) < 2 or self.point(quantity) is None:
+            return None
+        if callable(quantity):
+            return self._jackknife_error(quantity)
+        influence = numpy.zeros(len(self.rows))
+        for part in quantity:
+            influence += self._influence(part)
+        return math.sqrt(number / (number - 1) * float((self.times * influence**2).sum()))
+
+    def evidence(self, quantity: Quantity) -> int:
+        """How many items have values; of several ratios the fewest that one of them has."""
+        if callable(quantity):
+            return self.number
+        sizes = [self.rows[:, part.bottom] for part in quantity if part.bottom is not None]
+        return min([self.number, *(int(self.times[size != 0].sum()) for size in sizes)])
+
+    def _influence(self, part: Ratio) -> Numbers:
+        """How far each item moves the part, to first order."""
+        total, scaled = self._total(), part.weight / float(self.scales[part.top])
+        top = self.rows[:, part.top]
+        if part.bottom is None:
+            alone: Numbers = scaled * (top - total[part.top] / self.number)
+            return alone
+        bottom = self.rows[:, part.bottom]
+        share = total[part.top] / total[part.bottom]
+        moved: Numbers = scaled * float(self.scales[part.bottom]) * (top - share * bottom) / total[part.bottom]
+        return moved
+
+    def _jackknife_error(self, quantity: Quantity) -> float | None:
+        left_out, number = self.left_out(quantity), self.number
+        if not numpy.isfinite(left_out).all():
+            return None
+        deviations = left_out - numpy.average(left_out, weights=self.times)
+        return math.sqrt((number - 1) / number * float((self.times * deviations**2).sum()))
+
+    def _rounding(self, quantity: Quantity) -> float:
+        """An error below this is that of rounding."""
+        is_sum = not callable(quantity) and any(part.bottom is None for part in quantity)
+        return 1e-12 * (self.number if is_sum else 1)
+
+    def left_out(self, quantity: Quantity) -> Numbers:
+        """The quantity without one item like each row."""
+        return self.values(quantity, self._total() - self.rows)
+
+    def interval(self, quantity: Quantity, intervals: Intervals, is_difference: bool = False) -> list[float] | None:
+        """The confidence interval; None where nothing varies, below two items, and where none is wanted."""
+        point, error = self.point(quantity), self.standard_error(quantity)
+        if intervals.method == "none" or point is None or not error or error < self._rounding(quantity):
+            return None
+        if len(self.rows) > MANY:
+            return [point - WIDTH * error, point + WIDTH * error]
+        values, left_out = self.replicates(quantity, intervals), self.left_out(quantity)
+        shares = widened(self.number) if is_difference else SHARES
+        return interval(values, point, left_out, self.times, intervals.method, shares)
+
+
+def sample_of(items: Iterable[tuple[Row, int]]) -> Sample:
+    """The sample of these rows, and how many items are like each."""
+    held = list(items)
+    times = numpy.array([number for _, number in held], dtype=numpy.int64)
+    columns = [_integers(column, int(times.sum())) for column in zip(*(row for row, _ in held), strict=True)]
+    rows = numpy.array([column for column, _ in columns], dtype=numpy.float64).T.reshape(len(held), len(columns))
+    return Sample(rows, times, numpy.array([scale for _, scale in columns], dtype=numpy.float64))
+
+
+def _integers(column: Sequence[Exact], number: int) -> tuple[list[int], int]:
+    """The column times the scale that makes integers of it; where none is small enough, rounded to a fine one."""
+    scale = math.lcm(*(value.denominator for value in column))
+    highest = max((abs(float(value)) for value in column), default=0.0)
+    largest = 4 * max(1, number) * max(1, math.ceil(highest))
+    if scale * largest > EXACT:
+        scale = 1 << max(0, (EXACT // largest).bit_length() - 1)
+    return [round(value * scale) for value in column], scale

@@ -1,0 +1,149 @@
+"""Runs of the same questions -> one run: replies joined, contradictions told, nothing written where there is one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
+from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.store.schema import REPLY_COLUMNS, StoredRespondent
+from dia_runtime.store.store import Store, open_store, read_store, require_root
+
+BATCH = 1_000
+SAID = ("text", "error", "finish_reason")  # what makes two replies two
+Place = str | os.PathLike[str]
+
+
+def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[str, Any]:
+    """What the new run at `out` holds, with the keys of `run` of `dia merge --json`.
+
+    A reply that several runs hold alike is one, and an error gives way to a reply. Raises DiaError: exit 2 for replies
+    or settings that contradict each other and for an output that is there, exit 3 for runs of other questions.
+    """
+    target = Path(out)
+    require_ordinary(target)
+    if target.exists() and not force:
+        raise DiaError(Diagnostic("E601", visible(f"`{target}` exists already"), None, "--force replaces it"))
+    with ExitStack() as stack:
+        stores = [stack.enter_context(read_store(path)) for path in dict.fromkeys(map(Path, runs))]
+        root = str(stores[0].facts.get("questions_root"))
+        for store in stores:
+            require_root(store, root)
+        _require_same_settings(stores)
+        made = stack.enter_context(_private(target)) / target.name
+        with open_store(made, root) as whole:
+            facts = _joined(stores, whole)
+        with _told(target):
+            made.replace(target)
+    return {"path": target.as_posix(), "questions_root": root, **facts}
+
+
+@contextlib.contextmanager
+def _private(target: Path) -> Iterator[Path]:
+    """A folder on the disk of the target, gone afterwards."""
+    with _told(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=".dia-", dir=target.parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _told(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DiaError(Diagnostic("E804", visible(f"`{target}` cannot be written: {error.strerror}"))) from None
+
+
+def _require_same_settings(stores: Sequence[Store]) -> None:
+    """Nothing, where a name stands for one respondent in all runs; else DiaError (exit 2)."""
+    known: dict[str, tuple[Store, StoredRespondent]] = {}
+    for store in stores:
+        for entry in store.respondents():
+            first, other = known.setdefault(entry.name, (store, entry))
+            if (other.model, other.settings) != (entry.model, entry.settings):
+                message = f"`{first.path}` and `{store.path}` asked `{entry.name}` with other settings"
+                mend = "merge runs of the same settings, and score the others beside them"
+                raise DiaError(Diagnostic("E612", visible(message), None, mend))
+
+
+def _joined(stores: Sequence[Store], whole: Store) -> dict[str, Any]:
+    """What was joined; fills the new run."""
+    base = next((store for store in stores if _has_answers(store)), stores[0])
+    whole.lay_down(base.facts, base.questions())
+    found: dict[str, dict[str, Any]] = {}
+    for store in stores:
+        for entry in store.respondents():
+            number = whole.respondent(entry.name, entry.model, store.parsed(entry.settings))
+            _copy(store, entry, whole, number)
+            found.setdefault(entry.name, {"respondent": entry.name, "runs": 0, "number": number})["runs"] += 1
+    for store in reversed(stores):  # of turns that several runs hold, those of the first stay
+        for entry in store.respondents():
+            for turns in _handfuls(store.every_turn(entry.id)):
+                whole.save_turns(found[entry.name]["number"], turns)
+    told = [_counted(whole, held) for held in found.values()]
+    return {
+        "benchmark": base.facts.get("benchmark"),
+        "runs": len(stores),
+        "questions": whole.size,
+        "replies": sum(entry["replies"] for entry in told),
+        "respondents": told,
+    }
+
+
+def _has_answers(store: Store) -> bool:
+    return bool(store.rows("SELECT 1 FROM question WHERE grading IS NOT NULL LIMIT 1"))
+
+
+def _counted(whole: Store, held: dict[str, Any]) -> dict[str, Any]:
+    query = "SELECT count(*), count(error) FROM reply WHERE respondent = ?"
+    replies, errors = whole.rows(query, held["number"])[0]
+    return {"respondent": held["respondent"], "runs": held["runs"], "replies": replies, "errors": errors}
+
+
+def _copy(store: Store, entry: StoredRespondent, whole: Store, number: int) -> None:
+    """Nothing; adds the replies of a respondent. Raises DiaError (exit 2) at one that contradicts another."""
+    for rows in _handfuls(store.replies_of(entry.id)):
+        replies = []
+        for row in rows:
+            position = whole.position(row["question"])
+            if position is None:
+                raise store.damaged("it holds a reply to a question that it does not have")
+            there = whole.reply(number, row["question"], row["attempt"])
+            if there is None or _is_error(there):
+                replies.append((position, row["attempt"], _replied(row)))
+            elif not _is_error(row) and any(there[name] != row[name] for name in SAID):
+                raise _contradiction(store, entry, row)
+        whole.save(number, replies)
+
+
+def _is_error(row: dict[str, Any]) -> bool:
+    return row["error"] is not None
+
+
+def _replied(row: dict[str, Any]) -> Any:
+    return SimpleNamespace(**{name: row[name] for name in REPLY_COLUMNS})
+
+
+def _contradiction(store: Store, entry: StoredRespondent, row: dict[str, Any]) -> DiaError:
+    what = f"the reply of `{entry.name}` to `{row['question']}` (attempt {row['attempt']})"
+    message = f"{what} is another in `{store.path}` than in a run before it"
+    return DiaError(Diagnostic("E614", visible(message), None, "leave one of the runs out"))
+
+
+def _handfuls(rows: Iterator[Any]) -> Iterator[list[Any]]:
+    while held := list(islice(rows, BATCH)):
+        yield held

@@ -1,0 +1,239 @@
+"""The tables of a run, and the rows that they hold.
+
+Version 2 added what processes that ask at once hold (`worker`, `claim`), how many tries a reply took, and the skills
+of questions. Version 3 added the turns of conversations (`turn`), and who is asking what questions share
+(`share_claim`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Protocol
+
+from dia_language.diagnostics import DiaError, Diagnostic
+
+APPLICATION_ID = 0x64696172  # "diar"
+VERSION = 3
+HEADER = 100
+SURROGATE = re.compile("[\ud800-\udfff]")
+MAGIC = b"SQLite format 3\x00"
+FIRST_SCHEMA = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE respondent (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, model TEXT NOT NULL,"
+    " settings TEXT NOT NULL) STRICT",
+    "CREATE TABLE question (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, leaf BLOB NOT NULL,"
+    " template TEXT NOT NULL, item TEXT NOT NULL, instance INTEGER NOT NULL, variant TEXT, category TEXT,"
+    " domain TEXT, level TEXT, adversarial TEXT, number ANY, format TEXT NOT NULL, points TEXT NOT NULL,"
+    " grading TEXT) STRICT",
+    "CREATE INDEX question_item ON question (item)",
+    "CREATE TABLE reply (id INTEGER PRIMARY KEY, respondent INTEGER NOT NULL REFERENCES respondent (id),"
+    " question INTEGER NOT NULL REFERENCES question (position), attempt INTEGER NOT NULL, text TEXT,"
+    " error TEXT, finish_reason TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cost TEXT,"
+    " seconds TEXT, model_version TEXT, asked_at TEXT, UNIQUE (respondent, question, attempt)) STRICT",
+)
+# Brings a run of version 1 up; SQLite writes an added column behind the last one in the statement of the table.
+SECOND = (
+    "ALTER TABLE question ADD COLUMN skills TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE reply ADD COLUMN tries INTEGER",
+    "CREATE TABLE worker (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, process INTEGER NOT NULL,"
+    " start TEXT NOT NULL, seen INTEGER NOT NULL) STRICT",
+    "CREATE TABLE claim (respondent INTEGER NOT NULL REFERENCES respondent (id),"
+    " question INTEGER NOT NULL REFERENCES question (position), attempt INTEGER NOT NULL,"
+    " worker INTEGER NOT NULL REFERENCES worker (id) ON DELETE CASCADE,"
+    " PRIMARY KEY (respondent, question, attempt)) STRICT, WITHOUT ROWID",
+    "CREATE INDEX claim_worker ON claim (worker)",
+)
+# Brings a run of version 2 up. A turn lies under the question that asked it; its `scope` is that one's position, or
+# for what questions share the names of template and session and the key. What is not repeated has item or step -1.
+THIRD = (
+    "CREATE TABLE turn (id INTEGER PRIMARY KEY, respondent INTEGER NOT NULL REFERENCES respondent (id),"
+    " question INTEGER NOT NULL REFERENCES question (position), attempt INTEGER NOT NULL, scope TEXT NOT NULL,"
+    " session TEXT NOT NULL, item INTEGER NOT NULL, turn INTEGER NOT NULL, step INTEGER NOT NULL, name TEXT,"
+    " role TEXT NOT NULL, model TEXT NOT NULL, messages TEXT NOT NULL, settings TEXT NOT NULL, text TEXT,"
+    " error TEXT, finish_reason TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cost TEXT, seconds TEXT,"
+    " model_version TEXT, asked_at TEXT, tries INTEGER,"
+    " UNIQUE (respondent, attempt, scope, session, item, turn, step)) STRICT",
+    "CREATE TABLE share_claim (respondent INTEGER NOT NULL REFERENCES respondent (id), attempt INTEGER NOT NULL,"
+    " scope TEXT NOT NULL, worker INTEGER NOT NULL REFERENCES worker (id) ON DELETE CASCADE,"
+    " PRIMARY KEY (respondent, attempt, scope)) STRICT, WITHOUT ROWID",
+)
+UPGRADES = {1: SECOND, 2: THIRD}
+SECOND_SCHEMA = (
+    *FIRST_SCHEMA[:2],
+    FIRST_SCHEMA[2].replace(" grading TEXT)", " grading TEXT, skills TEXT NOT NULL DEFAULT '[]')"),
+    FIRST_SCHEMA[3],
+    FIRST_SCHEMA[4].replace(" asked_at TEXT,", " asked_at TEXT, tries INTEGER,"),
+    *SECOND[2:],
+)
+SCHEMA = (*SECOND_SCHEMA, *THIRD)
+SCHEMAS = {1: frozenset(FIRST_SCHEMA), 2: frozenset(SECOND_SCHEMA), 3: frozenset(SCHEMA)}
+REPLY_COLUMNS = (
+    "text",
+    "error",
+    "finish_reason",
+    "prompt_tokens",
+    "completion_tokens",
+    "cost",
+    "seconds",
+    "model_version",
+    "asked_at",
+    "tries",
+)
+# A reply with all that is known of it. A run of version 1, which is read as it is, holds no tries.
+WHOLE_NAMES = ("question", "attempt", *REPLY_COLUMNS)
+WHOLE = (
+    f"SELECT question.id, reply.attempt, {', '.join(f'reply.{name}' for name in REPLY_COLUMNS)}"
+    " FROM reply JOIN question ON reply.question = question.position"
+)
+WHOLES = {1: WHOLE.replace("reply.tries", "NULL"), 2: WHOLE, 3: WHOLE}
+# A reply that is there stays; only an error, which another try may mend, gives way.
+SAVE = (
+    f"INSERT INTO reply (respondent, question, attempt, {', '.join(REPLY_COLUMNS)})"
+    f" VALUES (?, ?, ?{', ?' * len(REPLY_COLUMNS)})"
+    " ON CONFLICT (respondent, question, attempt) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in REPLY_COLUMNS)
+    + " WHERE reply.error IS NOT NULL"
+)
+PLACE_COLUMNS = ("session", "item", "turn", "step")
+TURN_COLUMNS = (*PLACE_COLUMNS, "name", "role", "model", "messages", "settings")
+# A turn that is asked again, because it was an error or what it was asked has changed, takes the place of the old one.
+SAVE_TURN = (
+    f"INSERT INTO turn (respondent, question, attempt, scope, {', '.join((*TURN_COLUMNS, *REPLY_COLUMNS))})"
+    f" VALUES (?, ?, ?, ?{', ?' * (len(TURN_COLUMNS) + len(REPLY_COLUMNS))})"
+    " ON CONFLICT (respondent, attempt, scope, session, item, turn, step) DO UPDATE SET "
+    + ", ".join(
+        f"{name} = excluded.{name}" for name in ("question", *TURN_COLUMNS[len(PLACE_COLUMNS) :], *REPLY_COLUMNS)
+    )
+)
+
+
+class Replied(Protocol):
+    """What is stored of a reply."""
+
+    @property
+    def text(self) -> str | None: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def finish_reason(self) -> str | None: ...
+    @property
+    def prompt_tokens(self) -> int | None: ...
+    @property
+    def completion_tokens(self) -> int | None: ...
+    @property
+    def cost(self) -> str | None: ...
+    @property
+    def seconds(self) -> str | None: ...
+    @property
+    def model_version(self) -> str | None: ...
+    @property
+    def asked_at(self) -> str | None: ...
+    @property
+    def tries(self) -> int | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredQuestion:
+    """A question as a run knows it; `format`, `points`, `grading` and `skills` are JSON."""
+
+    position: int
+    id: str
+    leaf: bytes
+    template: str
+    item: str
+    instance: int
+    variant: str | None
+    category: str | None
+    domain: str | None
+    level: str | None
+    adversarial: str | None
+    number: int | str | None
+    format: str
+    points: str
+    grading: str | None
+    skills: str = "[]"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRespondent:
+    """A respondent of a run: a model with its settings (JSON)."""
+
+    id: int
+    name: str
+    model: str
+    settings: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """What scoring needs of a reply."""
+
+    text: str | None
+    error: str | None
+    finish_reason: str | None
+    attempt: int = 1
+    completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn of a conversation: where it stands, who was asked what, and the reply with all that is known of it.
+
+    `question` is the position of the question that asked it, `scope` whose turn it is (see THIRD); item and step are -1
+    where nothing is repeated. `messages` (JSON) is what the turn added to the conversation, `settings` (JSON) are those
+    of the session.
+    """
+
+    question: int
+    scope: str
+    session: str
+    item: int
+    turn: int
+    step: int
+    name: str | None
+    role: str
+    model: str
+    messages: str
+    settings: str
+    text: str | None
+    error: str | None = None
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: str | None = None
+    seconds: str | None = None
+    model_version: str | None = None
+    asked_at: str | None = None
+    tries: int | None = None
+
+
+TURNS = ("question", "scope", *TURN_COLUMNS, *REPLY_COLUMNS)
+QUESTION_COLUMNS = tuple(entry.name for entry in fields(StoredQuestion))
+
+
+def header_of(place: Path) -> bytes:
+    """The file's header, when it says that the file is a run."""
+    try:
+        with place.open("rb") as file:
+            header = file.read(HEADER)
+    except OSError as error:
+        raise no_run(place, str(error.strerror).lower()) from None
+    if len(header) < HEADER or not header.startswith(MAGIC):
+        raise no_run(place, "it is no SQLite file")
+    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+        raise no_run(place, "it is another program's database")
+    if int.from_bytes(header[60:64], "big") > VERSION:
+        raise no_run(place, "a newer version wrote it")
+    return header
+
+
+def storable(value: Any) -> Any:
+    """The value; in a text half characters, which no UTF-8 can hold, become U+FFFD."""
+    return SURROGATE.sub("\ufffd", value) if isinstance(value, str) and not value.isascii() else value
+
+
+def no_run(place: Path, why: str) -> DiaError:
+    help = "give a file that `dia run` wrote"
+    return DiaError(Diagnostic("E801", f"`{place}` is not a run: {why}", None, help))

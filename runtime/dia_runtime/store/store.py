@@ -1,0 +1,414 @@
+"""A run: every reply, safe on disk, in one SQLite file.
+
+The file is laid out for several respondents and several processes at once. While it is written it is in
+WAL mode with every commit flushed; a clean close leaves one plain file, readable from a read-only medium.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from operator import attrgetter
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+
+from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.store.schema import (
+    APPLICATION_ID,
+    QUESTION_COLUMNS,
+    REPLY_COLUMNS,
+    SAVE,
+    SAVE_TURN,
+    SCHEMA,
+    SCHEMAS,
+    TURNS,
+    UPGRADES,
+    VERSION,
+    WHOLE_NAMES,
+    WHOLES,
+    Replied,
+    StoredQuestion,
+    StoredReply,
+    StoredRespondent,
+    StoredTurn,
+    header_of,
+    no_run,
+    storable,
+)
+
+BUSY_SECONDS = 30
+ROW = attrgetter(*QUESTION_COLUMNS)  # dataclasses.astuple copies deeply, and takes ten times as long
+UNCLAIM = "DELETE FROM claim WHERE respondent = ? AND question = ? AND attempt = ?"
+
+
+class Store:
+    """An open run. Every method that changes it returns when the change is on the disk."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path, self._connection = path, connection
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing; leaves one plain file when no other process has the run open."""
+        with suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA journal_mode = DELETE")
+        self._connection.close()
+        with suppress(OSError):
+            if not self.path.stat().st_size:  # nothing was laid down: leave nothing behind
+                self.path.unlink()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no questions have been laid down yet."""
+        return not self.rows("SELECT 1 FROM sqlite_master LIMIT 1")
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the run says of its bundle."""
+        return {key: self.parsed(value) for key, value in self.rows("SELECT key, value FROM meta")}
+
+    def lay_down(self, facts: Mapping[str, Any], questions: Iterable[StoredQuestion]) -> None:
+        """Nothing; writes the schema, the facts and all questions, or none of them."""
+        with self.told(), self.transaction():
+            if not self.is_empty:  # another process was quicker
+                return
+            for statement in SCHEMA:
+                self._connection.execute(statement)
+            encoded = [(key, json.dumps(value, sort_keys=True)) for key, value in facts.items()]
+            self._connection.executemany("INSERT INTO meta VALUES (?, ?)", encoded)
+            marks = ", ".join("?" * len(QUESTION_COLUMNS))
+            self._connection.executemany(f"INSERT INTO question VALUES ({marks})", map(ROW, questions))
+            self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self._connection.execute(f"PRAGMA user_version = {VERSION}")
+        self.begin_writing()
+
+    def begin_writing(self) -> None:
+        """Nothing; lets replies be added quickly and read meanwhile. Where refused, all is only slower."""
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute("PRAGMA journal_mode = WAL")
+
+    def bring_up(self) -> None:
+        """Nothing; makes a run of an older version one of this version, or changes nothing."""
+        with self.told(), self.transaction():
+            while self.version < VERSION:
+                for statement in UPGRADES[self.version]:
+                    self._connection.execute(statement)
+                self._connection.execute(f"PRAGMA user_version = {self.version + 1}")
+
+    @property
+    def version(self) -> int:
+        """The version of the file's tables."""
+        return int(self.rows("PRAGMA user_version")[0][0])
+
+    def schema(self) -> frozenset[str]:
+        """The statements that made the file's tables, indexes, views and triggers."""
+        query = "SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+        return frozenset(str(sql) for (sql,) in self.rows(query))
+
+    def respondent(self, name: str, model: str, settings: Mapping[str, Any]) -> int:
+        """The respondent's number in this run. Raises DiaError when its name stands for other settings."""
+        encoded = json.dumps(settings, sort_keys=True)
+        with self.told(), self.transaction():
+            insert = "INSERT INTO respondent (name, model, settings) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+            self._connection.execute(insert, (name, model, encoded))
+            known = next(entry for entry in self.respondents() if entry.name == name)
+        if (known.model, known.settings) != (model, encoded):
+            message = f"`{self.path}` holds replies of `{name}` with other settings: {known.settings}"
+            raise DiaError(Diagnostic("E805", message, None, "give another `--out`"))
+        return known.id
+
+    def respondents(self) -> list[StoredRespondent]:
+        """The respondents in the order of their coming."""
+        query = "SELECT id, name, model, settings FROM respondent ORDER BY id"
+        return [StoredRespondent(*row) for row in self.rows(query)]
+
+    def save(self, respondent: int, replies: Sequence[tuple[int, int, Replied]]) -> None:
+        """Nothing; puts (question's position, attempt, reply) on the disk in one commit."""
+        rows = [
+            (respondent, position, attempt, *(storable(getattr(reply, name)) for name in REPLY_COLUMNS))
+            for position, attempt, reply in replies
+        ]
+        with self.told(), self.transaction():
+            self._connection.executemany(SAVE, rows)
+            self._connection.executemany(UNCLAIM, (row[:3] for row in rows))
+
+    def save_turns(self, respondent: int, turns: Sequence[tuple[int, StoredTurn]]) -> None:
+        """Nothing; puts (attempt, turn) on the disk in one commit."""
+        rows = [
+            (respondent, turn.question, attempt, *(storable(getattr(turn, name)) for name in TURNS[1:]))
+            for attempt, turn in turns
+        ]
+        with self.told(), self.transaction():
+            self._connection.executemany(SAVE_TURN, rows)
+
+    def turns(self, respondent: int, attempt: int, scope: str) -> list[StoredTurn]:
+        """The turns of a question, or of what questions share, as far as they are kept, in the order of their coming.
+
+        A run that is older than turns holds none.
+        """
+        if self.version < VERSION:
+            return []
+        query = f"SELECT {', '.join(TURNS)} FROM turn WHERE respondent = ? AND attempt = ? AND scope = ? ORDER BY id"
+        return [StoredTurn(*row) for row in self.rows(query, respondent, attempt, scope)]
+
+    def every_turn(self, respondent: int) -> Iterator[tuple[int, StoredTurn]]:
+        """All turns of a respondent, each with its attempt, in the order of their coming."""
+        if self.version < VERSION:
+            return
+        query = f"SELECT attempt, {', '.join(TURNS)} FROM turn WHERE respondent = ? ORDER BY id"
+        for attempt, *row in self._each(query, respondent):
+            yield attempt, StoredTurn(*row)
+
+    def talked(self, respondent: int, position: int) -> set[int]:
+        """The attempts at a question of which turns are kept; none in a run that is older than turns."""
+        if self.version < VERSION:
+            return set()
+        query = "SELECT DISTINCT attempt FROM turn WHERE respondent = ? AND question = ? AND scope = ?"
+        return {attempt for (attempt,) in self.rows(query, respondent, position, str(position))}
+
+    def position(self, question: str) -> int | None:
+        """The position of a question; None where there is none of that id."""
+        rows = self.rows("SELECT position FROM question WHERE id = ?", question)
+        return int(rows[0][0]) if rows else None
+
+    def answered(self, respondent: int, position: int) -> set[int]:
+        """The attempts at a question that need no further try."""
+        query = "SELECT attempt FROM reply WHERE respondent = ? AND question = ? AND error IS NULL"
+        return {attempt for (attempt,) in self.rows(query, respondent, position)}
+
+    def count(self, respondent: int, attempts: int, questions: int, first: int = 0, step: int = 1) -> int:
+        """How many of the first attempts at these questions need no further try."""
+        query = (
+            "SELECT count(*) FROM reply WHERE respondent = ? AND attempt <= ? AND question < ? AND question % ? = ?"
+            " AND error IS NULL"
+        )
+        return int(self.rows(query, respondent, attempts, questions, step, first)[0][0])
+
+    @property
+    def size(self) -> int:
+        """How many questions were laid down."""
+        return int(self.rows("SELECT count(*) FROM question")[0][0])
+
+    def leaf(self, position: int) -> bytes | None:
+        """The leaf of the question at a position, by which a changed question is found."""
+        rows = self.rows("SELECT leaf FROM question WHERE position = ?", position)
+        return rows[0][0] if rows else None
+
+    def grading(self, question: str) -> dict[str, Any] | None:
+        """The grading record of a question; None in a run of a sealed bundle."""
+        rows = self.rows("SELECT grading FROM question WHERE id = ?", question)
+        return self.record(rows[0][0]) if rows and rows[0][0] is not None else None
+
+    def texts(self, item: str) -> dict[int, str]:
+        """Instance -> canonical answer, for the instances of an item whose grading records are known."""
+        query = "SELECT instance, grading FROM question WHERE item = ? AND grading IS NOT NULL"
+        return {instance: self.record(held)["text"] for instance, held in self.rows(query, item)}
+
+    def questions(self) -> Iterator[StoredQuestion]:
+        """All questions in their order."""
+        query = f"SELECT {self._asked()} FROM question ORDER BY position"
+        return (StoredQuestion(*row) for row in self._each(query))
+
+    def _asked(self) -> str:
+        """The columns of a question; a run of version 1, which is read as it is, holds no skills."""
+        known = {"skills": "'[]'"} if self.version == 1 else {}
+        return ", ".join(known.get(name, f"question.{name}") for name in QUESTION_COLUMNS)
+
+    def replies(self, respondent: int, attempt: int | None = 1) -> Iterator[tuple[StoredQuestion, StoredReply]]:
+        """The questions that the respondent was asked, each with its reply at one attempt or all, in their order."""
+        wide = len(QUESTION_COLUMNS)
+        # CROSS JOIN walks the questions in their order, so that nothing is sorted however many replies there are.
+        query = (
+            f"SELECT {self._asked()},"
+            " reply.text, reply.error, reply.finish_reason, reply.attempt, reply.completion_tokens"
+            " FROM question CROSS JOIN reply ON reply.question = question.position"
+            " WHERE reply.respondent = ?1 AND (?2 IS NULL OR reply.attempt = ?2)"
+            " ORDER BY question.position, reply.attempt"
+        )
+        for row in self._each(query, respondent, attempt):
+            yield StoredQuestion(*row[:wide]), StoredReply(*row[wide:])
+
+    def sizes(self) -> tuple[int, int, int, int]:
+        """How many items and questions there are without a variant, and the least and the largest k of an item."""
+        query = (
+            "SELECT count(*), total(k), min(k), max(k) FROM"
+            " (SELECT count(*) AS k FROM question WHERE variant IS NULL GROUP BY item)"
+        )
+        items, questions, least, most = self.rows(query)[0]
+        return items, int(questions), least or 0, most or 0
+
+    def has_variants(self) -> bool:
+        """Whether questions come in several wordings."""
+        return bool(self.rows("SELECT 1 FROM question WHERE variant IS NOT NULL LIMIT 1"))
+
+    def told_points(self, most: int = 20) -> list[str]:
+        """The different points (JSON) of the questions, at most so many."""
+        return [text for (text,) in self.rows("SELECT DISTINCT points FROM question LIMIT ?", most)]
+
+    def attempts(self) -> int:
+        """The largest number of attempts at a question."""
+        return int(self.rows("SELECT coalesce(max(attempt), 0) FROM reply")[0][0])
+
+    def replies_of(self, respondent: int) -> Iterator[dict[str, Any]]:
+        """Every reply of the respondent with all that is known of it, in the order of questions and attempts."""
+        query = f"{WHOLES[self.version]} WHERE reply.respondent = ? ORDER BY reply.question, reply.attempt"
+        return (dict(zip(WHOLE_NAMES, row, strict=True)) for row in self._each(query, respondent))
+
+    def reply(self, respondent: int, question: str, attempt: int) -> dict[str, Any] | None:
+        """All that is known of one reply; None where there is none."""
+        query = f"{WHOLES[self.version]} WHERE reply.respondent = ? AND question.id = ? AND reply.attempt = ?"
+        rows = self.rows(query, respondent, question, attempt)
+        return dict(zip(WHOLE_NAMES, rows[0], strict=True)) if rows else None
+
+    def parsed(self, text: str) -> Any:
+        """The value of a JSON text that the run holds."""
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise self.damaged("a stored record is no JSON") from None
+
+    def damaged(self, why: str) -> DiaError:
+        """The error for a run whose content cannot be used."""
+        return DiaError(Diagnostic("E803", f"`{self.path}` is damaged: {why}"), 3)
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows that a statement gives, all of them."""
+        with self.told():
+            return self._connection.execute(query, values).fetchall()
+
+    def _each(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        with self.told():
+            yield from self._connection.execute(query, values)
+
+    def record(self, text: str) -> dict[str, Any]:
+        """A grading record as it was laid down."""
+        held = self.parsed(text)
+        if not isinstance(held, dict) or not isinstance(held.get("text"), str):
+            raise self.damaged("a grading record holds no answer")
+        return held
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What is done meanwhile is done as a whole or not at all, and no other process writes between."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def lightly(self) -> Iterator[None]:
+        """What is written meanwhile survives the end of the process, but need not survive a power cut."""
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            yield
+        finally:
+            self._connection.execute("PRAGMA synchronous = FULL")
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Tells what SQLite says as an error of this run."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise DiaError(Diagnostic("E804", f"`{self.path}` cannot be used: {error}")) from None
+        except sqlite3.DatabaseError as error:
+            raise self.damaged(str(error)) from None
+
+
+def open_store(path: str | os.PathLike[str], questions_root: str) -> Store:
+    """The run in that file, to be written; an empty one where there is no file yet.
+
+    Raises DiaError: exit 2 for a file that is no run, exit 3 for a run of other questions.
+    """
+    place = Path(path)
+    require_ordinary(place)
+    _take_back(place)
+    if place.exists() and place.stat().st_size:
+        header_of(place)
+    else:
+        _make_folder(place)
+    store = _connected(place, f"file:{quote(str(place.absolute()))}?mode=rwc")
+    try:
+        if not store.is_empty:
+            _require_schema(store)
+            require_root(store, questions_root)
+            store.begin_writing()
+            store.bring_up()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _take_back(place: Path) -> None:
+    """Nothing; what a killed process had begun to lay down is taken back, what a living one does is waited for."""
+    if place.is_file() and Path(f"{place}-journal").exists():
+        with suppress(sqlite3.Error), closing(sqlite3.connect(place, timeout=BUSY_SECONDS)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+
+
+def _make_folder(place: Path) -> None:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = visible(f"`{place}` cannot be made: {error.filename}: {error.strerror}")
+        raise DiaError(Diagnostic("E804", why)) from None
+
+
+def read_store(path: str | os.PathLike[str]) -> Store:
+    """The run in that file, to be read. Raises DiaError (exit 2) for anything but a run."""
+    place = Path(path)
+    header = header_of(place)
+    # A run that was killed has its last replies in a file beside it: SQLite must be let to bring them home.
+    unfinished = header[18] == 2 or any(Path(f"{place}{end}").exists() for end in ("-wal", "-journal"))
+    store = _connected(place, f"file:{quote(str(place.absolute()))}?mode={'rw' if unfinished else 'ro'}")
+    try:
+        _require_schema(store)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def require_root(store: Store, questions_root: str) -> None:
+    """Nothing, when the run holds replies to these very questions; else DiaError (exit 3)."""
+    found = store.facts.get("questions_root")
+    if found != questions_root:
+        roots = f"its root is {found}, the bundle's {questions_root}"
+        message = f"`{store.path}` is a run of other questions: {roots}"
+        raise DiaError(Diagnostic("E802", message), 3)
+
+
+def _connected(place: Path, address: str) -> Store:
+    try:
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+        for setting in ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
+            connection.execute(f"PRAGMA {setting}")
+    except sqlite3.Error as error:
+        raise no_run(place, str(error)) from None
+    return Store(place, connection)
+
+
+def _require_schema(store: Store) -> None:
+    """Nothing, when the file's tables are ours to the letter: no trigger or view of a stranger acts here."""
+    if store.schema() != SCHEMAS.get(store.version):
+        raise store.damaged("its tables are not those of a run")
