@@ -19,8 +19,9 @@ from dia_compiler.freeze import cache, output
 from dia_compiler.parse import discover, tables, yaml_reader
 from dia_compiler.sampling.instance_tree import Stream, Walker, derived, feistel, shuffled
 from dia_compiler.types import TYPES
+from dia_language import budgets, limits
 from dia_language.answers import ANSWER_TYPES
-from dia_language.expressions import budgets, limits, syntax
+from dia_language.expressions import syntax
 from dia_language.templates import templates
 from dia_language.workers import pool
 from dia_runtime.formats import FORMATS, base

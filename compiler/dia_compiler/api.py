@@ -17,8 +17,8 @@ from dia_compiler.parse.discover import Folder, discover
 
 if TYPE_CHECKING:
     from dia_compiler.analyze.check import Checked
-    from dia_compiler.distribute.part import Part
     from dia_compiler.freeze.incremental import Inputs, Kept
+    from dia_compiler.part import Part
 
 Progress = Callable[[str, int, int], None]
 TRIAL = 3
@@ -100,7 +100,7 @@ def _part(
 
     held = share(part)
     with _crew(folders, order.jobs, order.k, cluster) as crew:
-        from dia_compiler.distribute.part import make_parts
+        from dia_compiler.part import make_parts
 
         parts, warnings, sources = make_parts(folders, order, held, crew, on_progress)
     return Compilation((), warnings, sources, tuple(parts))

@@ -16,15 +16,16 @@ from dia_compiler.analyze.check import Checked, CheckedBenchmark, check, faults_
 from dia_compiler.analyze.host_requirements import lacks
 from dia_compiler.analyze.requires import extras_of
 from dia_compiler.analyze.settings import seed_of, settings_of
+from dia_compiler.analyze.worker_resources import Means
 from dia_compiler.distribute.gather import Expanded, Gathering, Progress
-from dia_compiler.distribute.task import Summary, Work
-from dia_compiler.distribute.worker_resources import Means
+from dia_compiler.distribute.task import Work
 from dia_compiler.freeze.cache import Cache, bound
 from dia_compiler.freeze.fingerprint import digest_of, machinery
 from dia_compiler.freeze.health import Figures, check_health, figures_of
 from dia_compiler.freeze.incremental import Inputs, Kept, inputs_of, remember, told_warning
 from dia_compiler.freeze.output import Order, private_folder, scratch_folder, written
 from dia_compiler.freeze.spool import PARTS, Spool
+from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.write_bundle import BundlePlan, Ready, freeze
 from dia_compiler.parse.discover import Folder
 from dia_compiler.parse.model import Benchmark, Template

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from dia_language.workers.packing import packed
+from dia_language.compact_pickle import packed
 
 
 @packed

@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from dia_language.compact_pickle import packed
 from dia_language.diagnostics import BIDIRECTIONAL, DiaError, Diagnostic, Position
 from dia_language.numbers.values import Record, Value, decimal
-from dia_language.workers.packing import packed
 
 FILE_BYTES = 1 << 20
 DEPTH = 64

@@ -15,11 +15,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dia_compiler.analyze.worker_resources import Means
 from dia_compiler.api import compile
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import Builder, OptionFault, Site, data, template
 from dia_compiler.commands.cli import run
-from dia_compiler.distribute.worker_resources import Means
 from dia_compiler.freeze.spool import Spool, framed
 from dia_compiler.generate.asset_builder import Entropy, Workshop
 from dia_language.diagnostics import DiaError

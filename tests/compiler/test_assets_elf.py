@@ -20,8 +20,8 @@ import pytest
 from dia_compiler.assets import BUILDERS, elf
 from dia_compiler.assets.base import OptionFault, Site
 from dia_compiler.assets.c_source import refusal
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 
 pytest.importorskip("ziglang")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
-from dia_language.expressions.budgets import reset
+from dia_language.budgets import reset
 from dia_language.functions import library
 from hypothesis import given
 from hypothesis import strategies as st

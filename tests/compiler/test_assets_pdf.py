@@ -17,7 +17,7 @@ from dia_compiler.assets.base import OptionFault, Site
 from dia_compiler.assets.pdf import SHOWN
 from dia_compiler.assets.pdf_lock import DRAWING
 from dia_compiler.generate.asset_builder import Entropy
-from dia_language.expressions.budgets import reset
+from dia_language.budgets import reset
 from dia_language.functions import library
 
 pytest.importorskip("reportlab")

@@ -18,7 +18,7 @@ from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
 from dia_compiler.assets.captcha import Seeded
 from dia_compiler.generate.asset_builder import Entropy
-from dia_language.expressions.budgets import reset
+from dia_language.budgets import reset
 from dia_language.functions import library
 from hypothesis import given, settings
 from hypothesis import strategies as st

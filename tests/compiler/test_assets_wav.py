@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
-from dia_language.expressions.budgets import reset
+from dia_language.budgets import reset
 from dia_language.functions import library
 from dia_language.numbers.sines import PEAK, STEPS, sines
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from dia_compiler import compile
-from dia_compiler.distribute.merge import merge
 from dia_compiler.distribute.parts import NAME, Share, range_of, read_part, share
 from dia_compiler.freeze.spool import framed
+from dia_compiler.merge import merge
 from dia_compiler.parse.model import Template
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.canonical import manifest_bytes

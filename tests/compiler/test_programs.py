@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from dia_compiler import compile
 from dia_compiler.analyze.check import check
-from dia_compiler.distribute.worker_resources import programs_of
+from dia_compiler.analyze.worker_resources import programs_of
 from dia_compiler.parse.discover import discover
+from dia_language.budgets import bound_digits
 from dia_language.confinement.interpreters import version_of
 from dia_language.confinement.walls import confinement
 from dia_language.diagnostics import DiaError
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import bound_digits
 from dia_language.expressions.expressions import compile_expression
-from dia_language.expressions.limits import INTEGER_DIGITS
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import Loose, parse
+from dia_language.limits import INTEGER_DIGITS
+from dia_language.numbers import operators
 from dia_language.stored.stored_conditions import condition
 from dia_runtime.data import data_folder
 

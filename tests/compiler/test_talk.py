@@ -16,8 +16,8 @@ from dia_compiler.generate.bundle_rows import answer_record, question_record
 from dia_compiler.generate.session_expand import TalkExpansion, expansion_of
 from dia_compiler.parse.discover import discover
 from dia_language.diagnostics import DiaError, Faults
+from dia_language.expressions.replies import Said
 from dia_language.numbers.values import Record
-from dia_language.stored.replies import Said
 from dia_language.stored.stored_code import code_of
 from dia_runtime.bundle.canonical import line
 from dia_runtime.formats.replies import read_reply, write_reply

@@ -23,8 +23,8 @@ from dia_compiler.parse.tables import READERS, Columns, read_rows
 from dia_compiler.parse.yaml_pitfalls import compiled
 from dia_compiler.parse.yaml_reader import Scalar, data, parse
 from dia_language.answers import Undecided, Unreadable, answer_type, read
+from dia_language.budgets import STEPS as ALLOWED
 from dia_language.diagnostics import DiaError, LanguageError, Position
-from dia_language.expressions.budgets import STEPS as ALLOWED
 from dia_language.expressions.namespace import Namespace
 from dia_language.numbers.values import Record, plain
 from dia_language.templates.templates import compile_template, parse_template

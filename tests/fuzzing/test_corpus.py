@@ -11,8 +11,8 @@ from dia_compiler.parse.discover import discover
 from dia_compiler.parse.yaml_pitfalls import compiled
 from dia_compiler.types import TYPES
 from dia_language.answers import ANSWER_TYPES
+from dia_language.budgets import STEPS as ALLOWED
 from dia_language.diagnostics import DiaError
-from dia_language.expressions.budgets import STEPS as ALLOWED
 from dia_language.expressions.namespace import Namespace
 from dia_language.functions import library
 from dia_language.workers import heartbeat

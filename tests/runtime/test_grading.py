@@ -9,9 +9,9 @@ from typing import Any
 
 import dia_runtime
 import pytest
+from dia_language import budgets
 from dia_language.answers import settle, write
 from dia_language.diagnostics import DiaError, LanguageError
-from dia_language.expressions import budgets
 from dia_language.numbers.values import encode
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import (

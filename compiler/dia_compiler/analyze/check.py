@@ -9,7 +9,7 @@ from pathlib import Path
 from dia_compiler.analyze.answer_options import check_answer, check_format
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.requires import missing_requirement
-from dia_compiler.distribute.worker_resources import programs_of
+from dia_compiler.analyze.worker_resources import programs_of
 from dia_compiler.parse.data_files import DataFiles
 from dia_compiler.parse.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.parse.model import Benchmark, Datum, Template

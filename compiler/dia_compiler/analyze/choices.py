@@ -11,7 +11,7 @@ from typing import Any
 from dia_compiler.analyze.domains import Scope
 from dia_compiler.analyze.plan import Options
 from dia_compiler.analyze.settings import Settings
-from dia_compiler.generate.draw import ORDER
+from dia_compiler.sampling.instance_tree import ORDER
 from dia_compiler.types.base import key_of
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.numbers.values import Value, plain

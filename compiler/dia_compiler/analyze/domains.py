@@ -17,8 +17,8 @@ from dia_compiler.types.base import Choose, Domain, OptionFault
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
 from dia_language.expressions.expressions import Compiled
 from dia_language.expressions.namespace import Namespace
-from dia_language.expressions.operators import truth
 from dia_language.expressions.syntax import CONSTANTS, Located, Use
+from dia_language.numbers.operators import truth
 from dia_language.numbers.values import Record, Value
 
 Scope = dict[str, Value]

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from dia_language.expressions.replies import REPLY_FUNCTIONS
 from dia_language.expressions.syntax import Parsed
-from dia_language.stored.replies import REPLY_FUNCTIONS
 from dia_language.templates.templates import ParsedTemplate
 from jinja2 import nodes
 

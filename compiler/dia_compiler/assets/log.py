@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dia_language.expressions.limits import TEXT_LENGTH
 from dia_language.functions.time import clf_time, format_time, is_moment, unix_time
 from dia_language.functions.wording import json
+from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
 from dia_compiler.assets.base import Builder, OptionFault, Site, data

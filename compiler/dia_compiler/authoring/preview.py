@@ -13,9 +13,9 @@ from typing import Any
 from dia_compiler.analyze.check import Checked, check
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import seed_of
+from dia_compiler.analyze.worker_resources import Means
 from dia_compiler.authoring.session_preview import shown_sessions, shown_truth
 from dia_compiler.distribute.task import Work, allow
-from dia_compiler.distribute.worker_resources import Means
 from dia_compiler.freeze.output import Order, scratch_folder
 from dia_compiler.freeze.write_bundle import BundlePlan
 from dia_compiler.generate.bundle_rows import RoundTrip

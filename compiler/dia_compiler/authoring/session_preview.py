@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dia_language.diagnostics import DiaError, LanguageError
+from dia_language.expressions.replies import Said
 from dia_language.numbers.values import Record, Value, decode
-from dia_language.stored.replies import Said
 from dia_language.stored.stored_code import code_of, symbolic
 
 Stored = Mapping[str, Any]

@@ -48,7 +48,7 @@ def command(
 
     if all(path.is_file() and is_run(path) for path in paths):
         return _runs(paths, out, force, as_json)
-    from dia_compiler.distribute.merge import merge
+    from dia_compiler.merge import merge
 
     with busy("merging"):
         found = merge(paths, out, jobs or os.cpu_count() or 1, force, allow_programs)

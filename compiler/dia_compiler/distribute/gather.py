@@ -15,7 +15,6 @@ from typing import Any
 from dia_compiler.distribute.task import (
     Ready,
     Stretch,
-    Summary,
     Work,
     expand_later,
     expand_rest,
@@ -23,6 +22,7 @@ from dia_compiler.distribute.task import (
     expand_template,
 )
 from dia_compiler.freeze.spool import Batch, Spool
+from dia_compiler.freeze.summary import Summary
 from dia_compiler.parse.model import Template
 from dia_language.diagnostics import Diagnostic, Faults
 from dia_language.workers.pool import SECONDS, Crew, Outcome, Task

@@ -5,26 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from dia_compiler.analyze.items import Item
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import Settings
-from dia_compiler.distribute.worker_resources import NOTHING_LENT, Means
+from dia_compiler.analyze.worker_resources import NOTHING_LENT, Means
 from dia_compiler.freeze.output import SPAN
 from dia_compiler.freeze.spool import Batch, framed
+from dia_compiler.freeze.summary import Summary
 from dia_compiler.generate.bundle_rows import Writer
 from dia_compiler.generate.examples import check_examples
 from dia_compiler.generate.expand import ALL, Draft, Expansion, Instance
 from dia_compiler.generate.session_expand import expansion_of
 from dia_compiler.parse.model import Benchmark, Template
-from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.sampling.instance_tree import DRY_POSITIONS, Exhausted, Walker
+from dia_language.budgets import STEPS
 from dia_language.confinement import permission
 from dia_language.diagnostics import DiaError, Diagnostic, Faults
-from dia_language.expressions.budgets import STEPS
-from dia_language.expressions.limits import INTEGER_DIGITS
+from dia_language.limits import INTEGER_DIGITS
 from dia_language.workers import heartbeat
 from dia_language.workers.heartbeat import found, seek
 from dia_language.workers.pool import Places
@@ -54,25 +54,6 @@ class Work:
     def share(self) -> int:
         """How many instances are wanted of it."""
         return (self.k if self.last is None else self.last) - self.first
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a worker says of a template beside its rows: `wanted` instances are to be made, if they are not yet."""
-
-    freedom: Freedom
-    acceptance: tuple[int, int]
-    functions: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...]
-    wanted: int | None = None
-    goes_straight: bool = False
-    next_position: int = 0
-    tools: dict[str, str] = field(default_factory=dict)
-
-    def with_draws(self, acceptance: tuple[int, int], tools: dict[str, str]) -> Summary:
-        """The summary with more draws, and with the tools that they used."""
-        kept, made = (one + other for one, other in zip(self.acceptance, acceptance, strict=True))
-        return replace(self, acceptance=(kept, made), tools={**self.tools, **tools})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from typing import Any
 
 from dia_language.diagnostics import Faults, Position
 
-from dia_compiler.distribute.task import Summary
-from dia_compiler.freeze.spool import FIRST, LONG, SHOWN, Spool
-from dia_compiler.generate.bundle_rows import LONGEST
+from dia_compiler.freeze.spool import FIRST, LONG, LONGEST, SHOWN, Spool
+from dia_compiler.freeze.summary import Summary
 from dia_compiler.parse.model import Template
 from dia_compiler.sampling.digests import groups
 

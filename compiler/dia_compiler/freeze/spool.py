@@ -14,6 +14,7 @@ PARTS = ("questions", "answers", "index", "assets")
 FRAME = struct.Struct(">32s16sQ")
 ENTRY = struct.Struct(">32s32s16sQQB")
 SHOWN, BASE, FIRST, LONG = 1, 2, 4, 8
+LONGEST = 32_000  # characters that a prompt should not exceed: about 8,000 tokens of English, more of digits
 
 
 NUL = b"\0"

@@ -24,11 +24,11 @@ from dia_runtime.formats import FORMATS
 from dia_compiler.analyze.check import CheckedBenchmark
 from dia_compiler.analyze.settings import settings_of
 from dia_compiler.assets import BUILDERS
-from dia_compiler.distribute.task import Summary
 from dia_compiler.freeze.health import Figures
 from dia_compiler.freeze.output import Frozen, Order, refuse_foreign, replace, written
 from dia_compiler.freeze.shards import Files, put, put_lines
 from dia_compiler.freeze.spool import Spool
+from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.versions import LIBRARIES
 from dia_compiler.parse.model import Datum, Template, TypeUse
 from dia_compiler.parse.yaml_reader import FILE_BYTES, Scalar

@@ -13,8 +13,8 @@ from typing import Any
 
 from dia_compiler.analyze.domains import Scope
 from dia_compiler.analyze.plan import AssetCode
+from dia_compiler.analyze.worker_resources import Means
 from dia_compiler.assets.base import Builder, OptionFault, Site
-from dia_compiler.distribute.worker_resources import Means
 from dia_compiler.sampling.instance_tree import derived
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.numbers.values import Value

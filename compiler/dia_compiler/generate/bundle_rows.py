@@ -11,7 +11,7 @@ from hashlib import sha256
 from itertools import chain
 from typing import Any
 
-from dia_compiler.freeze.spool import BASE, ENTRY, FIRST, LONG, SHOWN
+from dia_compiler.freeze.spool import BASE, ENTRY, FIRST, LONG, LONGEST, SHOWN
 from dia_compiler.generate.expand import Expansion, Instance, Way, encoded_parameters
 from dia_language.diagnostics import DiaError, Diagnostic, Position
 from dia_language.numbers.radix import SAFE_BITS, WHOLE, integer_text, integers_text
@@ -26,7 +26,6 @@ from dia_runtime.grading.grader import CORRECT, SKIPPED, WRONG, Condition, Share
 SESSIONS = "sessions"  # the kind of format, and of comparison, of a question that is asked in sessions
 ANSWER, MISTAKE = "the answer", "the mistake"  # of which the round trip speaks
 Row = tuple[bytes, bytes, bytes]  # the lines of question and answer, and the entry of the index
-LONGEST = 32_000  # characters that a prompt should not exceed: about 8,000 tokens of English, more of digits
 
 
 class Writer:

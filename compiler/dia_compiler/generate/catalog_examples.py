@@ -9,7 +9,7 @@ from dia_compiler.generate.expand import Expansion
 from dia_compiler.parse.model import Catalog, CatalogEntry, Datum
 from dia_compiler.sampling.instance_tree import Choose, Rejected, Stream, derived
 from dia_language.diagnostics import DiaError, Diagnostic, Faults, LanguageError
-from dia_language.expressions.operators import truth
+from dia_language.numbers.operators import truth
 from dia_language.numbers.values import Entry, Record, Value, plain
 
 DRAWS = 3

@@ -14,7 +14,17 @@ from dia_compiler.analyze.items import Item, items_of
 from dia_compiler.analyze.plan import Prepared, Step
 from dia_compiler.sampling.boundary_first import FREE, INTERIOR, Row, edge_rows, pair_rows, single_rows
 from dia_compiler.sampling.degrees_of_freedom import ENUMERATED, Freedom, Stage, counted_in_stages, is_static
-from dia_compiler.sampling.instance_tree import VAST, Choose, Exhausted, Rejected, Stream, Walker, derived, template_key
+from dia_compiler.sampling.instance_tree import (
+    ORDER,
+    VAST,
+    Choose,
+    Exhausted,
+    Rejected,
+    Stream,
+    Walker,
+    derived,
+    template_key,
+)
 from dia_compiler.types.base import Domain, key_of
 from dia_compiler.types.numbers import Integers
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
@@ -30,7 +40,6 @@ LANGUAGE = 1
 
 # How a value of a parameter is found: by its step, its domain and the choices.
 Pick = Callable[[Step, Domain, Any], Value]
-ORDER = "_order"
 
 
 class Drawing:

@@ -18,13 +18,13 @@ from dia_compiler.analyze.names import OPTIONS
 from dia_compiler.analyze.plan import AssetCode, Prepared, Wording
 from dia_compiler.analyze.settings import Settings
 from dia_compiler.analyze.stored_conditions import condition_record, share_record
-from dia_compiler.distribute.worker_resources import NOTHING_LENT, Means
+from dia_compiler.analyze.worker_resources import NOTHING_LENT, Means
 from dia_compiler.generate.asset_builder import Artefact, Workshop
-from dia_compiler.generate.draw import ORDER, Drawing
+from dia_compiler.generate.draw import Drawing
 from dia_compiler.parse.model import Answer
 from dia_compiler.parse.model_builder import comparison_of
 from dia_compiler.sampling.degrees_of_freedom import Freedom
-from dia_compiler.sampling.instance_tree import Choose, Exhausted, Rejected, Stream, derived
+from dia_compiler.sampling.instance_tree import ORDER, Choose, Exhausted, Rejected, Stream, derived
 from dia_language.answers import answer_type, validate
 from dia_language.answers.base import AnswerType
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError

@@ -9,7 +9,7 @@ from dia_compiler.analyze.plan import Prepared, Reached, Wording
 from dia_compiler.analyze.session_plan import Piece
 from dia_compiler.analyze.settings import Settings
 from dia_compiler.analyze.stored_conditions import reached
-from dia_compiler.distribute.worker_resources import NOTHING_LENT, Means
+from dia_compiler.analyze.worker_resources import NOTHING_LENT, Means
 from dia_compiler.generate.expand import Draft, Expansion, Instance, Way
 from dia_compiler.generate.session_render import Making
 from dia_compiler.sampling.instance_tree import Choose

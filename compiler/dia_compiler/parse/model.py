@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, pairs
 from dia_compiler.types.tables import Table
+from dia_language.compact_pickle import packed
 from dia_language.diagnostics import Position
 from dia_language.numbers.values import Value
-from dia_language.workers.packing import packed
 
 if TYPE_CHECKING:
     from dia_compiler.parse.session_model import Talk

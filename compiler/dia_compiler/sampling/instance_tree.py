@@ -17,6 +17,7 @@ from math import isqrt
 from struct import unpack
 from typing import Any, Generic, TypeVar
 
+ORDER = "_order"  # the name under which a scope holds the drawn order of options
 VAST = 1 << 128
 TABLE_SIZE = 256
 MANY = 16  # numbers from which on they are taken from the pool together

@@ -24,7 +24,7 @@ from dia_language.confinement.running import (
 )
 from dia_language.confinement.walls import Room, Wall, chosen, readable
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.limits import TEXT_LENGTH
 from dia_language.workers import heartbeat
 
 MAIN = "main"

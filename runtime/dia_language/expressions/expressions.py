@@ -14,13 +14,13 @@ from itertools import count
 from types import CodeType, TracebackType
 from typing import Any
 
+from dia_language.budgets import SIZE, too_large
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
-from dia_language.expressions.budgets import SIZE, too_large
 from dia_language.expressions.lowering import Lowering
 from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.replies import Unset
 from dia_language.expressions.syntax import Located, Parsed, fault, offset_in
 from dia_language.numbers.values import Value
-from dia_language.stored.replies import Unset
 from dia_language.workers.heartbeat import begin
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, names_help
 from dia_language.expressions.integer_operators import at_place_of, unguarded
 from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS
 from dia_language.expressions.syntax import (
     BINARY,
     COMPARED,
@@ -23,7 +24,6 @@ from dia_language.expressions.syntax import (
 )
 from dia_language.functions import library
 from dia_language.numbers.values import Value, decimal
-from dia_language.stored.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS
 
 
 class Lowering:

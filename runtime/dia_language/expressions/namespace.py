@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from dia_language.budgets import charge, left
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import charge, left
 from dia_language.expressions.integer_operators import INTEGER
+from dia_language.expressions.replies import REPLY_GUARDS
 from dia_language.expressions.syntax import BINARY, COMPARED, UNARY
 from dia_language.functions import library
+from dia_language.numbers import operators
 from dia_language.numbers.values import Entry, Value
-from dia_language.stored.replies import REPLY_GUARDS
 
 OwnCall = Callable[..., Value]
 

@@ -15,8 +15,8 @@ from functools import cache
 from itertools import chain, repeat
 from typing import Any
 
+from dia_language.budgets import SIZE, too_large
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import SIZE, too_large
 from dia_language.functions import (
     algebra,
     analysis,

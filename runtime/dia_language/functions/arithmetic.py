@@ -7,13 +7,12 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import INTEGER_BITS
 from dia_language.functions.kinds import Number, Rational, Value
 from dia_language.functions.ordering import ascending, compare, is_plain, order
-from dia_language.numbers import irrationals
+from dia_language.limits import INTEGER_BITS
+from dia_language.numbers import irrationals, operators
 from dia_language.numbers.radix import SAFE_DIGITS, digit_sum_of, digits_of, number_of
 from dia_language.numbers.values import ExactDecimal, decimal, is_symbolic, normal
 

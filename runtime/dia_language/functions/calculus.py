@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import INTEGER_BITS
 from dia_language.functions.closed_forms import attempted, closed, no_closed_form, require_symbol
 from dia_language.functions.kinds import Endpoint, Expression, Number
 from dia_language.functions.ordering import order
+from dia_language.limits import INTEGER_BITS
+from dia_language.numbers import operators
 from dia_language.numbers.values import normal
 
 TERMS = 10_000

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
 from dia_language.functions import hashing
+from dia_language.limits import TEXT_LENGTH
 
 CRC_BITS = 64
 BLAKE_BITS = {"blake2b": 512, "blake2s": 256}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions.budgets import charge
 
 BLOCK = 16
 PADDINGS = ("pkcs7", "none")

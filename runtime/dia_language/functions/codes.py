@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.limits import TEXT_LENGTH
 
 LOWER = "abcdefghijklmnopqrstuvwxyz"
 

@@ -6,11 +6,11 @@ import itertools
 import math
 from collections.abc import Callable
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import INTEGER_BITS, LIST_LENGTH
 from dia_language.functions.kinds import Value
 from dia_language.functions.number import binomial
+from dia_language.limits import INTEGER_BITS, LIST_LENGTH
 
 TABLE = 2_000  # the largest argument of numbers that are computed from all smaller ones
 DERANGED = 20_000

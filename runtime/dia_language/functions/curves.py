@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions.budgets import charge
 from dia_language.functions.kinds import Curve, Point
 from dia_language.functions.number import factor, is_prime
 from dia_language.numbers.values import Record

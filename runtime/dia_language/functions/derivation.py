@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions.budgets import charge
 from dia_language.functions.encoding import utf8
 from dia_language.functions.hashing import hmac
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
 from dia_language.functions.encoding import utf8
+from dia_language.limits import TEXT_LENGTH
 
 WRITTEN = 2_000
 REPUNITS = (1111111, 111111, 11111, 1111, 111, 11, 1)

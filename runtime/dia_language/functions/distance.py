@@ -12,8 +12,8 @@ from itertools import repeat
 from operator import contains
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
 
 
 def levenshtein(a: str, b: str) -> int:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from itertools import product
 from typing import TypeAlias
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import INTEGER_BITS, TEXT_LENGTH
+from dia_language.limits import INTEGER_BITS, TEXT_LENGTH
 from dia_language.numbers.radix import digits_of, number_of
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"

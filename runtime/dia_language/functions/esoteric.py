@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
 from dia_language.functions.encoding import text_of, utf8
+from dia_language.limits import TEXT_LENGTH
 
 CELLS = 30_000
 RUN_STEPS = 2_000_000

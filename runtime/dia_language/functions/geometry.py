@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import reduce
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import charge
 from dia_language.functions.arithmetic import sqrt
 from dia_language.functions.kinds import Number, Points, Rational
 from dia_language.functions.ordering import order
+from dia_language.numbers import operators
 from dia_language.numbers.values import normal
 
 Point = list[Rational]

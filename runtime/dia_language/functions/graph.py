@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import heapq
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
 from dia_language.functions.indexed_graph import IndexedGraph, indexed, require_size
 from dia_language.functions.kinds import Graph, Matrix, Number, Value
 from dia_language.functions.linear import det

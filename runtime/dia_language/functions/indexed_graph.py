@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.operators import is_number
+from dia_language.numbers.operators import is_number
 from dia_language.numbers.values import Record, Value, is_symbolic, plain
 
 

@@ -11,13 +11,13 @@ from functools import reduce
 from operator import mul
 from typing import Any
 
+from dia_language.budgets import SIZE, charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import SIZE, charge
-from dia_language.expressions.limits import INTEGER_BITS
 from dia_language.functions.arithmetic import INTEGERS, sqrt
 from dia_language.functions.kinds import Matrix, Number, Rational
 from dia_language.functions.ordering import order
+from dia_language.limits import INTEGER_BITS
+from dia_language.numbers import operators
 from dia_language.numbers.values import is_symbolic, normal
 
 MANY = 9  # numbers from which on it pays to look whether all are whole

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from string import ascii_uppercase as LETTERS
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
 from dia_language.functions.kinds import Value
 from dia_language.functions.text import join
 from dia_language.numbers.values import plain

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import reduce as fold
 from itertools import accumulate, chain
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import LIST_LENGTH
 from dia_language.functions.kinds import Function, Value
 from dia_language.functions.ordering import compare, distinct, order, same
+from dia_language.limits import LIST_LENGTH
+from dia_language.numbers import operators
 
 CALLS = 1_000  # of the function of a fixpoint
 

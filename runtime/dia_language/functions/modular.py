@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import cache
 from operator import mul
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import INTEGER_BITS, PRIME_BITS
+from dia_language.limits import INTEGER_BITS, PRIME_BITS
 
 
 def gcd(first: int | list[int], *others: int | list[int]) -> int:

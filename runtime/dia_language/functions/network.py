@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
 from dia_language.numbers.values import Record
 
 BITS = {4: 32, 6: 128}

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
 from dia_language.functions.kinds import Tree
 from dia_language.functions.logic import DEPTH, STEPS, parts
+from dia_language.limits import TEXT_LENGTH
+from dia_language.numbers import operators
 from dia_language.numbers.radix import integer_of, integer_text
 from dia_language.numbers.values import Record, decimal, decimal_text, has_finite_decimals, is_symbolic
 

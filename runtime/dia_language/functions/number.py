@@ -11,10 +11,10 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import compress
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
 from dia_language.functions.kinds import Rational
+from dia_language.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
 
 # The largest arguments whose results have at most INTEGER_BITS bits
 FACTORIAL_MAXIMUM = 68_403

@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import cmp_to_key
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import charge
+from dia_language.numbers import operators
 from dia_language.numbers.values import RATIONAL, Entry, ExactDecimal, Record, Value, is_symbolic, kind_of
 
 FAMILIES: tuple[tuple[type | tuple[type, ...], str], ...] = (

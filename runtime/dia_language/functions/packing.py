@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import zlib
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.limits import TEXT_LENGTH
 
 STORED = 65_535
 GZIP_HEADER = bytes.fromhex("1f8b08000000000000ff")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
 
 LENGTH = 1_000
 DIRECTIONS = 3  # up, down, or the same character again

@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
 from dia_language.functions.indexed_graph import IndexedGraph, indexed
 from dia_language.functions.kinds import Graph, Rational, Value
 

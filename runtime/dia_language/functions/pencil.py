@@ -5,10 +5,10 @@ Encoders and decoders of codes that write letters by other signs stand here too.
 
 from __future__ import annotations
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
 from dia_language.functions.modular import mod_inverse
+from dia_language.limits import TEXT_LENGTH
 
 LOWER = "abcdefghijklmnopqrstuvwxyz"
 SQUARE = "ABCDEFGHIKLMNOPQRSTUVWXYZ"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import INTEGER_BITS
 from dia_language.functions.arithmetic import sum_
 from dia_language.functions.kinds import Number, Rational
 from dia_language.functions.number import binomial, factorial
+from dia_language.limits import INTEGER_BITS
+from dia_language.numbers import operators
 from dia_language.numbers.values import normal
 
 DISTANCE_BITS = 2_000

@@ -7,11 +7,11 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import INTEGER_BITS, TEXT_LENGTH
 from dia_language.functions.encoding import utf8
 from dia_language.functions.kinds import Value
+from dia_language.limits import INTEGER_BITS, TEXT_LENGTH
 from dia_language.numbers.radix import integer_of
 from dia_language.numbers.values import Record, decimal
 

@@ -9,9 +9,9 @@ import zipfile
 import zlib
 from functools import lru_cache
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
 AES_METHOD, STORED, DEFLATED = 99, 0, 8

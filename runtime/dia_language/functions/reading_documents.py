@@ -6,9 +6,9 @@ import io
 import logging
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
 MOST_PAGES = 200

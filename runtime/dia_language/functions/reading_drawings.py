@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
 from dia_language.media.glyphs import LEAST_SIZE, MOST_SIZE, cell_of, glyph, lacking
 from dia_language.media.png_reader import SIDE, Picture, picture_of
 from dia_language.media.qr_reader import modules_of, text_of_modules

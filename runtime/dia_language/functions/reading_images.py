@@ -6,9 +6,9 @@ import struct
 from typing import Final
 from xml.etree import ElementTree
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.limits import TEXT_LENGTH
 from dia_language.media.png_reader import Picture, chunks_of, header_of, picture_of, unpacked
 from dia_language.numbers.values import Record, Value
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
 from dia_language.functions.lines import lines
 from dia_language.functions.quoting import from_json
 from dia_language.functions.time import MONTHS, add_seconds, is_moment

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from struct import unpack_from
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
 FILE_HEADER, SECTION_HEADER = 64, 64

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
 from dia_language.functions.codes import SIGNS
+from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.sines import STEPS, sines
 from dia_language.numbers.values import Record
 

@@ -8,9 +8,9 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
+from dia_language.limits import TEXT_LENGTH
 from dia_language.media.html_reader import RAW, TEXT_ALONE, VOID, plain_page
 from dia_language.numbers.values import Record
 

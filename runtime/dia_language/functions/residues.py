@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import PRIME_BITS
 from dia_language.functions.number import factor, is_prime, prime_factors
+from dia_language.limits import PRIME_BITS
 
 
 def multiplicative_order(a: int, modulus: int) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import PRIME_BITS
 from dia_language.functions.kinds import RsaKey
 from dia_language.functions.modular import lcm, mod_inverse, mod_pow
+from dia_language.limits import PRIME_BITS
 from dia_language.numbers.values import Record
 
 HASHES = {"md5": "MD5", "sha1": "SHA1", "sha224": "SHA224", "sha256": "SHA256", "sha384": "SHA384", "sha512": "SHA512"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions.budgets import charge
 from dia_language.functions.curves import base_point, is_on_curve, named_curve, point_add, point_multiply
 from dia_language.functions.hashing import HASHES, hmac
 from dia_language.functions.kinds import Curve, Point

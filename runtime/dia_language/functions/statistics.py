@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import charge
 from dia_language.functions.arithmetic import mean, sqrt, sum_
 from dia_language.functions.kinds import Number, Rational, Value
 from dia_language.functions.ordering import ascending
 from dia_language.functions.sets import tally
+from dia_language.numbers import operators
 from dia_language.numbers.values import normal
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
-from dia_language.expressions.limits import TEXT_LENGTH
 from dia_language.functions.kinds import Value
+from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.radix import integers_text, short_bounds
 from dia_language.numbers.values import TEXTS, plain
 

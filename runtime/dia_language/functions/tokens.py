@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from hmac import compare_digest
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge
 from dia_language.functions.encoding import text_of, utf8
 from dia_language.functions.hashing import hmac
 from dia_language.functions.numerals import from_base64url, to_base64url

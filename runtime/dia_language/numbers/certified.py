@@ -8,8 +8,8 @@ from functools import lru_cache
 from math import ceil, floor, isqrt
 from typing import Any
 
+from dia_language.budgets import charge, left
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import charge, left
 from dia_language.numbers.quadrature import enclosed_integral
 
 MAXIMUM_DIGITS = 100_000

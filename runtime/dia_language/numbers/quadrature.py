@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from dia_language.expressions.budgets import charge
+from dia_language.budgets import charge
 from dia_language.numbers.interval_arithmetic import SPARE_BITS as ENDS_BITS
 from dia_language.numbers.interval_arithmetic import Ends, NotFinite, dot, ends_of, intervals_of, quotient, times_whole
 

@@ -17,20 +17,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from json import dumps, loads
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_language.expressions.expressions import Compiled, compile_expression
 from dia_language.expressions.lowering import EXACT_ANSWER
 from dia_language.expressions.namespace import Namespace, face
+from dia_language.expressions.replies import Said, Unset
 from dia_language.expressions.syntax import Loose, parse
 from dia_language.functions.calculus import exp, symbol
 from dia_language.numbers.values import Value, decode
-from dia_language.stored.replies import Said, Unset
+from dia_language.templates.templates import CompiledTemplate, compile_template, parse_template
 from dia_language.workers.pool import Servant
-
-if TYPE_CHECKING:
-    from dia_language.templates.templates import CompiledTemplate
 
 Stored = Mapping[str, Any]
 NEVER = Said()
@@ -216,8 +214,6 @@ class _Builder:
 
     def template(self, text: str, own: frozenset[str] = frozenset()) -> CompiledTemplate:
         """A template, after the functions that it calls."""
-        from dia_language.templates.templates import compile_template, parse_template
-
         parsed = parse_template(Loose(text), self.namespace.replies - own, self.late - own)
         for use in (*parsed.calls, *parsed.function_names):
             self.add(use.name)

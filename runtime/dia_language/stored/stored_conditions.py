@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.operators import truth
+from dia_language.numbers.operators import truth
 from dia_language.numbers.values import Value, described, plain
 from dia_language.stored.stored_code import Stored, code_of
 from dia_language.workers.pool import Servant

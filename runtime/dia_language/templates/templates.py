@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NoReturn
 
+from dia_language.budgets import charge
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, names_help
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import charge
 from dia_language.expressions.expressions import NUMBERS, worded
-from dia_language.expressions.limits import TEXT_LENGTH
 from dia_language.expressions.lowering import LIBRARY_HELP, SEEN_IN, check_arity, no_reply
 from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS, REPLY_GUARDS, Unset
 from dia_language.expressions.syntax import CONSTANTS, LITERALS, Located, Use, fault, is_encodable
 from dia_language.functions import library
+from dia_language.limits import TEXT_LENGTH
+from dia_language.numbers import operators
 from dia_language.numbers.values import Value
-from dia_language.stored.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS, REPLY_GUARDS, Unset
 from dia_language.templates.compiled_templates import Render, blocks, shown
 from dia_language.templates.plain_templates import Failed, Piece, around, joined, straight
 from dia_language.workers.heartbeat import begin

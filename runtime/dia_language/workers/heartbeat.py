@@ -8,8 +8,8 @@ from __future__ import annotations
 from time import monotonic
 from typing import Any, Final
 
-from dia_language.expressions.budgets import STEPS, bound_digits, reset
-from dia_language.expressions.limits import INTEGER_DIGITS
+from dia_language.budgets import STEPS, bound_digits, reset
+from dia_language.limits import INTEGER_DIGITS
 
 SECONDS: Final = 5.0
 

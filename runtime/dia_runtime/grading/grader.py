@@ -20,8 +20,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from dia_language.answers import Mode, Undecided, Unreadable, answer_type
 from dia_language.answers.base import CHARACTERS, AnswerType
+from dia_language.budgets import reset
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
-from dia_language.expressions.budgets import reset
 from dia_language.numbers.values import Value, decode
 from dia_runtime.formats import FORMATS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import timeit
 
 import pytest
+from dia_language.budgets import STEPS, charge, left, reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import STEPS, charge, left, reset
 
 
 def test_steps_are_taken_off_until_none_is_left() -> None:

@@ -7,8 +7,8 @@ from math import isqrt
 from typing import Any
 
 import sympy
-from dia_language.expressions.operators import symbolic
 from dia_language.numbers.irrationals import LARGEST, difference, product, quotient, root, total
+from dia_language.numbers.operators import symbolic
 from dia_language.numbers.values import ExactDecimal, normal
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

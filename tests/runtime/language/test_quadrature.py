@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import sympy
-from dia_language.expressions import operators
-from dia_language.expressions.budgets import reset
+from dia_language.budgets import reset
+from dia_language.numbers import operators
 from dia_language.numbers.certified import interval
 from dia_language.numbers.rounding import round_exact
 from hypothesis import given, settings

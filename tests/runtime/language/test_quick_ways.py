@@ -12,8 +12,9 @@ from operator import add, mul, sub
 
 import pytest
 import sympy
+from dia_language import budgets
 from dia_language.diagnostics import DiaError, LanguageError, Position
-from dia_language.expressions import budgets, operators, syntax
+from dia_language.expressions import syntax
 from dia_language.expressions.expressions import compile_expression
 from dia_language.expressions.namespace import Namespace
 from dia_language.functions import library
@@ -21,7 +22,7 @@ from dia_language.functions.analysis import definite_integral
 from dia_language.functions.number import factor
 from dia_language.functions.ordering import order
 from dia_language.functions.text import join
-from dia_language.numbers import certified
+from dia_language.numbers import certified, operators
 from dia_language.numbers.rounding import write_number
 from dia_language.numbers.values import (
     Entry,

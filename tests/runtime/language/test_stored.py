@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from dia_language.diagnostics import DiaError, LanguageError
+from dia_language.expressions.replies import UNSET, Said, Unset
 from dia_language.numbers.values import Record
-from dia_language.stored.replies import UNSET, Said, Unset
 from dia_language.stored.stored_code import code_of, guarded
 from dia_language.workers.pool import Servant
 

@@ -16,9 +16,9 @@ from json import dumps, loads
 from typing import Any
 
 from dia_language.diagnostics import DiaError, LanguageError
-from dia_language.expressions.operators import truth as is_true
+from dia_language.expressions.replies import UNSET, Said, Unset
+from dia_language.numbers.operators import truth as is_true
 from dia_language.numbers.values import Value
-from dia_language.stored.replies import UNSET, Said, Unset
 from dia_language.stored.stored_code import Code, code_of
 from dia_runtime.grading.sessions.outcome import ABSENT, BROKEN, UNREAD, VALID, Decision, Order, Outcome
 

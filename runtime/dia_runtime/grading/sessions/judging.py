@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visible
-from dia_language.stored.replies import Said
+from dia_language.expressions.replies import Said
 from dia_language.workers.pool import Servant
 from dia_runtime.grading.sessions.evaluate import KINDS, weigh, weighed
 from dia_runtime.grading.sessions.outcome import BROKEN, UNREAD, Outcome

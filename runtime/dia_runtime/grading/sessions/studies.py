@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from dia_language.expressions.replies import UNSET
 from dia_language.numbers.values import Value
-from dia_language.stored.replies import UNSET
 from dia_runtime.grading.sessions.outcome import Outcome
 from dia_runtime.grading.sessions.tally import Counts, counted
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 from statistics import median
 from typing import Any, NamedTuple
 
+from dia_language.expressions.replies import UNSET
 from dia_language.numbers.values import Value
-from dia_language.stored.replies import UNSET
 from dia_runtime.grading.sessions.companions import Companions
 from dia_runtime.grading.sessions.outcome import STATES, VALID, Outcome
 from dia_runtime.scoring.metrics import MEAN, Exact, Figure, Part

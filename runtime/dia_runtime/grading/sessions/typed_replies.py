@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dia_language.expressions.replies import UNSET, Said
 from dia_language.numbers.values import decimal, decode
-from dia_language.stored.replies import UNSET, Said
 from dia_language.stored.stored_code import symbolic
 from dia_runtime.formats.replies import read_reply
 from dia_runtime.store.transcripts import SaidReply, SaidSession

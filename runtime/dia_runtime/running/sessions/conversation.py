@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dia_language.expressions.replies import UNSET, Said
 from dia_language.numbers.values import Value, decode
-from dia_language.stored.replies import UNSET, Said
 from dia_runtime.grading.session_records import SessionRecord, TurnRecord
 from dia_runtime.respondents.turn import Turn
 from dia_runtime.running.sessions.scope import Seen, around

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from dia_language.diagnostics import DiaError, LanguageError
-from dia_language.stored.replies import Unset
+from dia_language.expressions.replies import Unset
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.respondents.turn import Turn
 from dia_runtime.store.schema import StoredTurn

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy
 import pytest
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, normal
 from hypothesis import given, settings

@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 import networkx
 import pytest
+from dia_language.budgets import left, reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import left, reset
 from dia_language.functions import colouring, library
 from dia_language.numbers.values import Record
 from hypothesis import given, settings

@@ -10,8 +10,8 @@ import tokenize
 from typing import Any
 
 import pytest
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import disguise, library
 from hypothesis import given
 from hypothesis import strategies as st

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
 
 import pytest
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from hypothesis import given
 from hypothesis import strategies as st

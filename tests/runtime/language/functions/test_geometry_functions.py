@@ -10,8 +10,8 @@ import numpy
 import pytest
 import scipy.spatial
 import sympy
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from dia_language.numbers.values import normal
 from hypothesis import given, settings

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from dia_language.numbers.values import Record
 from hypothesis import given

@@ -7,8 +7,8 @@ from typing import Any
 
 import networkx
 import pytest
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import indexed_graph, library
 from dia_language.numbers.values import Record
 from hypothesis import given, settings

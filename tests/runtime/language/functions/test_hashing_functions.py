@@ -21,8 +21,8 @@ from Crypto.Hash import (
     BLAKE2b,
     BLAKE2s,
 )
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from dia_language.functions.hashing import HASHES
 from hypothesis import given

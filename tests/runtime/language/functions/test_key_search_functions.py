@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from hypothesis import given, settings
 from hypothesis import strategies as st

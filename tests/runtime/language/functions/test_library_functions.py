@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import FUNCTIONS, KINDS, USUAL, _checked, library
 from dia_language.numbers.values import Record
 from hypothesis import given

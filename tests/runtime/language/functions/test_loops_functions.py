@@ -7,8 +7,8 @@ import itertools
 from typing import Any
 
 import pytest
+from dia_language.budgets import left, reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import left, reset
 from dia_language.functions import library
 from hypothesis import given
 from hypothesis import strategies as st

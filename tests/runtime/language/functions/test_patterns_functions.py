@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import re2
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library, patterns
 from hypothesis import given
 from hypothesis import strategies as st

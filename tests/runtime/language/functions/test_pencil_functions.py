@@ -6,8 +6,8 @@ from itertools import cycle
 from typing import Any
 
 import pytest
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy
 import pytest
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from dia_language.media.png_reader import _paeth
 from dia_language.media.qr_reader import ALPHANUMERIC, BLOCKS, CHECK_WORDS, alignment_places

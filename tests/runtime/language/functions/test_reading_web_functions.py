@@ -10,8 +10,8 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library, reading_web
 from dia_language.media.html_reader import plain_page
 from hypothesis import example, given, settings

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import sympy.ntheory as known
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import sympy
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, Record
 from hypothesis import given

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 import sympy
-from dia_language.expressions.budgets import reset
+from dia_language.budgets import reset
 from dia_language.functions import library
 from hypothesis import given
 from hypothesis import strategies as st

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy
 import pytest
+from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import reset
 from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, plain
 from hypothesis import given

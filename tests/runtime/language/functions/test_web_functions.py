@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import pytest
+from dia_language.budgets import STEPS, left, reset
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.budgets import STEPS, left, reset
 from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, Record
 from hypothesis import given, settings

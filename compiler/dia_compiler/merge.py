@@ -13,21 +13,23 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from dia_language.confinement.permission import NO
+from dia_language.diagnostics import DiaError, Diagnostic, Faults, visible
+from dia_language.workers.pool import SECONDS, Crew, Task
+
 from dia_compiler.analyze.check import Checked, check
+from dia_compiler.analyze.worker_resources import Means
 from dia_compiler.distribute.parts import SPECS, Held, Piece, damaged, found_parts, range_of, read_part
-from dia_compiler.distribute.task import Stretch, Summary, expand_rest
-from dia_compiler.distribute.worker_resources import Means
+from dia_compiler.distribute.task import Stretch, expand_rest
 from dia_compiler.freeze.health import check_health, figures_of
 from dia_compiler.freeze.output import Frozen, Order, private_folder, written
 from dia_compiler.freeze.spool import ENTRY, Batch, Entry, Spool
+from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.versions import difference, versions
 from dia_compiler.freeze.write_bundle import BundlePlan, Ready, freeze
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
 from dia_compiler.pipeline import plan_of, refuse, summary_of, work_of
-from dia_language.confinement.permission import NO
-from dia_language.diagnostics import DiaError, Diagnostic, Faults, visible
-from dia_language.workers.pool import SECONDS, Crew, Task
 
 MOST_TOLD = 5
 

@@ -12,8 +12,9 @@ from enum import Enum
 from typing import Any, Final
 
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions import operators
+from dia_language.functions import library
 from dia_language.functions.quoting import quoted
+from dia_language.numbers import operators
 from dia_language.numbers.values import Value
 
 
@@ -140,8 +141,6 @@ finish_reason = _fact(lambda said: said.finish_reason)
 
 def length(scope: Scope, name: str, *path: Value) -> int:
     """How many replies there are; of one reply, how long its value is. Raises Unset for that."""
-    from dia_language.functions import library
-
     found = _asked(scope, name, path)
     return len(found) if type(found) is list else library()["length"].call(_value(found, name))
 

@@ -13,9 +13,9 @@ from operator import add as add_
 from operator import and_, ge, gt, le, lt, mul, or_, sub, xor
 from typing import Any, NamedTuple
 
+from dia_language.budgets import SIZE, charge, too_large
 from dia_language.diagnostics import LanguageError, names_help
-from dia_language.expressions.budgets import SIZE, charge, too_large
-from dia_language.expressions.limits import LIST_LENGTH, TEXT_LENGTH
+from dia_language.limits import LIST_LENGTH, TEXT_LENGTH
 from dia_language.numbers import irrationals
 from dia_language.numbers.certified import interval
 from dia_language.numbers.values import (

@@ -6,19 +6,20 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.workers.pool import Crew
+
 from dia_compiler.analyze.check import check
+from dia_compiler.analyze.worker_resources import Means
 from dia_compiler.distribute.gather import Expanded, Gathering, Progress
 from dia_compiler.distribute.parts import NAME, Piece, Share, range_of, write_part
 from dia_compiler.distribute.task import Work
-from dia_compiler.distribute.worker_resources import Means
 from dia_compiler.freeze.output import Order, private_folder, written
 from dia_compiler.freeze.output import replace as moved
 from dia_compiler.freeze.versions import versions
 from dia_compiler.freeze.write_bundle import BundlePlan
 from dia_compiler.parse.discover import Folder
 from dia_compiler.pipeline import explaining, plan_of, refuse, summary_facts, work_of
-from dia_language.diagnostics import DiaError, Diagnostic
-from dia_language.workers.pool import Crew
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.limits import INTEGER_BITS, INTEGER_DIGITS
+from dia_language.limits import INTEGER_BITS, INTEGER_DIGITS
 
 STEPS: Final = 2_000_000
 

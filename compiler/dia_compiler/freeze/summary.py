@@ -1,0 +1,28 @@
+"""Facts of a compiled template besides its rows: how many instances exist, draws, functions and tools used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from dia_language.diagnostics import Diagnostic
+
+from dia_compiler.sampling.degrees_of_freedom import Freedom
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a worker says of a template beside its rows: `wanted` instances are to be made, if they are not yet."""
+
+    freedom: Freedom
+    acceptance: tuple[int, int]
+    functions: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+    wanted: int | None = None
+    goes_straight: bool = False
+    next_position: int = 0
+    tools: dict[str, str] = field(default_factory=dict)
+
+    def with_draws(self, acceptance: tuple[int, int], tools: dict[str, str]) -> Summary:
+        """The summary with more draws, and with the tools that they used."""
+        kept, made = (one + other for one, other in zip(self.acceptance, acceptance, strict=True))
+        return replace(self, acceptance=(kept, made), tools={**self.tools, **tools})
