@@ -17,7 +17,8 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy
-from dia_runtime.scoring.metrics import FIGURES, Mark, mark, tally
+from dia_runtime.grading.marks import Mark, mark
+from dia_runtime.scoring.metrics import FIGURES, tally
 from dia_runtime.scoring.statistics.compare import comparison, differences
 from dia_runtime.scoring.statistics.figures import figures_json
 from dia_runtime.scoring.statistics.ledger import Marks

@@ -20,8 +20,8 @@ from dia_language.expressions.replies import Said
 from dia_language.numbers.values import Record
 from dia_language.stored.stored_code import code_of
 from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.session_records import sessions_of
 from dia_runtime.formats.replies import read_reply, write_reply
-from dia_runtime.grading.session_records import sessions_of
 from jsonschema import Draft202012Validator
 from small_specs import written
 

@@ -18,8 +18,8 @@ import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
-from dia_runtime.grading.audit import audit, cut
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.scoring.audit import audit, cut
 from dia_runtime.scoring.ensemble import Policy
 from dia_runtime.scoring.question_views import views
 from hypothesis import HealthCheck, given, settings

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 import numpy
 import pytest
+from dia_runtime.grading.marks import VERDICTS, Mark, mark
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.intervals import clustered_variance
-from dia_runtime.scoring.metrics import VERDICTS, Figure, Mark, Table, Tallies, mark, tally
+from dia_runtime.scoring.metrics import Figure, Table, Tallies, tally
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
-from dia_runtime.grading.sessions.composite import composite
 from dia_runtime.psychometrics.rasch.bank import Bank, BankModel
 from dia_runtime.report.page.talking import sessions
 from dia_runtime.scoring.compare import Wanted, abilities_of
+from dia_runtime.scoring.sessions.composite import composite
 from dia_runtime.scoring.statistics.across import across_models
 from dia_runtime.scoring.statistics.correlate import correlation, rank_correlation
 from hypothesis import given

@@ -6,7 +6,7 @@ from dia_compiler.parse.session_model import KINDS
 from dia_compiler.parse.session_model_builder import items_of, mappings
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, pairs
 from dia_language.diagnostics import Faults, did_you_mean
-from dia_runtime.grading.sessions.studies import STUDIES
+from dia_runtime.scoring.sessions.studies import STUDIES
 
 
 def is_talk(root: Mapping) -> bool:

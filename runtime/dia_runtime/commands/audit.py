@@ -50,9 +50,9 @@ def command(
     Example:
       dia audit build/runs/dia_bench-oracle.run --chains strict,lenient
     """
-    from dia_runtime.grading.agreement import agreement
-    from dia_runtime.grading.audit import audit
     from dia_runtime.report.audit_tables import AGREEMENT_FORMATS, FORMATS
+    from dia_runtime.scoring.agreement import agreement
+    from dia_runtime.scoring.audit import audit
 
     named = [name.strip() for name in chains.split(",")]
     if labelled is not None:

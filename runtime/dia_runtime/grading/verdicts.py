@@ -20,8 +20,8 @@ from dia_language.workers.pool import Servant
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.records import is_gradable
 from dia_runtime.grading.grader import WRONG, Condition, Grade, Grader, Share
+from dia_runtime.grading.marks import VERDICTS, Exact, Mark, mark
 from dia_runtime.grading.sessions.judging import Found, Truth, is_of_sessions, judge_transcript, truth_of
-from dia_runtime.scoring.metrics import VERDICTS, Exact, Mark, mark
 from dia_runtime.store.schema import StoredQuestion, StoredReply
 from dia_runtime.store.store import Store
 

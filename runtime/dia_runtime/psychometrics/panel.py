@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.grading.verdicts import Judge, Judged, Rules
-from dia_runtime.scoring.score import facts_of
+from dia_runtime.psychometrics.response_table import read_matrix
 from dia_runtime.store.schema import MAGIC
-from dia_runtime.store.store import Store, read_store
+from dia_runtime.store.store import Store, facts_of, read_store
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,7 +82,6 @@ def is_run(path: Path) -> bool:
 
 def _of_table(path: Path) -> Panel:
     import numpy as np
-    from dia_runtime.integrations.shared.matrix import read_matrix
     from dia_runtime.psychometrics.calibrate import matrices
 
     held = read_matrix(path)

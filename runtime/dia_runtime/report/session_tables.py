@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dia_runtime.grading.sessions.studies import printed
 from dia_runtime.report.tables import EMPTY, Table, figure_text
+from dia_runtime.scoring.sessions.studies import printed
 
 DENOMINATORS = ("all", "answered", "valid")
 OF_DECISIONS = {

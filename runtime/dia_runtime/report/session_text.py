@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dia_runtime.grading.session_records import SUBJECT, SessionRecord, TurnRecord, sessions_of
+from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, TurnRecord, sessions_of
 
 SHOWN = 3  # texts or items of a list
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dia_runtime.grading.marks import VERDICTS
 from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text
-from dia_runtime.scoring.metrics import VERDICTS
 
 Result = Mapping[str, Any]
 SAID = 5  # different answers of a question that are shown

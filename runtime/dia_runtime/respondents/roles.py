@@ -8,7 +8,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
-from dia_runtime.grading.session_records import SUBJECT, Parts, roles_with_prefill
+from dia_runtime.bundle.session_records import SUBJECT, Parts, roles_with_prefill
 from dia_runtime.respondents import RESPONDENTS, require_known
 from dia_runtime.respondents.asker import Asker
 from dia_runtime.respondents.chat import Settings

@@ -13,9 +13,9 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.bundle.session_records import parts_of
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import grade
-from dia_runtime.grading.session_records import parts_of
 from dia_runtime.respondents import RESPONDENTS, require_known
 from dia_runtime.respondents.asker import Asker, Blocking, Interrupted, Knowing
 from dia_runtime.respondents.budget import Budget

@@ -12,7 +12,7 @@ from typing import Any
 
 from dia_language.diagnostics import visible
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.grading.session_records import SUBJECT, roles_in
+from dia_runtime.bundle.session_records import SUBJECT, roles_in
 from dia_runtime.respondents.asker import MENDABLE, Asker, Trouble
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.cache import Cache

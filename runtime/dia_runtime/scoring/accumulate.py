@@ -15,13 +15,14 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
-from dia_runtime.grading.sessions.composite import composite
+from dia_runtime.grading.marks import Exact
 from dia_runtime.grading.sessions.judging import Truth
-from dia_runtime.grading.sessions.studies import Pair, of_paper, published
-from dia_runtime.grading.sessions.tally import SessionTally
 from dia_runtime.grading.verdicts import FLAGS, Judged, reading
 from dia_runtime.scoring import metrics
-from dia_runtime.scoring.metrics import FIGURES, NOTHING, Exact, Figure, Part, Tally, added, plus
+from dia_runtime.scoring.metrics import FIGURES, NOTHING, Figure, Part, Tally, added, plus
+from dia_runtime.scoring.sessions.composite import composite
+from dia_runtime.scoring.sessions.studies import Pair, of_paper, published
+from dia_runtime.scoring.sessions.tally import SessionTally
 from dia_runtime.scoring.statistics.figures import figures_json
 from dia_runtime.scoring.statistics.ledger import Ledger
 from dia_runtime.scoring.statistics.mistakes import Explained

@@ -15,18 +15,10 @@ from functools import lru_cache, reduce
 from math import comb
 from typing import Any, NamedTuple
 
-VERDICTS = ("correct", "skipped", "wrong", "unparsed", "error")
+from dia_runtime.grading.marks import VERDICTS, Exact, Mark
+
 MEAN = "mean:"  # begins the name of a mean of anything, which has no range that is known
-Exact = int | Fraction
 Range = tuple[int, int]
-
-
-class Mark(NamedTuple):
-    """A verdict and its points: one value, or the two ends while the verdict is `error`."""
-
-    verdict: str
-    low: Exact
-    high: Exact
 
 
 class Tally(NamedTuple):
@@ -81,15 +73,6 @@ class Figure:
         """The figure itself; None while errors leave it open."""
         ends = self.bounds
         return ends[0] if ends and ends[0] == ends[1] else None
-
-
-def mark(verdict: str, points: Mapping[str, Exact]) -> Mark:
-    """The mark of a verdict; `unparsed` has the points of `wrong`, `error` any from wrong to correct."""
-    if verdict == "error":
-        worth = (points["wrong"], points["correct"])
-        return Mark(verdict, min(worth), max(worth))
-    value = points["wrong" if verdict == "unparsed" else verdict]
-    return Mark(verdict, value, value)
 
 
 @lru_cache(maxsize=1 << 16)  # few tallies are different, and equal ones need be kept once only

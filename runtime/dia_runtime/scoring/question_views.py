@@ -9,10 +9,11 @@ from itertools import combinations
 from math import atanh, sqrt, tanh
 from typing import Any
 
+from dia_runtime.grading.marks import VERDICTS
 from dia_runtime.grading.verdicts import Judged, Rules, reading
 from dia_runtime.scoring.align import Said, beside, names
-from dia_runtime.scoring.metrics import VERDICTS
-from dia_runtime.scoring.score import Place, facts_of, opened
+from dia_runtime.scoring.score import Place, opened
+from dia_runtime.store.store import facts_of
 from dia_runtime.store.transcripts import characters
 
 MOST_MODELS = 30  # whose skips are compared, each with each

@@ -23,7 +23,7 @@ from dia_runtime.scoring.intervals import LEVEL
 from dia_runtime.scoring.metrics import FIGURES
 from dia_runtime.scoring.statistics.ledger import Marks
 from dia_runtime.scoring.statistics.resample import METHODS, Intervals
-from dia_runtime.store.store import Store, read_store, require_root
+from dia_runtime.store.store import Store, facts_of, read_store, require_root
 
 if TYPE_CHECKING:
     from dia_runtime.scoring.labels import Labels
@@ -233,11 +233,3 @@ def _told(stores: Sequence[Store]) -> list[dict[str, str]]:
                 points = {name: str(value) for name, value in told_points(store, encoded).items()}
                 found[tuple(points.values())] = points
     return list(found.values())
-
-
-def facts_of(store: Store) -> dict[str, Any]:
-    """What the run says of its questions. Raises DiaError (exit 3) where it does not."""
-    facts = store.facts
-    if not {"bundle_id", "questions_root", "benchmark", "version", "k"} <= facts.keys():
-        raise store.damaged("it does not say of which bundle it is")
-    return facts

@@ -412,3 +412,11 @@ def _require_schema(store: Store) -> None:
     """Nothing, when the file's tables are ours to the letter: no trigger or view of a stranger acts here."""
     if store.schema() != SCHEMAS.get(store.version):
         raise store.damaged("its tables are not those of a run")
+
+
+def facts_of(store: Store) -> dict[str, Any]:
+    """What the run says of its questions. Raises DiaError (exit 3) where it does not."""
+    facts = store.facts
+    if not {"bundle_id", "questions_root", "benchmark", "version", "k"} <= facts.keys():
+        raise store.damaged("it does not say of which bundle it is")
+    return facts

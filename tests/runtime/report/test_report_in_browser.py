@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 from dia_compiler.commands.cli import run
+from dia_runtime.grading.marks import Mark
 from dia_runtime.grading.verdicts import Judged
 from dia_runtime.report.page.parts import write_parts
 from dia_runtime.report.page.write import PARTS, page
 from dia_runtime.scoring.align import Said
-from dia_runtime.scoring.metrics import Mark
 from dia_runtime.store.schema import StoredQuestion, StoredReply
 
 pytestmark = pytest.mark.slow

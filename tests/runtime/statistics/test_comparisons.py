@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy
 import pytest
-from dia_runtime.scoring.metrics import FIGURES, Mark, mark, tally
+from dia_runtime.grading.marks import Mark, mark
+from dia_runtime.scoring.metrics import FIGURES, tally
 from dia_runtime.scoring.statistics.compare import comparison, differences, rank_changes, ranks, skip_agreement
 from dia_runtime.scoring.statistics.groups import Respondents
 from dia_runtime.scoring.statistics.ledger import Ledger, Marks, beside

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy
 import pytest
+from dia_runtime.grading.marks import mark
 from dia_runtime.scoring import metrics
-from dia_runtime.scoring.metrics import FIGURES, Figure, Part, Tally, mark, tally
+from dia_runtime.scoring.metrics import FIGURES, Figure, Part, Tally, tally
 from dia_runtime.scoring.statistics.figures import figures_json
 from dia_runtime.scoring.statistics.resample import Intervals, resampled_sums
 from dia_runtime.scoring.statistics.sample import MANY, Ratio, sample_of

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy
 import pytest
-from dia_runtime.scoring.metrics import accuracy_answered, coverage, idk_score, mark, tally, trad_score
+from dia_runtime.grading.marks import mark
+from dia_runtime.scoring.metrics import accuracy_answered, coverage, idk_score, tally, trad_score
 from dia_runtime.scoring.statistics.figures import figures_json
 from dia_runtime.scoring.statistics.mistakes import Explained
 from dia_runtime.scoring.statistics.resample import Intervals

@@ -12,7 +12,7 @@ import pytest
 from dia_language.diagnostics import DiaError
 from dia_language.workers.pool import Servant
 from dia_runtime.grading.sessions.judging import Found, judge_transcript, truth_of
-from dia_runtime.grading.sessions.tally import SessionTally, survival
+from dia_runtime.scoring.sessions.tally import SessionTally, survival
 from dia_runtime.scoring.statistics.figures import figures_json
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.integrations.shared.base import Found, Number, Row, fault, unreadable
+from dia_runtime.bundle.input_errors import fault, unreadable
+from dia_runtime.integrations.shared.base import Found, Number, Row
 from dia_runtime.integrations.shared.logs import (
     ENDINGS,
     LENIENT,

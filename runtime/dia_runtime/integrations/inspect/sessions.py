@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.grading.session_records import SUBJECT, SessionRecord, roles_with_prefill
+from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, roles_with_prefill
 from dia_runtime.integrations.inspect.content import content_of
 from dia_runtime.integrations.inspect.logs import LEFT_OUT
 from dia_runtime.respondents.asker import Trouble

@@ -12,7 +12,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.grading.session_records import roles_in, sessions_of
+from dia_runtime.bundle.session_records import roles_in, sessions_of
 from dia_runtime.integrations.inspect.content import content_of
 from dia_runtime.integrations.inspect.export import HOLDS
 from dia_runtime.integrations.inspect.logs import LEFT_OUT

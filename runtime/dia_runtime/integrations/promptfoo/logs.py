@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.integrations.shared.base import Found, Row, fault
+from dia_runtime.bundle.input_errors import fault
+from dia_runtime.integrations.shared.base import Found, Row
 from dia_runtime.integrations.shared.json_lines import objects
 from dia_runtime.integrations.shared.logs import Record, cells, ending, mapping, number, row, sequence, text, whole
 

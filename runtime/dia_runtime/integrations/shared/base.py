@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from dia_language.diagnostics import DiaError, Diagnostic, Position, visible
+from dia_language.diagnostics import DiaError
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +35,3 @@ class Unfit(Exception):
     def __init__(self, message: str, help: str | None = None, field: str | None = None) -> None:
         super().__init__(message)
         self.message, self.help, self.field = message, help, field
-
-
-def first_repeat(names: Iterable[str]) -> str | None:
-    """The first name that comes a second time, or None."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
-
-
-def fault(code: str, message: str, path: Path, line: int = 1, column: int = 1, help: str | None = None) -> DiaError:
-    """The error at a place of a table."""
-    return DiaError(Diagnostic(code, visible(message), Position(str(path), line, column), help))
-
-
-def unreadable(path: Path, error: Exception) -> DiaError:
-    """The error for a file that cannot be read at all."""
-    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return DiaError(Diagnostic("E861", visible(f"`{path}` cannot be read: {why[:1].lower()}{why[1:]}")))

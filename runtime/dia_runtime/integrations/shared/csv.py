@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dia_runtime.bundle.compressed import LONGEST_LINE, lines
-from dia_runtime.integrations.shared.base import Row, fault, first_repeat, unreadable
+from dia_runtime.bundle.input_errors import fault, first_repeat, unreadable
+from dia_runtime.integrations.shared.base import Row
 
 BOM = b"\xef\xbb\xbf"
 COLUMNS = 10_000

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from dia_runtime.grading.marks import Mark
 from dia_runtime.integrations.shared.graded import Graded, exact
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.intervals import standard_error
-from dia_runtime.scoring.metrics import Mark, Tallies, Tally, added
+from dia_runtime.scoring.metrics import Tallies, Tally, added
 
 
 def entry(item: str, grade: Graded) -> str:

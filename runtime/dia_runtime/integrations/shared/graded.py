@@ -15,8 +15,8 @@ from dia_language.stored.stored_conditions import guarded_condition, guarded_sha
 from dia_language.workers.pool import Servant
 from dia_runtime.bundle.records import is_gradable
 from dia_runtime.grading.grader import Condition, Grader, Share
+from dia_runtime.grading.marks import Exact, mark
 from dia_runtime.grading.verdicts import WORTHS, worth
-from dia_runtime.scoring.metrics import Exact, mark
 
 Row = Mapping[str, Any]
 

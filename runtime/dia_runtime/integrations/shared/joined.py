@@ -9,8 +9,9 @@ from itertools import islice
 from pathlib import Path
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.bundle.input_errors import fault
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.shared.base import Row, Unfit, fault
+from dia_runtime.integrations.shared.base import Row, Unfit
 from dia_runtime.integrations.shared.fields import Cells, Said
 from dia_runtime.integrations.shared.sort import storable
 from dia_runtime.integrations.shared.table import (

@@ -9,7 +9,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.grading.session_records import sessions_of
+from dia_runtime.bundle.session_records import sessions_of
 from dia_runtime.grading.sessions.judging import truth_of
 from dia_runtime.integrations.shared.export_base import Record, encoded, instruction, origin, pairs, wrapped
 

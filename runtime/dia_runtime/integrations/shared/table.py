@@ -16,10 +16,11 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.input_errors import fault
 from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
 from dia_runtime.bundle.safe_paths import require_ordinary
 from dia_runtime.integrations.readers import READERS
-from dia_runtime.integrations.shared.base import Reader, Row, Unfit, fault
+from dia_runtime.integrations.shared.base import Reader, Row, Unfit
 from dia_runtime.integrations.shared.fields import Cells, Columns
 from dia_runtime.integrations.shared.sort import Stage
 from dia_runtime.store.schema import StoredQuestion

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from dia_runtime.grading.marks import Exact, mark
 from dia_runtime.grading.sessions.judging import Truth, judge_transcript, truth_of
 from dia_runtime.integrations.shared.graded import SERVANT, Graded, Row, parsed, points_of, unfit
-from dia_runtime.scoring.metrics import Exact, mark
 
 
 class GradedTalk(NamedTuple):

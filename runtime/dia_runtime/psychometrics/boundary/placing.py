@@ -16,9 +16,8 @@ from dia_runtime.psychometrics.boundary.selection import Rule
 from dia_runtime.psychometrics.rasch.bank import Bank, require_questions
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running.run import Progress, RunSummary, Terms, run
-from dia_runtime.scoring.score import facts_of
 from dia_runtime.store.schema import StoredQuestion, StoredReply
-from dia_runtime.store.store import Store, read_store
+from dia_runtime.store.store import Store, facts_of, read_store
 
 USABLE = ("estimated", "anchor")
 ENOUGH = 2  # items that a placement needs at least to say anything

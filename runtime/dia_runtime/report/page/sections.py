@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dia_runtime.grading.marks import VERDICTS
 from dia_runtime.report.page.abstaining import abstention
 from dia_runtime.report.page.cells import Cell, Grid, count, figure, grid, word
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
@@ -18,7 +19,6 @@ from dia_runtime.report.pictures.palette import VERDICTS as COLOURED
 from dia_runtime.report.pictures.reliability import Column, columns, is_even, solved
 from dia_runtime.report.pictures.svg import decoration, svg
 from dia_runtime.report.pictures.verdicts import bars, groups
-from dia_runtime.scoring.metrics import VERDICTS
 
 MOST_PANELS = 60
 

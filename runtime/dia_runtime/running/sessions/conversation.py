@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dia_language.expressions.replies import UNSET, Said
 from dia_language.numbers.values import Value, decode
-from dia_runtime.grading.session_records import SessionRecord, TurnRecord
+from dia_runtime.bundle.session_records import SessionRecord, TurnRecord
 from dia_runtime.respondents.turn import Turn
 from dia_runtime.running.sessions.scope import Seen, around
 from dia_runtime.running.sessions.stage import Halt, Halted, NotAsked, Scope, encoded

@@ -10,7 +10,7 @@ from typing import Any
 
 from dia_language.expressions.replies import Said
 from dia_language.numbers.values import Value
-from dia_runtime.grading.session_records import SUBJECT, SessionRecord, sessions_of
+from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, sessions_of
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running.sessions.conversation import Key, Talk
 from dia_runtime.running.sessions.safe_evaluator import Mind

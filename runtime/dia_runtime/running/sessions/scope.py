@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.numbers.values import Value
-from dia_runtime.grading.session_records import Items, SessionRecord, Texts
+from dia_runtime.bundle.session_records import Items, SessionRecord, Texts
 from dia_runtime.running.sessions.stage import NotAsked, Scope, not_asked
 
 if TYPE_CHECKING:

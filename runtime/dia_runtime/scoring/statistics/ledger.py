@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from dia_runtime.scoring.metrics import Mark, Tally, tally
+from dia_runtime.grading.marks import Mark
+from dia_runtime.scoring.metrics import Tally, tally
 
 Asked = dict[int, Mark]  # instance of an item, or over attempts the attempt at a question -> its mark
 Marks = dict[Hashable, Asked]  # item, or over attempts item and instance -> its marks

@@ -16,11 +16,11 @@ from dia_runtime.grading.verdicts import Judge, Judged, Rules
 from dia_runtime.scoring.accumulate import Cell, block
 from dia_runtime.scoring.align import names
 from dia_runtime.scoring.metrics import FIGURES
-from dia_runtime.scoring.score import Place, facts_of, opened
+from dia_runtime.scoring.score import Place, opened
 from dia_runtime.scoring.statistics.figures import NOWHERE
 from dia_runtime.scoring.statistics.paired import Side
 from dia_runtime.scoring.statistics.resample import Intervals
-from dia_runtime.store.store import Store
+from dia_runtime.store.store import Store, facts_of
 
 HEAD, TAIL = 80, 160  # characters of a long reply that are shown
 CUT = " [...] "

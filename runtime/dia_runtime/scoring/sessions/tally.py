@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from dia_language.expressions.replies import UNSET
 from dia_language.numbers.values import Value
-from dia_runtime.grading.sessions.companions import Companions
+from dia_runtime.grading.marks import Exact
 from dia_runtime.grading.sessions.outcome import STATES, VALID, Outcome
-from dia_runtime.scoring.metrics import MEAN, Exact, Figure, Part
+from dia_runtime.scoring.metrics import MEAN, Figure, Part
+from dia_runtime.scoring.sessions.companions import Companions
 
 DENOMINATORS = ("all", "answered", "valid")
 NUMBERS = ("mean", "median")  # summaries of values that are numbers

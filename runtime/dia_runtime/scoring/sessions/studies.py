@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from dia_language.expressions.replies import UNSET
 from dia_language.numbers.values import Value
 from dia_runtime.grading.sessions.outcome import Outcome
-from dia_runtime.grading.sessions.tally import Counts, counted
+from dia_runtime.scoring.sessions.tally import Counts, counted
 
 
 class Pair(NamedTuple):

@@ -12,11 +12,13 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, visible
 from dia_runtime.bundle.compressed import lines
+from dia_runtime.grading.marks import VERDICTS
 from dia_runtime.grading.verdicts import Judge, Rules
-from dia_runtime.scoring.metrics import VERDICTS, Figure, Part
-from dia_runtime.scoring.score import Place, facts_of, opened
+from dia_runtime.scoring.metrics import Figure, Part
+from dia_runtime.scoring.score import Place, opened
 from dia_runtime.scoring.statistics.figures import figures_json
 from dia_runtime.scoring.statistics.resample import Intervals
+from dia_runtime.store.store import facts_of
 
 LABELS = tuple(verdict for verdict in VERDICTS if verdict != "error")
 MOST = 1_000_000

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from dia_language.numbers.values import decode
+
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.formats import replies as reply_formats
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.compressed import LONGEST_LINE, lines
-from dia_runtime.integrations.shared.base import fault, first_repeat, unreadable
+from dia_runtime.bundle.input_errors import fault, first_repeat, unreadable
 
 NAMES = ("model", "respondent", "name", "id")
 MISSING = ("", "NA")

@@ -1,0 +1,29 @@
+"""Errors of files that are read line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from dia_language.diagnostics import DiaError, Diagnostic, Position, visible
+
+
+def first_repeat(names: Iterable[str]) -> str | None:
+    """The first name that comes a second time, or None."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def fault(code: str, message: str, path: Path, line: int = 1, column: int = 1, help: str | None = None) -> DiaError:
+    """The error at a place of a table."""
+    return DiaError(Diagnostic(code, visible(message), Position(str(path), line, column), help))
+
+
+def unreadable(path: Path, error: Exception) -> DiaError:
+    """The error for a file that cannot be read at all."""
+    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return DiaError(Diagnostic("E861", visible(f"`{path}` cannot be read: {why[:1].lower()}{why[1:]}")))
