@@ -1,157 +1,151 @@
-"""The house has floors, and imports go downwards only; the test reads the imports of every module."""
+"""Each package is a list of stages, and imports point downwards only: to earlier stages, and to packages below.
+
+Imports inside functions count; only those for type checkers do not. Modules never import each other in a circle.
+"""
 
 from __future__ import annotations
 
 import ast
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = {
-    "dia_compiler": ROOT / "compiler" / "dia_compiler",
+    "dia_language": ROOT / "runtime" / "dia_language",
     "dia_runtime": ROOT / "runtime" / "dia_runtime",
+    "dia_compiler": ROOT / "compiler" / "dia_compiler",
+}
+PACKAGES_BELOW = {
+    "dia_language": frozenset[str](),
+    "dia_runtime": frozenset({"dia_language"}),
+    "dia_compiler": frozenset({"dia_language", "dia_runtime"}),
 }
 
-# Floors of the runtime, the ground first. A module may import from its own room and from lower floors;
-# on the ground only `language` and `data` may be imported by the others.
-FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"language", "data"}),
-    frozenset({"ordinary"}),
-    frozenset(
-        {
-            "formats",
-            "bundle",
-            "store",
-            "store_schema",
-            "claims",
-            "packed",
-            "transcripts",
-            "metrics",
-            "intervals",
-            "rasch",
-        }
+# The stages of each package, the lowest first. Rooms of one stage do not import each other.
+STAGES: dict[str, tuple[frozenset[str], ...]] = {
+    "dia_language": (
+        frozenset({"compact_pickle", "limits"}),
+        frozenset({"diagnostics", "error_codes"}),
+        frozenset({"budgets", "plugins"}),
+        frozenset({"workers", "numbers", "media"}),
+        frozenset({"confinement", "yaml_nodes"}),
+        frozenset({"functions"}),
+        frozenset({"answers", "expressions"}),
+        frozenset({"templates"}),
+        frozenset({"stored"}),
     ),
-    frozenset({"statistics", "labels"}),
-    frozenset({"grade", "truth", "session_records", "calibrate"}),
-    frozenset({"respondents", "judge"}),
-    frozenset({"lay_down", "scanning", "jobs", "sessions", "writing", "blocks", "beside", "merge_runs"}),
-    frozenset({"asking", "ensemble", "imports", "together"}),
-    frozenset({"exports", "run", "score"}),
-    frozenset({"harnesses", "report", "agreement", "audit", "views", "panel", "overlap"}),
-    frozenset({"scale", "explain", "linking"}),
-    frozenset({"boundary"}),
-    frozenset({"commands"}),
-)
-ROOMS_THAT_ARE_ONE = ({"store", "store_schema", "claims"}, {"metrics", "intervals"})
-
-# Stages of the compiler, the lowest first.
-STAGES: tuple[frozenset[str], ...] = (
-    frozenset(
-        {
-            "read",
-            "types",
-            "fuzz",
-            "defaults",
-            "scaffold",
-            "boundary",
-            "digests",
-            "fingerprint",
-            "means",
-            "output",
-            "shapes",
-            "spool",
-        }
+    "dia_runtime": (
+        frozenset({"data", "formats"}),
+        frozenset({"bundle"}),
+        frozenset({"store", "scanning"}),
+        frozenset({"grading", "respondents"}),
+        frozenset({"running"}),
+        frozenset({"psychometrics"}),
+        frozenset({"scoring"}),
+        frozenset({"report", "integrations"}),
+        frozenset({"commands"}),
     ),
-    frozenset({"assets", "discover", "rows", "spec", "cache", "freedom", "shards"}),
-    frozenset({"talk"}),
-    frozenset({"build", "host", "versions"}),
-    frozenset({"talk_build"}),
-    frozenset({"talk_shape"}),
-    frozenset({"schema", "settings", "requires", "eaten", "data_files"}),
-    frozenset({"unchanged", "cluster_task"}),
-    frozenset({"domains", "answer_options", "declared", "cluster"}),
-    frozenset({"fields", "talk_flow", "talk_order", "talk_prepared"}),
-    frozenset({"dependencies", "items", "prepared"}),
-    frozenset({"draw", "pieces", "workshop"}),
-    frozenset({"conditions", "options", "own_functions"}),
-    frozenset({"artefacts"}),
-    frozenset({"planning"}),
-    frozenset({"wordings"}),
-    frozenset({"talk_there"}),
-    frozenset({"talks"}),
-    frozenset({"prepare"}),
-    frozenset({"expand"}),
-    frozenset({"talk_make"}),
-    frozenset({"talk_expand"}),
-    frozenset({"records", "entry_examples", "talk_examples", "parts"}),
-    frozenset({"check", "examples"}),
-    frozenset({"work", "talk_shown", "moves"}),
-    frozenset({"gather", "health"}),
-    frozenset({"freeze"}),
-    frozenset({"make"}),
-    frozenset({"part", "merge"}),
-    frozenset({"compile", "preview"}),
-    frozenset({"recompile", "explore"}),
-    frozenset({"commands"}),
-    frozenset({"cli"}),
-    frozenset({"entry"}),
-    frozenset({"__main__"}),
-)
+    "dia_compiler": (
+        frozenset({"types"}),
+        frozenset({"sampling", "assets"}),
+        frozenset({"parse"}),
+        frozenset({"analyze"}),
+        frozenset({"freeze"}),
+        frozenset({"generate"}),
+        frozenset({"distribute"}),
+        frozenset({"pipeline"}),
+        frozenset({"part", "merge", "authoring"}),
+        frozenset({"api"}),
+        frozenset({"recompile", "explore"}),
+        frozenset({"commands"}),
+    ),
+}
+# Entry points and what keeps old import paths alive: they may import anything, and nothing of ours imports them.
+ENTRIES = {
+    "dia_language": frozenset[str](),
+    "dia_runtime": frozenset({"run", "grade", "score", "calibrate", "language", "exports", "harnesses"}),
+    "dia_compiler": frozenset({"compile", "entry", "__main__"}),
+}
+MOST_FLAT_MODULES = 10
 
 
-def modules(package: str) -> list[Path]:
-    return sorted(SOURCES[package].rglob("*.py"))
+def name_of(path: Path, package: str) -> str:
+    parts = path.relative_to(SOURCES[package]).with_suffix("").parts
+    return ".".join((package, *parts)).removesuffix(".__init__")
 
 
-def room(path: Path, package: str) -> str:
-    return path.relative_to(SOURCES[package]).parts[0].removesuffix(".py")
+@cache
+def modules() -> dict[str, Path]:
+    return {
+        name_of(path, package): path for package, folder in SOURCES.items() for path in sorted(folder.rglob("*.py"))
+    }
 
 
-def imported(path: Path) -> set[str]:
-    """Every module of ours that a file imports, wherever in the file; those for type checking alone are left out."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    skipped = {
+def room_of(module: str) -> tuple[str, str]:
+    """Package and first name below it, which is empty for the package itself."""
+    package, _, rest = module.partition(".")
+    return package, rest.partition(".")[0]
+
+
+def is_entry(module: str) -> bool:
+    package, room = room_of(module)
+    return room in ENTRIES[package]
+
+
+@cache
+def imports_of(module: str) -> frozenset[str]:
+    """The modules of ours that a module imports, wherever in the file."""
+    tree = ast.parse(modules()[module].read_text(encoding="utf-8"))
+    for_checkers = {
         id(inner)
         for node in ast.walk(tree)
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
         for inner in ast.walk(node)
     }
-    found = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
-        if id(node) in skipped:
+        if id(node) in for_checkers:
             continue
         if isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found |= {f"{node.module}.{alias.name}" for alias in node.names if node.module in SOURCES}
+            submodules = {f"{node.module}.{alias.name}" for alias in node.names} & modules().keys()
+            is_all = len(submodules) == len(node.names)
+            names |= submodules if is_all else {node.module, *submodules}
         elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return {name for name in found if name.partition(".")[0] in SOURCES}
+            names |= {alias.name for alias in node.names}
+    return frozenset(names & modules().keys() - {module})
 
 
-@pytest.mark.parametrize("path", modules("dia_runtime"), ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_runtime_knows_nothing_of_the_compiler_and_looks_downwards(path: Path) -> None:
-    own = room(path, "dia_runtime")
-    names = imported(path)
-    assert not {name for name in names if name.startswith("dia_compiler")}
-    if own == "__init__":
-        return
-    check_floors(own, {name.split(".")[1] for name in names if "." in name}, FLOORS)
+OURS = [module for module in modules() if room_of(module)[1] and not is_entry(module)]
 
 
-@pytest.mark.parametrize("path", modules("dia_compiler"), ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_stages_of_the_compiler_look_downwards(path: Path) -> None:
-    own = room(path, "dia_compiler")
-    if own == "__init__":
-        return
-    names = {name for name in imported(path) if name.startswith("dia_compiler.")}
-    check_floors(own, {name.split(".")[1] for name in names}, STAGES)
+@pytest.mark.parametrize("module", OURS)
+def test_imports_point_downwards(module: str) -> None:
+    package, room = room_of(module)
+    level = {name: number for number, stage in enumerate(STAGES[package]) for name in stage}
+    assert room in level, f"`{package}.{room}` is in no stage: add it to STAGES where what it imports is below it"
+    for imported in imports_of(module):
+        other_package, other = room_of(imported)
+        assert not is_entry(imported), f"`{imported}` is an entry point or an old path: import the module behind it"
+        if other_package != package:
+            assert other_package in PACKAGES_BELOW[package], f"`{package}` must not import `{other_package}`"
+        elif other and other != room:
+            assert other in level, f"`{package}.{other}` is in no stage"
+            assert level[other] < level[room], f"`{imported}` is not below `{package}.{room}`"
 
 
-def check_floors(own: str, others: set[str], floors: tuple[frozenset[str], ...]) -> None:
-    level = {name: number for number, floor in enumerate(floors) for name in floor}
-    assert own in level, f"the room `{own}` stands on no floor"
-    for other in others - {own}:
-        assert other in level, f"the room `{other}` stands on no floor"
-        beside = any({own, other} <= rooms for rooms in ROOMS_THAT_ARE_ONE)
-        assert level[other] < level[own] or beside, f"`{own}` imports `{other}`, which is not below it"
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    sorter = TopologicalSorter({module: imports_of(module) for module in OURS})
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(reversed(error.args[1])))
+
+
+@pytest.mark.parametrize("package", SOURCES)
+def test_every_stage_is_there_and_few_modules_are_flat(package: str) -> None:
+    rooms = {room_of(module)[1] for module in modules() if room_of(module)[0] == package} - {""}
+    assert rooms == frozenset().union(*STAGES[package]) | ENTRIES[package]
+    assert len(list(SOURCES[package].glob("*.py"))) <= MOST_FLAT_MODULES
