@@ -6,7 +6,7 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from dia_compiler.sampling.instance_tree import Choose, Stream, Walker
+from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, Walker
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain
 from dia_language.numbers.values import encode
@@ -19,7 +19,7 @@ def domain(kind: str, /, **options: Any) -> Domain:
 
 def drawn(of: Domain, number: int = 20) -> list[Any]:
     """So many draws, each from a stream of its own."""
-    return [of.draw(Choose((), Stream(sha256(b"%d" % place).digest()))) for place in range(number)]
+    return [of.draw(RecordingChoose((), Stream(sha256(b"%d" % place).digest()))) for place in range(number)]
 
 
 def exhausted(of: Domain, most: int | None = None) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 from dia_compiler.sampling.instance_tree import (
-    Choose,
+    RecordingChoose,
     Stream,
     Walker,
     derived,
@@ -101,7 +101,7 @@ WALK = [
 def test_a_draw_that_is_kept_is_not_made_again() -> None:
     """The tickets of a weighted choice lead to a path before the position that ends there; the counts are published."""
 
-    def draw(choose: Choose) -> tuple[int, int]:
+    def draw(choose: RecordingChoose) -> tuple[int, int]:
         first, second = choose.weighted((1, 20, 9)), choose.below(10)
         choose.check(first == 0)
         return first, second

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from dia_compiler.api import compile
-from dia_compiler.sampling.instance_tree import Choose, Stream, Walker
+from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, Walker
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain, Enumerable, OptionFault
 from dia_compiler.types.tables import Table, line_of
@@ -31,7 +31,7 @@ def domain(kind: str, levels: str, /, **options: Any) -> Domain:
 
 
 def drawn(of: Domain, number: int = 40) -> list[Any]:
-    return [of.draw(Choose((), Stream(sha256(b"%d" % place).digest()))) for place in range(number)]
+    return [of.draw(RecordingChoose((), Stream(sha256(b"%d" % place).digest()))) for place in range(number)]
 
 
 def exhausted(of: Domain) -> list[Any]:

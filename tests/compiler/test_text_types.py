@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from uuid import RFC_4122, UUID
 
 import pytest
-from dia_compiler.sampling.instance_tree import Choose, Stream, Walker
+from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, Walker
 from dia_compiler.types import TYPES, sentences
 from dia_compiler.types.base import Domain, Enumerable, OptionFault, key_of
 from dia_compiler.types.host_names import label_at, label_count
@@ -28,7 +28,7 @@ def domain(kind: str, /, **options: Any) -> Domain:
 
 
 def drawn(of: Domain, number: int = 100) -> list[Any]:
-    return [of.draw(Choose((), Stream(sha256(b"%d" % place).digest()))) for place in range(number)]
+    return [of.draw(RecordingChoose((), Stream(sha256(b"%d" % place).digest()))) for place in range(number)]
 
 
 def exhausted(of: Domain) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
 from hashlib import sha256
@@ -15,10 +14,10 @@ from unittest.mock import patch
 
 import pytest
 from dia_compiler.analyze.domains import Filtered
-from dia_compiler.sampling.instance_tree import Choose, Rejected, Stream, Walker
+from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, Walker
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain, OptionFault, key_of
-from dia_compiler.types.numbers import Primes, is_prime, is_safe_prime, primes_below
+from dia_compiler.types.numbers import is_prime, is_safe_prime, primes_below
 from dia_compiler.types.texts import spelled
 from dia_language.numbers.values import ExactDecimal
 from hypothesis import given
@@ -33,7 +32,7 @@ def domain(kind: str, **options: Any) -> Domain:
 
 
 def drawn(of: Domain, number: int = 50) -> list[Any]:
-    return [of.draw(Choose((), Stream(sha256(bytes([place])).digest()))) for place in range(number)]
+    return [of.draw(RecordingChoose((), Stream(sha256(bytes([place])).digest()))) for place in range(number)]
 
 
 def exhausted(of: Domain) -> list[Any]:
@@ -116,7 +115,7 @@ def test_smooth_primes_are_what_they_promise() -> None:
 
 def test_primes_of_a_size_are_evenly_likely() -> None:
     of = domain("prime", bits=8)
-    values = drawn(of, 250) + [of.draw(Choose((), Stream(sha256(b"%d" % n).digest()))) for n in range(2000)]
+    values = drawn(of, 250) + [of.draw(RecordingChoose((), Stream(sha256(b"%d" % n).digest()))) for n in range(2000)]
     counts = [values.count(value) for value in sorted(set(values))]
     assert len(counts) == 23 and min(counts) > 55 and max(counts) < 150
 
@@ -196,89 +195,28 @@ def test_long_safe_primes_are_told_from_their_neighbours(safe: int) -> None:
     assert safe in found and found == [n for n in numbers if isprime(n) and isprime(n >> 1)]
 
 
-def followed(draw: Callable[[Choose], Any], forced: tuple[int, ...], is_vast: bool, key: int) -> Any:
-    """What a draw gives, with all that it leaves behind: trail, redraws, and what the stream says next."""
-    choose = Choose(forced, Stream(sha256(b"%d" % key).digest()))
-    if is_vast:
-        choose.vast()
-    try:
-        found = draw(choose)
-    except Rejected as rejection:
-        found = rejection.is_forced
-    return found, choose.trail, choose.redraws, choose.is_vast, choose.stream.bits(64)
-
-
-BULK = {
+DIFFERENT = {
     "integers": domain("integer", min=1, max=9, exclude=[4]),
-    "choices": domain("choice", of=["a", "b", "c", "d", "e", 1, True]),
-    "weighted": domain("choice", of=["a", "b", "c", "d", "e", "f"], weights=[1, 2, 3, 1, 2, 3]),
-    "dates": domain("date", min="2024-02-28", max="2024-03-07"),
-    "strings": domain("string", alphabet="abc", length=2),
-    "lengths": domain("string", alphabet="ab", length={"min": 1, "max": 3}),
+    "choices": domain("choice", of=["a", "b", "c", "d", "e", "f"], weights=[1, 2, 3, 1, 2, 3]),
+    "strings": domain("string", alphabet="ab", length={"min": 1, "max": 3}),
     "vast": domain("string", alphabet="abc", length=120),
-    "names": domain("name", gender="neutral"),
-    "bytes": domain("bytes", length=1),
-    "words": domain("words", **{"from": ["a", "b", "c", "d", "e", "f", "g"]}),
-    "pairs_of_words": domain("words", **{"from": ["a", "b", "c"], "count": 2}),
-    "numbers_of_words": domain("words", **{"from": ["a", "b", "c"], "count": {"min": 1, "max": 2}}),
-    "usernames": domain("username", style="person", digits=0),
-    "usernames_of_any_style": domain("username", style="any", digits=0),
     "records": domain("record", fields={"a": domain("integer", min=1, max=3), "b": domain("boolean")}),
-    "long_records": domain(
-        "record",
-        fields={
-            "number": domain("integer", min=1, max=7, exclude=[3]),
-            "text": domain("string", alphabet="abc", length=2),
-            "one": domain("choice", of=["a"]),
-            "bytes": domain("bytes", length=17),
-            "date": domain("date", min="2024-02-28", max="2024-03-07"),
-        },
-    ),
-    "mixed_records": domain(
-        "record", fields={"a": domain("boolean"), "b": domain("choice", of=["a", "b"], weights=[1, 2])}
-    ),
     "conditions": Filtered(domain("string", alphabet="abc", length=2), "ab".__ne__),
-    "few_conditions": Filtered(domain("integer", min=1, max=5), (3).__ne__),
 }
 
 
-@given(st.sampled_from(sorted(BULK)), st.lists(st.integers(0, 8), max_size=4), st.integers(0, 6), st.booleans(),
-       st.integers(0, 99))  # fmt: skip
-def test_what_is_drawn_in_bulk_is_what_is_drawn_one_by_one(
-    name: str, forced: list[int], count: int, is_vast: bool, key: int
-) -> None:
-    of = BULK[name]
-    fewest = 1 if name == "long_records" else 2  # of the options of its fields
-    path = tuple(choice % fewest for choice in forced)
-    one_after_another = lambda choose, count: [of.draw(choose) for _ in range(count)]  # noqa: E731
-    for bulk, plain in ((of.draw_several, one_after_another), (of.draw_different, of.draw_apart)):
-        one_by_one = followed(lambda choose, plain=plain: plain(choose, count), path, is_vast, key)  # type: ignore[misc]
-        assert followed(lambda choose, bulk=bulk: bulk(choose, count), path, is_vast, key) == one_by_one  # type: ignore[misc]
-
-
-@given(
-    st.integers(0, 60) | st.integers(0, 2**70),
-    st.integers(1001, 2**17) | st.integers(2**60, 2**90),
-    st.sampled_from(
-        [(0, 1, True), (3, 4, True), (0, 1, False), (3, 4, False), (1, 3, False), (7, 30, False), (5, 8, False)]
-    ),
-    st.booleans(),
-    st.integers(0, 99),
-)
-def test_a_sieve_passes_over_no_prime(
-    low: int, size: int, kind: tuple[int, int, bool], is_vast: bool, key: int
-) -> None:
-    residue, modulus, is_safe = kind
-    of = Primes(low, low + 2 * size, residue, modulus, is_safe)
-    numbers, is_wanted = of.numbers, is_safe_prime if is_safe else is_prime
-
-    def fits(index: int) -> bool:
-        return numbers.at(index) % modulus == residue and is_wanted(numbers.at(index))
-
-    def one_by_one(choose: Choose) -> Any:
-        return numbers.at(choose.where(lambda inner: inner.below(numbers.count), fits, 10**6))
-
-    assert followed(of.draw, (), is_vast, key) == followed(one_by_one, (), is_vast, key)
+@given(st.sampled_from(sorted(DIFFERENT)), st.integers(0, 6), st.integers(0, 99))
+def test_values_that_differ_are_the_first_different_ones_of_the_stream(name: str, count: int, key: int) -> None:
+    of = DIFFERENT[name]
+    different, alone = (RecordingChoose((), Stream(sha256(b"%d" % key).digest())) for _ in range(2))
+    alone.vast()  # which keeps no trail, and draws the same
+    expected: list[Any] = []
+    while len(expected) < count:
+        value = of.draw(alone)
+        if value not in expected:
+            expected.append(value)
+    assert of.draw_different(different, count) == expected
+    assert different.stream.bits(64) == alone.stream.bits(64)
 
 
 def test_a_common_factor_does_not_hide_small_primes() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import networkx
 import pytest
-from dia_compiler.sampling.instance_tree import Choose, Stream
+from dia_compiler.sampling.instance_tree import RecordingChoose, Stream
 from dia_compiler.types.base import Domain, OptionFault, key_of
 from dia_compiler.types.connected import connected_graphs, pair_number, tree_of
 from dia_compiler.types.edges import SpannedEdges
@@ -177,7 +177,7 @@ def test_connected_graphs_are_counted() -> None:
 def test_a_sparse_connected_graph_is_found_at_once(size: int, more: int, seed: int) -> None:
     edges = min(size - 1 + more, size * (size - 1) // 2)
     of = domain("graph", nodes=size, edges=edges, connected=True)
-    choose = Choose((), Stream(seed.to_bytes(32, "big")))
+    choose = RecordingChoose((), Stream(seed.to_bytes(32, "big")))
     graph = of.draw(choose)
     assert networkx.is_connected(network(graph)) and len(graph["edges"]) == edges and choose.redraws < 5000
 

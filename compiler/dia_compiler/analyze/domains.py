@@ -105,18 +105,6 @@ class Filtered(Domain):
     def draw(self, choose: Choose) -> Value:
         return choose.where(self.base.draw, self.holds)
 
-    def draw_several(self, choose: Choose, count: int) -> list[Value]:
-        # where there are many values a condition mostly forbids a few, and all that are drawn at once meet it
-        items = choose.tried(lambda inner: self.base.draw_several(inner, count), self._hold) if self.has_many else None
-        return super().draw_several(choose, count) if items is None else items
-
-    def _hold(self, values: list[Value]) -> bool:
-        return all(map(self.holds, values))
-
-    @property
-    def has_many(self) -> bool:  # type: ignore[override]
-        return self.base.has_many
-
     def contains(self, value: Value) -> bool:
         return self.base.contains(value) and self.holds(value)
 

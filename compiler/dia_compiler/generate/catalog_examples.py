@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dia_compiler.analyze.domains import compile_datum
 from dia_compiler.generate.expand import Expansion
 from dia_compiler.parse.model import Catalog, CatalogEntry, Datum
-from dia_compiler.sampling.instance_tree import Choose, Rejected, Stream, derived
+from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
+from dia_compiler.types.choices import Rejected
 from dia_language.diagnostics import DiaError, Diagnostic, Faults, LanguageError
 from dia_language.numbers.operators import truth
 from dia_language.numbers.values import Entry, Record, Value, plain
@@ -58,7 +59,7 @@ def _values(expansion: Expansion, catalog: Catalog, entry: CatalogEntry, number:
     """A draw of the entry's parameters, always the same one for a number."""
     makers = expansion.prepared.entry_makers[(catalog.name, entry.name)]
     scope: dict[str, Value] = dict(expansion.lists)
-    choose = Choose((), Stream(derived(b"", "entry example", catalog.name, entry.name, number)))
+    choose = RecordingChoose((), Stream(derived(b"", "entry example", catalog.name, entry.name, number)))
     try:
         return Record((name, maker.make(scope).draw(choose)) for name, maker in makers.items())
     except Rejected:

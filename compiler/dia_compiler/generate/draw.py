@@ -16,16 +16,15 @@ from dia_compiler.sampling.boundary_first import FREE, INTERIOR, Row, edge_rows,
 from dia_compiler.sampling.degrees_of_freedom import ENUMERATED, Freedom, Stage, counted_in_stages, is_static
 from dia_compiler.sampling.instance_tree import (
     ORDER,
-    VAST,
-    Choose,
     Exhausted,
-    Rejected,
+    RecordingChoose,
     Stream,
     Walker,
     derived,
     template_key,
 )
 from dia_compiler.types.base import Domain, key_of
+from dia_compiler.types.choices import VAST, Rejected
 from dia_compiler.types.numbers import Integers
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.numbers.values import Value, kind_of, plain
@@ -362,7 +361,7 @@ class _Front:
             return self.picked(wanted[step.name], step.name, domain, choose)
 
         for attempt in range(FRONT_ATTEMPTS):
-            choose = Choose((), Stream(derived(self.key, "front", len(self.found), attempt)))
+            choose = RecordingChoose((), Stream(derived(self.key, "front", len(self.found), attempt)))
             try:
                 return self.drawing.draw(choose, self.fixed, pick)
             except Rejected:

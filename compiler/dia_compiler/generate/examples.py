@@ -13,7 +13,8 @@ from dia_compiler.generate.expand import Expansion, Instance
 from dia_compiler.generate.session_examples import check_replies
 from dia_compiler.parse.model import Datum, Example
 from dia_compiler.parse.yaml_reader import Scalar, data
-from dia_compiler.sampling.instance_tree import Choose, Rejected, Stream, derived
+from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
+from dia_compiler.types.choices import Rejected
 from dia_language.diagnostics import DiaError, Faults, LanguageError, Position, names_help
 from dia_language.numbers.values import Entry, Record, Value, plain
 from dia_language.workers.heartbeat import found, seek
@@ -75,7 +76,7 @@ def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) 
         return None
     seek()
     for attempt in range(1000):
-        choose = Choose((), Stream(derived(expansion.drawing.key, "example", number, attempt)))
+        choose = RecordingChoose((), Stream(derived(expansion.drawing.key, "example", number, attempt)))
         try:
             scope = expansion.drawing.draw(choose, fixed)
         except Rejected:

@@ -24,7 +24,8 @@ from dia_compiler.generate.draw import Drawing
 from dia_compiler.parse.model import Answer
 from dia_compiler.parse.model_builder import comparison_of
 from dia_compiler.sampling.degrees_of_freedom import Freedom
-from dia_compiler.sampling.instance_tree import ORDER, Choose, Exhausted, Rejected, Stream, derived
+from dia_compiler.sampling.instance_tree import ORDER, Exhausted, RecordingChoose, Stream, derived
+from dia_compiler.types.choices import Rejected
 from dia_language.answers import answer_type, validate
 from dia_language.answers.base import AnswerType
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
@@ -239,7 +240,7 @@ class Expansion:
         """Number, position and parameters of the first k instances of an item; of a static one there is one."""
         if not self.drawing.has_choices(item):
             try:
-                yield 0, 0, self.drawing.draw(Choose((), Stream(self.drawing.key)), self.drawing.fixed(item))
+                yield 0, 0, self.drawing.draw(RecordingChoose((), Stream(self.drawing.key)), self.drawing.fixed(item))
             except Rejected:
                 raise self.too_few(0, 1, item, "it does not meet every `where`") from None
             return
@@ -378,7 +379,7 @@ class Expansion:
             raise self.drawing.with_values(DiaError(fault), scope)
         return made
 
-    def _variant(self, base: Instance, scope: Scope, wording: Wording, choose: Choose) -> Instance:
+    def _variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
         made: Scope = dict(scope)
         draft = Draft(base.item, base.number, base.position, made)
         self.one(draft, self.prepared.wording)
@@ -392,14 +393,14 @@ class Expansion:
         own = {name: made[name] for name in wording.makers}
         return replace(found, parameters={**found.parameters, **own})
 
-    def redrawn(self, base: Instance, scope: Scope, wording: Wording) -> tuple[Choose, Scope]:
+    def redrawn(self, base: Instance, scope: Scope, wording: Wording) -> tuple[RecordingChoose, Scope]:
         """The source of the variant's choices, and the parameters with those that it draws again."""
         drawing = self.drawing
         fixed = {name: scope[name] for name in self.prepared.makers if name not in wording.redraw}
         key = derived(drawing.key_for(base.item), "variant", wording.name or "", base.position)
         old = [scope[name] for name in wording.redraw]
         for attempt in range(REDRAWS):
-            choose = Choose((), Stream(derived(key, attempt)))
+            choose = RecordingChoose((), Stream(derived(key, attempt)))
             if not wording.redraw:
                 return choose, scope
             try:

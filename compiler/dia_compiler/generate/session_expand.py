@@ -12,7 +12,7 @@ from dia_compiler.analyze.stored_conditions import reached
 from dia_compiler.analyze.worker_resources import NOTHING_LENT, Means
 from dia_compiler.generate.expand import Draft, Expansion, Instance, Way
 from dia_compiler.generate.session_render import Making
-from dia_compiler.sampling.instance_tree import Choose
+from dia_compiler.sampling.instance_tree import RecordingChoose
 from dia_language.answers import answer_type
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.grading.grader import Grader
@@ -70,7 +70,7 @@ class TalkExpansion(Expansion):
             talk=talked,
         )
 
-    def _variant(self, base: Instance, scope: Scope, wording: Wording, choose: Choose) -> Instance:
+    def _variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
         made = super()._variant(base, scope, wording, choose)
         assert made.talk is not None and base.talk is not None
         if made.talk.truth != base.talk.truth:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dia_compiler.sampling.instance_tree import VAST, Rejected
-from dia_compiler.types.base import OneByOne
+from dia_compiler.types.choices import Open, Probe, Rejected
 from dia_language.diagnostics import DiaError
 from dia_language.numbers.values import Value
 
@@ -187,45 +186,3 @@ def is_static(draw: Callable[[Any], Any]) -> bool:
             path = (*path, 0)
         except Rejected:
             return False
-
-
-class Open(Exception):
-    """The first choice that a probe has not been told: how many options it has, 0 for vast."""
-
-    def __init__(self, options: int) -> None:
-        self.options = options
-
-
-class Probe(OneByOne):
-    """Replays choices and stops at the first new one, to count the ways through the tree."""
-
-    def __init__(self, path: tuple[int, ...]) -> None:
-        self.path, self.place = path, 0
-
-    def below(self, options: int) -> int:
-        """The next replayed choice."""
-        if options < 1:
-            raise Rejected(False)
-        if self.place == len(self.path):
-            raise Open(options if options <= VAST else 0)
-        self.place += 1
-        return self.path[self.place - 1]
-
-    def weighted(self, weights: tuple[int, ...]) -> int:
-        """The next replayed choice; tickets of one item lead to the same value."""
-        return self.below(len(weights))
-
-    def vast(self) -> None:
-        """Stops: what follows cannot be counted."""
-        raise Open(0)
-
-    def check(self, holds: bool) -> None:
-        """Gives up the way when a condition fails."""
-        if not holds:
-            raise Rejected(False)
-
-    def where(self, draw: Any, holds: Any, tries: int = 0) -> Value:
-        """The replayed value, if it holds."""
-        value = draw(self)
-        self.check(holds(value))
-        return value

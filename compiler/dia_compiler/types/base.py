@@ -3,110 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar
 
 from dia_language.numbers.values import Entry, Value
 
-VAST = 1 << 128
-T = TypeVar("T")
-
-
-class Choose(Protocol):
-    """The only source of randomness that a type sees; different choices give different values."""
-
-    def below(self, options: int) -> int:
-        """One of 0..options-1."""
-        ...
-
-    def weighted(self, weights: tuple[int, ...]) -> int:
-        """One place of the weights, in proportion to them."""
-        ...
-
-    def vast(self) -> None:
-        """Says that what follows has more than 2**128 or uncountably many outcomes."""
-        ...
-
-    def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 1000) -> T:
-        """The first draw that holds."""
-        ...
-
-    def tried(self, draw: Callable[[Any], T], holds: Callable[[T], bool]) -> T | None:
-        """What the draw gives if it holds; else None, as if nothing had been drawn."""
-        ...
-
-    def several(self, options: int, count: int) -> list[int]:
-        """So many choices, each one of 0..options-1."""
-        ...
-
-    def different(self, options: int, count: int) -> list[int]:
-        """So many choices that differ, each one of 0..options-1."""
-        ...
-
-    def each(self, options: tuple[int, ...], times: int) -> list[int]:
-        """A choice among each number of options in turn, so many times."""
-        ...
-
-    def shuffled(self, items: list[T]) -> list[T]:
-        """The items in random order, which is a vast choice."""
-        ...
-
-    def first(
-        self, options: int, holds: Callable[[int], bool], tries: int = 1000, sieve: Sequence[int] | None = None
-    ) -> int:
-        """The first one of 0..options-1, at least two options, that holds.
-
-        No number holds where the sieve has 0 at its remainder by the sieve's length.
-        """
-        ...
-
-
-class OneByOne(ABC):
-    """What a source of choices does in bulk, for those that make them one by one."""
-
-    @abstractmethod
-    def below(self, options: int) -> int:
-        """One of 0..options-1."""
-
-    @abstractmethod
-    def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 1000) -> T:
-        """The first draw that holds."""
-
-    def tried(self, draw: Callable[[Any], T], holds: Callable[[T], bool]) -> T | None:
-        """None: nothing that was drawn one by one is taken back."""
-        return None
-
-    def several(self, options: int, count: int) -> list[int]:
-        """So many choices, each one of 0..options-1."""
-        return [self.below(options) for _ in range(count)]
-
-    def different(self, options: int, count: int) -> list[int]:
-        """So many choices that differ, each one of 0..options-1."""
-        found: list[int] = []
-        for _ in range(count):
-            found.append(self.first(options, lambda choice: choice not in found))
-        return found
-
-    def each(self, options: tuple[int, ...], times: int) -> list[int]:
-        """A choice among each number of options in turn, so many times."""
-        return [self.below(number) for _ in range(times) for number in options]
-
-    def shuffled(self, items: list[T]) -> list[T]:
-        """The items in random order."""
-        found = items.copy()
-        for last in range(len(found) - 1, 0, -1):
-            other = self.below(last + 1)
-            found[last], found[other] = found[other], found[last]
-        return found
-
-    def first(
-        self, options: int, holds: Callable[[int], bool], tries: int = 1000, sieve: Sequence[int] | None = None
-    ) -> int:
-        """The first one of 0..options-1 that holds."""
-        return self.where(lambda inner: int(inner.below(options)), holds, tries)
+from dia_compiler.types.choices import VAST as VAST
+from dia_compiler.types.choices import Choose as Choose
 
 
 class OptionFault(Exception):
@@ -124,49 +29,13 @@ class Domain(ABC):
     def draw(self, choose: Choose) -> Value:
         """A value; all randomness comes from `choose`."""
 
-    def draw_several(self, choose: Choose, count: int) -> list[Value]:
-        """So many values, those that are drawn one by one."""
-        bulk = self.bulk()
-        if bulk is not None:
-            options, values = bulk
-            return values(choose.several(options, count))
-        draw = self.draw
-        return [draw(choose) for _ in range(count)]
-
     def draw_different(self, choose: Choose, count: int) -> list[Value]:
         """So many values that differ; one that was drawn before is drawn again in its place."""
-        bulk = self.bulk()
-        if bulk is not None:
-            options, values = bulk
-            return values(choose.different(options, count))
-        if self.has_many:
-            items = choose.tried(lambda inner: self.draw_several(inner, count), all_differ)
-            if items is not None:
-                return items
-        return self.draw_apart(choose, count)
-
-    def draw_apart(self, choose: Choose, count: int) -> list[Value]:
-        """So many values that differ, drawn one by one."""
-        items: list[Value] = []
-        seen: set[Any] = set()
-        key: Any = None
-
-        def is_new(item: Value) -> bool:
-            nonlocal key
-            key = key_of(item)
-            return key not in seen
-
+        items: dict[Any, Value] = {}
         for _ in range(count):
-            items.append(choose.where(self.draw, is_new, tries=100_000))
-            seen.add(key)
-        return items
-
-    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
-        """Among how many options a draw is the one choice that it makes, and what makes values of such choices.
-
-        Different choices make different values. None where a draw is anything else.
-        """
-        return None
+            item = choose.where(self.draw, lambda value: key_of(value) not in items, tries=100_000)
+            items[key_of(item)] = item
+        return list(items.values())
 
     @abstractmethod
     def contains(self, value: Value) -> bool:
@@ -178,7 +47,6 @@ class Domain(ABC):
         """How many values there are; an upper bound where `is_counted` is false."""
 
     is_counted: bool = True
-    has_many: bool = False  # values, so that a list of them seldom repeats one
 
     def boundary(self) -> list[Value]:
         """Values at the edges of the domain, without repeats; empty where it has none."""
@@ -203,10 +71,6 @@ class Enumerable(Domain):
     def draw(self, choose: Choose) -> Value:
         """A value; one choice among all."""
         return self.at(choose.below(self.count))
-
-    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
-        """One choice among all, unless a domain has a way of its own to draw."""
-        return (self.count, self.at_all) if type(self).draw is Enumerable.draw else None
 
     def boundary(self) -> list[Value]:
         """The first, second, last but one and last value."""
@@ -325,16 +189,11 @@ def keys_of(values: list[Value]) -> list[Any]:
 
 
 KEYS = frozenset({int, str})
-FEW = 8  # trees that are compared two by two
 
 
 def all_differ(values: list[Value]) -> bool:
-    """Whether no two of the values are the same; of trees, most differ at first sight."""
-    if KEYS.issuperset(map(type, values)):
-        return len(set(values)) == len(values)
-    if len(values) <= FEW and all(one != other for one, other in combinations(values, 2)):
-        return True
-    return len(set(map(key_of, values))) == len(values)
+    """Whether no two of the values are the same."""
+    return len(set(keys_of(values))) == len(values)
 
 
 def order_of(value: Value) -> Any:

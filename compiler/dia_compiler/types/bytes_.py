@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dia_language.numbers.values import Value
@@ -21,12 +21,6 @@ class ByteStrings(Domain):
     def draw(self, choose: Choose) -> Value:
         length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
         return choose.below(1 << (8 * length)).to_bytes(length, "big")
-
-    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
-        return (1 << (8 * self.low), self._of) if self.low == self.high else None
-
-    def _of(self, numbers: list[int]) -> list[Value]:
-        return [number.to_bytes(self.low, "big") for number in numbers]
 
     def contains(self, value: Value) -> bool:
         return isinstance(value, bytes) and self.low <= len(value) <= self.high

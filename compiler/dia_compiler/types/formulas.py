@@ -27,8 +27,6 @@ class Formulas(Domain):
     first, then from the top down each operator, the depths of its operands, and the operands.
     """
 
-    has_many = True
-
     def __init__(self, variables: list[str], low: int, high: int, operators: list[str]) -> None:
         self.variables, self.low, self.high = variables, low, high
         self.operators = operators

@@ -38,8 +38,9 @@ class Lists(Domain):
 
     def draw(self, choose: Choose) -> Value:
         length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
-        draw = self.of.draw_different if self.is_unique else self.of.draw_several
-        return draw(choose, length)
+        if self.is_unique:
+            return self.of.draw_different(choose, length)
+        return [self.of.draw(choose) for _ in range(length)]
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, list) or not self.low <= len(value) <= self.high:
@@ -148,7 +149,6 @@ class Permutations(Domain):
 
     def draw(self, choose: Choose) -> Value:
         if len(self.items) > 34:
-            choose.vast()
             return choose.shuffled(self.items)
         rest = list(self.items)
         rank, places = choose.below(self.count), []
@@ -183,8 +183,7 @@ class Matrices(Domain):
         self.of, self.rows, self.columns = of, rows, columns
 
     def draw(self, choose: Choose) -> Value:
-        entries = self.of.draw_several(choose, self.rows * self.columns)
-        return [entries[start : start + self.columns] for start in range(0, len(entries), self.columns)]
+        return [[self.of.draw(choose) for _ in range(self.columns)] for _ in range(self.rows)]
 
     def contains(self, value: Value) -> bool:
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -107,7 +107,6 @@ class Usernames(Domain):
     """Names of accounts in one of some styles: two words with a mark between them and digits behind them."""
 
     __slots__ = ("digits", "styles")
-    has_many = True
 
     def __init__(self, styles: Sequence[str], digits: int) -> None:
         self.styles, self.digits = styles, digits
@@ -124,12 +123,6 @@ class Usernames(Domain):
     def draw(self, choose: Choose) -> Value:
         style = self.styles[choose.below(len(self.styles)) if len(self.styles) > 1 else 0]
         return self.made(style, choose.below(self.size(style)))
-
-    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
-        return (self.size(self.styles[0]), self._made) if len(self.styles) == 1 else None
-
-    def _made(self, indices: list[int]) -> list[Value]:
-        return [self.made(self.styles[0], index) for index in indices]
 
     def made(self, style: str, index: int) -> str:
         """The name of that style and number."""

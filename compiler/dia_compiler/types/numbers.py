@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from itertools import compress
 from math import ceil, floor, gcd, isqrt, prod
 from typing import Any, ClassVar, cast
@@ -51,9 +51,6 @@ class Integers(Enumerable):
     def draw(self, choose: Choose) -> Value:
         index = choose.below(self.count_)
         return self.at(index) if self.holes else self.low + self.step * index
-
-    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]]:
-        return self.count_, self.at_all
 
     def at_all(self, indices: list[int]) -> list[Value]:
         low, step = self.low, self.step
@@ -251,29 +248,6 @@ def coprime() -> bytearray:
     return found
 
 
-@lru_cache(maxsize=64)
-def index_sieve(low: int, step: int, is_safe: bool, residue: int, modulus: int) -> bytes:
-    """For each remainder by its length, 0 where no index leaving it has a (safe) prime at low + step * index.
-
-    Indices of numbers below 50 all pass, since these may be the small primes themselves. The residue is minded where
-    it soon repeats with the sieve.
-    """
-    found = bytearray([1]) * SIEVE
-    period = modulus // gcd(modulus, step)
-    if period <= SHORT and SIEVE % period == 0:
-        for index in range(period):
-            if (low + step * index) % modulus != residue:
-                found[index::period] = bytes(SIEVE // period)
-    for prime in SIEVE_PRIMES if step == 1 else SIEVE_PRIMES[1:]:
-        found[-low * pow(step, -1, prime) % prime :: prime] = bytes(SIEVE // prime)
-    if is_safe and step == 2:
-        for prime in SIEVE_PRIMES:  # (p - 1) / 2 is (low - 1) / 2 + index
-            found[-(low // 2) % prime :: prime] = bytes(SIEVE // prime)
-    for index in range(max(0, 50 - low)):
-        found[index] = 1
-    return bytes(found)
-
-
 def is_prime(number: int) -> bool:
     """Whether the integer is prime, by small divisors first: four of five numbers go after 0.1 us."""
     return _has_no_small_divisor(number) and (number < 50 or _proven()(number))
@@ -336,10 +310,6 @@ PRIMES_BELOW_50 = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 ODD_BELOW_50 = prod(PRIMES_BELOW_50[1:])
 WHEEL_PRIMES = PRIMES_BELOW_50[:7]
 WHEEL = prod(WHEEL_PRIMES)
-SIEVE_PRIMES = PRIMES_BELOW_50[:6]
-SIEVE = prod(SIEVE_PRIMES)
-SHORT = 50  # period of a residue
-SIEVED = 1000  # numbers from which on drawing primes by a sieve pays
 NEXT_PRIMES = prod(PRIMES_BELOW_50[7:])
 
 
@@ -349,7 +319,7 @@ class Primes(Domain):
     They are found by drawing odd numbers until one fits, so that each is as likely as any other.
     """
 
-    __slots__ = ("fits", "is_safe", "low", "modulus", "numbers", "residue", "sieve")
+    __slots__ = ("fits", "is_safe", "low", "modulus", "numbers", "residue")
 
     def __init__(self, low: int, high: int, residue: int, modulus: int, is_safe: bool) -> None:
         self.low, self.residue, self.modulus, self.is_safe = low, residue, modulus, is_safe
@@ -357,10 +327,6 @@ class Primes(Domain):
         step, start = (2, low | 1) if low > 2 else (1, low)
         self.numbers = Integers(start, step, max(0, (high - start) // step + 1), [])
         self.fits = self._fits if modulus > 1 else is_safe_prime if is_safe else is_prime
-        self.sieve: bytes | None = None
-        if self.numbers.count_ > SIEVED:
-            least = start if start < 50 else 50 + (start - 50) % (2 * SIEVE)
-            self.sieve = index_sieve(least, step, is_safe, residue, modulus)
 
     def _fits(self, number: int) -> bool:
         if number % self.modulus != self.residue:
@@ -377,7 +343,7 @@ class Primes(Domain):
             _remember(number)  # types that need a prime as their modulus ask next
             return True
 
-        return low + step * choose.first(self.numbers.count_, is_found, 1_000_000, self.sieve)
+        return low + step * choose.first(self.numbers.count_, is_found, 1_000_000)
 
     def contains(self, value: Value) -> bool:
         return self.numbers.contains(value) and self._fits(value)

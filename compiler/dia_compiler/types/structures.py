@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import repeat
 from math import prod
 from typing import Any
 
@@ -12,29 +11,17 @@ from dia_language.numbers.values import Entry, Record, Value
 
 from dia_compiler.types.base import Choose, Domain, Enumerable, OptionFault, ParameterType, option, weights_option
 
-FEW = 100
-
 
 class Records(Domain):
     """Records whose fields are drawn in their written order."""
 
     __slots__ = ("fields",)
-    has_many = True
 
     def __init__(self, fields: Mapping[str, Domain]) -> None:
         self.fields = fields
 
     def draw(self, choose: Choose) -> Value:
         return Record({name: domain.draw(choose) for name, domain in self.fields.items()})
-
-    def draw_several(self, choose: Choose, count: int) -> list[Value]:
-        parts = [domain.bulk() for domain in self.fields.values()]
-        if None in parts:
-            return super().draw_several(choose, count)
-        options, makers = zip(*filter(None, parts), strict=True)
-        drawn, width = choose.each(options, count), len(makers)
-        columns = [make(drawn[place::width]) for place, make in enumerate(makers)]
-        return list(map(Record, map(zip, repeat(self.fields), zip(*columns, strict=True))))
 
     def contains(self, value: Value) -> bool:
         return (
@@ -126,45 +113,23 @@ class CatalogDomain:
 class Entries(Domain):
     """The entries of a catalog, each with its own parameters drawn."""
 
-    __slots__ = ("catalog", "made", "names", "weights")
+    __slots__ = ("catalog", "domains", "names", "weights")
 
     def __init__(self, catalog: CatalogDomain, weights: tuple[int, ...] | None) -> None:
         self.catalog, self.weights = catalog, weights
         self.names = list(catalog.entries)
-        self.made: dict[str, Callable[[Choose], Entry]] = {}
+        self.domains: dict[str, Mapping[str, Domain]] = {}
 
     def draw(self, choose: Choose) -> Value:
         place = choose.below(len(self.names)) if self.weights is None else choose.weighted(self.weights)
         return self.entry(self.names[place], choose)
 
     def entry(self, name: str, choose: Choose) -> Entry:
-        """The entry of that name with its values drawn; their domains hang on lists alone, and are made once."""
-        made = self.made.get(name)
-        if made is None:
-            made = self.made[name] = self._maker(name)
-        return made(choose)
-
-    def _maker(self, name: str) -> Callable[[Choose], Entry]:
-        """What draws the values of the entry; one without values, or with few, is the same object each time."""
-        catalog, domains = self.catalog.name, self.catalog.entries[name]()
-        if not domains:
-            alone = Entry(catalog, name, Record())
-            return lambda choose: alone
-        (key, domain), *others = domains.items()
-        bulk = None if others else domain.bulk()
-        if bulk is None or bulk[0] > FEW:
-            return lambda choose: Entry(catalog, name, Record({part: of.draw(choose) for part, of in domains.items()}))
-        count, values = bulk
-        held: list[Entry | None] = [None] * count
-
-        def drawn(choose: Choose) -> Entry:
-            index = choose.below(count)
-            found = held[index]
-            if found is None:
-                found = held[index] = Entry(catalog, name, Record(zip((key,), values([index]), strict=True)))
-            return found
-
-        return drawn
+        """The entry of that name with its values drawn; their domains depend on lists alone, and are made once."""
+        domains = self.domains.get(name)
+        if domains is None:
+            domains = self.domains[name] = self.catalog.entries[name]()
+        return Entry(self.catalog.name, name, Record({part: of.draw(choose) for part, of in domains.items()}))
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, Entry) or value.catalog != self.catalog.name or value.name not in self.names:

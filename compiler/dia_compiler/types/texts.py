@@ -51,9 +51,6 @@ class Items(Enumerable):
             return self.items[choose.weighted(self.weights)]
         return self.items[choose.below(len(self.items))]
 
-    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
-        return (len(self.items), self.at_all) if self.weights is None else None
-
     def contains(self, value: Value) -> bool:
         return key_of(value) in self.keys
 
@@ -96,7 +93,6 @@ class Strings(Domain):
     """Texts over an alphabet, with lengths between bounds."""
 
     __slots__ = ("alphabet", "high", "low")
-    has_many = True
 
     def __init__(self, alphabet: str, low: int, high: int) -> None:
         self.alphabet, self.low, self.high = alphabet, low, high
@@ -104,12 +100,6 @@ class Strings(Domain):
     def draw(self, choose: Choose) -> Value:
         length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
         return spelled(choose.below(power(len(self.alphabet), length)), self.alphabet, length)
-
-    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
-        return (power(len(self.alphabet), self.low), self._spelled) if self.low == self.high else None
-
-    def _spelled(self, numbers: list[int]) -> list[Value]:
-        return [spelled(number, self.alphabet, self.low) for number in numbers]
 
     def contains(self, value: Value) -> bool:
         return isinstance(value, str) and self.low <= len(value) <= self.high and set(value) <= set(self.alphabet)

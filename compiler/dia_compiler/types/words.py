@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dia_language.diagnostics import did_you_mean
@@ -28,15 +28,6 @@ class Words(Domain):
     def draw(self, choose: Choose) -> Value:
         size = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
         return self.spelled(size, choose.below(len(self.words) ** size))
-
-    def bulk(self) -> tuple[int, Callable[[list[int]], list[Value]]] | None:
-        return (len(self.words) ** self.low, self._spelled) if self.low == self.high else None
-
-    def _spelled(self, indices: list[int]) -> list[Value]:
-        if self.low == 1:
-            words = self.words
-            return [words[index] for index in indices]
-        return [self.spelled(self.low, index) for index in indices]
 
     def spelled(self, size: int, index: int) -> str:
         """The text of that many words with that number, in the order of the list."""
