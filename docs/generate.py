@@ -1,4 +1,4 @@
-"""Writes the pages of the reference that are made from the code; with --check it only tells which are stale.
+"""Writes the pages of the reference and the schemas that are made from the code; --check only lists the stale ones.
 
 python docs/generate.py
 python docs/generate.py --check
@@ -19,10 +19,13 @@ import click
 import yaml
 from dia_compiler.analyze.check import HEALTH_WARNINGS
 from dia_compiler.assets import BUILDERS
+from dia_compiler.authoring.editor_schemas import editor_schema_text
 from dia_compiler.commands.cli import COMMANDS, EPILOG, dia
+from dia_compiler.parse.spec_schema import FILES, FORMAT_OPTIONS
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS, word_list
 from dia_language.answers import ANSWER_TYPES
+from dia_language.answers.option_schemas import OPTION_SCHEMAS
 from dia_language.error_codes import CODES, GROUPS
 from dia_language.functions import FUNCTIONS, KINDS, Function, library
 from dia_runtime.formats import FORMATS, Format
@@ -124,9 +127,8 @@ def _word_lists() -> str:
 
 def _answer_options() -> str:
     """Every option of an answer that its type must have, with the types that have it."""
-    known = json.loads((SCHEMAS / "template.schema.json").read_text(encoding="utf-8"))["properties"]["answer"]
     rows = []
-    for option, held in known["properties"].items():
+    for option, held in OPTION_SCHEMAS.items():
         takers = [name for name, kind in ANSWER_TYPES.items() if option in kind.options]
         if takers:
             rows.append((f"`{option}`", literal(sentence(_said(held))), _values(held), ", ".join(takers)))
@@ -157,8 +159,7 @@ def _format(name: str, form: Format) -> Iterator[str]:
 
 def _format_options(name: str) -> Iterator[tuple[str, str]]:
     """The options of a format, from schema texts such as `Of label: the labels; of letter: the letters.`"""
-    known = json.loads((SCHEMAS / "template.schema.json").read_text(encoding="utf-8"))["$defs"]["format"]["properties"]
-    for key, held in known.items():
+    for key, held in FORMAT_OPTIONS.items():
         for kind, words in re.findall(r"(?:^|; )[Oo]f (\w+): (.*?)(?=; of \w+: |\.?$)", _said(held)):
             if kind == name:
                 yield key, words
@@ -462,14 +463,18 @@ def stale() -> list[str]:
 
 
 def _made() -> Iterator[tuple[Path, str]]:
-    """Each file as the code gives it."""
+    """Each file as the code gives it; schemas come first, because a page is made of them."""
+    yield from ((SCHEMAS / f"{name}.schema.json", editor_schema_text(name)) for name in FILES)
     yield from ((REFERENCE / name, made()) for name, made in PAGES.items())
     yield README, with_figures(README.read_text(encoding="utf-8"))
 
 
+FOLDERS = {REFERENCE: "docs/reference", SCHEMAS: "schemas"}
+
+
 def _name_of(path: Path) -> str:
     """The file's path as it is told."""
-    return "README.md" if path == README else f"docs/reference/{path.name}"
+    return "README.md" if path == README else f"{FOLDERS[path.parent]}/{path.name}"
 
 
 def _held(path: Path) -> str | None:

@@ -19,6 +19,7 @@ NAMES = (
     "doctor",
     "functions",
     "new",
+    "schemas",
     "preview",
     "types",
     "show",
@@ -82,6 +83,8 @@ def test_check_prints_warnings_and_faults(printed: Print) -> None:
 def test_new_preview_and_doctor_print_their_facts(printed: Print) -> None:
     code, made = printed("new", "other", "--benchmark", "--json")
     assert (code, faults("new", made), len(made["files"])) == (0, [], 5)
+    code, made = printed("schemas", "other", "--json")
+    assert (code, faults("schemas", made), len(made["files"])) == (0, [], 3)
     code, shown = printed("preview", "other/first_template.yaml", "--stress", "40", "--json")
     assert (code, faults("preview", shown)) == (0, [])
     code, shown = printed("preview", "mine", "--json")

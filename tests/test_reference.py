@@ -17,6 +17,7 @@ from dia_compiler.commands.cli import run
 from dia_compiler.distribute import task
 from dia_compiler.freeze import cache, output
 from dia_compiler.parse import discover, tables, yaml_reader
+from dia_compiler.parse.spec_schema import structure
 from dia_compiler.sampling.instance_tree import Stream, Walker, derived, feistel, shuffled
 from dia_compiler.types import TYPES
 from dia_language import budgets, limits
@@ -116,7 +117,7 @@ def test_the_language_page_names_every_type_answer_and_format() -> None:
 
 
 def test_the_language_page_names_every_key_of_an_answer() -> None:
-    schema = json.loads((ROOT / "schemas" / "template.schema.json").read_text(encoding="utf-8"))["properties"]
+    schema = structure("template")["properties"]
     page = LANGUAGE.read_text(encoding="utf-8")
     for head, keys in (("Answers", schema["answer"]), ("Multiple choice", schema["choices"]),
                        ("Variants and slots", schema["variants"]["additionalProperties"])):  # fmt: skip
@@ -126,7 +127,7 @@ def test_the_language_page_names_every_key_of_an_answer() -> None:
 
 
 def test_the_language_page_names_every_key_of_sessions() -> None:
-    held = json.loads((ROOT / "schemas" / "template.schema.json").read_text(encoding="utf-8"))["$defs"]
+    held = structure("template")["$defs"]
     told = LANGUAGE.read_text(encoding="utf-8").partition("## Sessions\n")[2].partition("\n## ")[0]
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", told))))
     judge = held["grade"]["properties"]["judge"]["properties"]
@@ -197,6 +198,7 @@ def test_a_stale_page_is_told(
 ) -> None:
     made = generator()
     monkeypatch.setattr(made, "REFERENCE", tmp_path)
+    monkeypatch.setitem(made.FOLDERS, tmp_path, "docs/reference")
     assert made.main([]) == 0 and made.main(["--check"]) == 0
     (tmp_path / "types.md").write_text("# Types\n", encoding="utf-8")
     capsys.readouterr()

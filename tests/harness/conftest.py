@@ -36,7 +36,7 @@ PINS = {
     ],
 }
 FIRST = {"lighteval": ["torch==2.13.0", "--index-url", "https://download.pytorch.org/whl/cpu"]}  # without CUDA
-NODE_PINS = {"promptfoo": "promptfoo@0.121.20"}
+NODE_PINS = {"promptfoo": "promptfoo@0.121.20", "yaml-language-server": "yaml-language-server@1.25.0"}
 NEEDED_BYTES = {"lighteval": 8 << 30}
 PLACE = Path(os.environ.get("DIA_HARNESSES") or ROOT / "build" / ".cache" / "harness")
 

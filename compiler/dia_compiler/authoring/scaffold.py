@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 
+from dia_compiler.authoring.editor_schemas import editor_schema_text
+from dia_compiler.parse.spec_schema import FILES
+from dia_compiler.parse.yaml_reader import Mapping, read
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_runtime.data import data_folder
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 SCHEMAS = ".schemas"
-SHIPPED = ("benchmark", "template", "catalog")
 
 BENCHMARK = """\
 # yaml-language-server: $schema={schemas}/benchmark.schema.json
@@ -110,11 +112,27 @@ def _title(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _schemas() -> dict[str, str]:
-    """The JSON Schemas by which an editor completes and checks specs, beside the specs."""
-    kept = data_folder() / "schemas"
+def write_schemas(folder: Path) -> list[Path]:
+    """Writes the JSON Schemas by which an editor completes and checks the specs of a benchmark; gives the files.
+
+    They know the types, formats and builders of installed packages, and the types that benchmark.yaml declares.
+    Raises DiaError (exit code 2) where benchmark.yaml is missing or no YAML, or a file cannot be written.
+    """
+    if not (folder / "benchmark.yaml").is_file():
+        message = f"{folder.as_posix()} holds no benchmark.yaml"
+        raise DiaError(Diagnostic("E101", message, None, "give the folder of a benchmark"))
+    path = folder / "benchmark.yaml"
+    root, _ = read(path, str(path))
+    types = root.get("types") if isinstance(root, Mapping) else None
+    named: list[str] = [key.text for key, _ in types.pairs] if isinstance(types, Mapping) else []
+    return [_written(folder / path, text) for path, text in _schemas(named).items()]
+
+
+def _schemas(named_types: Iterable[str] = ()) -> dict[str, str]:
+    """Path -> text of the schemas that stand beside the specs."""
     return {
-        f"{SCHEMAS}/{kind}.schema.json": (kept / f"{kind}.schema.json").read_text(encoding="utf-8") for kind in SHIPPED
+        f"{SCHEMAS}/{file}.schema.json": editor_schema_text(file, installed=True, named_types=named_types)
+        for file in FILES
     }
 
 

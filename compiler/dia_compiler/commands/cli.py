@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("dia_runtime.commands.diff", "Tell what differs between two bundles."),
     "functions": ("dia_compiler.commands.functions", "Show the function library."),
     "types": ("dia_compiler.commands.types", "Show the parameter types."),
+    "schemas": ("dia_compiler.commands.schemas", "Write the schemas of spec files, for editors."),
     "doctor": ("dia_compiler.commands.doctor", "Show what is installed, and what is missing for what."),
     "run": ("dia_runtime.commands.run", "Ask models the questions of a bundle."),
     "import": ("dia_runtime.commands.import_replies", "Make a run of replies from elsewhere."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,12 +11,11 @@ from itertools import islice
 from typing import Any
 
 from dia_compiler.parse.schema_predicates import Shape, ends_strictly
+from dia_compiler.parse.spec_schema import structure
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data
 from dia_compiler.types import TYPES
 from dia_language.diagnostics import Diagnostic, Faults, Position, closest, did_you_mean
 from dia_language.numbers.values import described, plain
-from dia_runtime.data import data_folder
-from dia_runtime.formats import FORMATS
 
 Path = tuple[Any, ...]
 ENOUGH = 100
@@ -25,7 +23,7 @@ ENOUGH = 100
 
 @cache
 def _schema(name: str) -> Any:
-    return json.loads((data_folder() / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return structure(name)
 
 
 @cache
@@ -224,8 +222,6 @@ def _shown(value: Any) -> str:
 def _tell_enum(found: _Departure) -> Told:
     allowed = [str(value) for value in found.wanted]
     text = _shown(found.error.instance)
-    if found.path[-2:] == ("format", "kind") and text in FORMATS:
-        return  # a format of a plug-in, which no schema knows
     words = [word or "nothing" for word in allowed]
     mend = did_you_mean(text, allowed)
     yield found.path, found.fault("E204", f"{found.name} must be {_or(words)}; this is `{text}`", mend)

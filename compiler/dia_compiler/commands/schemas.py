@@ -1,0 +1,34 @@
+"""`dia schemas`: the JSON Schemas by which an editor completes and checks the specs of a benchmark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("schemas")
+@click.argument("folder", metavar="[FOLDER]", type=click.Path(path_type=Path), default=Path())
+@click.option("--json", "as_json", is_flag=True, help="Print the files as JSON.")
+def command(folder: Path, as_json: bool) -> int:
+    """Write the schemas of spec files into FOLDER/.schemas, for editors.
+
+    `dia new` writes them too. Run this again after installing a package that adds parameter types, answer formats or
+    asset builders, and after declaring parameter types in benchmark.yaml: the schemas then know these as well. An
+    editor with a YAML language server finds them by the first line of a spec:
+    `# yaml-language-server: $schema=.schemas/template.schema.json`.
+
+    \b
+    Example:
+      dia schemas specs/mine
+    """
+    from dia_compiler.authoring.scaffold import write_schemas
+
+    files = write_schemas(folder)
+    if as_json:
+        click.echo(json.dumps({"files": [path.as_posix() for path in files]}, indent=2))
+        return 0
+    for path in files:
+        click.echo(path.as_posix())
+    return 0
