@@ -88,6 +88,14 @@ def golden(tmp_path: Path, request: pytest.FixtureRequest) -> Golden:
     return Golden(work, request.config.getoption("--update-golden"))
 
 
+@pytest.fixture(scope="session")
+def environment() -> Callable[[str], Path]:
+    """A function that gives the folder with the programs of a harness."""
+    from helpers.environments import prepared
+
+    return prepared
+
+
 @pytest.fixture
 def locked_builders() -> None:
     """Skips where bytes of assets are made by other versions than those of constraints.txt."""

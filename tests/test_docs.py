@@ -22,8 +22,8 @@ import click
 import pytest
 from dia_compiler.commands.cli import COMMANDS, EPILOG, dia, run
 from dia_language.confinement.walls import confinement
+from helpers.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in [ROOT / "README.md", *DOCS.rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

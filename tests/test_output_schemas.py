@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
+from helpers.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 NAMES = (
     "check",
     "compile",

@@ -9,8 +9,8 @@ import jsonschema
 from dia_compiler import compile
 from dia_runtime import run, score
 from dia_runtime.report.tables import as_text, score_tables
+from helpers.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 LISTED = """\
 template: listed
 title: Numbers that divide

@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.places import ROOT
 
-PACKAGE = Path(__file__).parents[1] / "docs" / "examples" / "dia-dice"
+PACKAGE = ROOT / "docs" / "examples" / "dia-dice"
 BENCHMARK = "language: 1\nbenchmark: games\nversion: 1.0.0\nformat: {kind: arrow}\n"
 TEMPLATE = """\
 template: throw

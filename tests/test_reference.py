@@ -27,8 +27,8 @@ from dia_language.templates import templates
 from dia_language.workers import pool
 from dia_runtime.formats import FORMATS, base
 from dia_runtime.formats.replies import REPLY_FORMATS
+from helpers.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 LANGUAGE = DOCS / "reference" / "language.md"
 SNIPPETS = re.findall(r"^```yaml\n(.*?)^```$", LANGUAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)

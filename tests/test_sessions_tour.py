@@ -12,9 +12,9 @@ import yaml
 from dia_compiler import compile
 from dia_compiler.freeze.output import Frozen
 from dia_runtime.formats.replies import REPLY_FORMATS
+from helpers.places import ROOT
 from jsonschema import Draft202012Validator
 
-ROOT = Path(__file__).parents[1]
 TOUR = ROOT / "docs" / "examples" / "sessions"
 DIGEST = "fb1d5811019f8d1586cf6f3280d97e21f7bf5dd9d0d788744d62ba2232949b01"
 SPECS = {

@@ -16,8 +16,8 @@ from dia_compiler.freeze.output import Order, refuse_foreign
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import key_file, sealed_file
 from dia_runtime.bundle.canary import sentence
+from helpers.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("keygen", "sign", "seal", "unseal", "prove", "pack", "unpack", "scan", "signature", "commitment", "proof",
          "seal-header")  # fmt: skip
 GUID = "3d0c1f5a-8a55-4c0e-9d5e-0b6b0f2a7c11"

@@ -20,10 +20,10 @@ from dia_language.answers import ANSWER_TYPES
 from dia_language.expressions.syntax import CONSTANTS
 from dia_language.functions import FUNCTIONS
 from dia_runtime.formats import FORMATS
+from helpers.places import ROOT
 
 Dia = Callable[..., Any]
 
-ROOT = Path(__file__).parents[1]
 TOUR, SHIPPED = ROOT / "docs" / "examples" / "tour", ROOT / "specs" / "dia_bench"
 SESSIONS = ROOT / "docs" / "examples" / "sessions"  # a benchmark of its own, for no baseline can answer it
 DIGEST = "4639d47031286cdf47512c608884481ab780ff426bf7a38e0ab0f172c4272da4"

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy
 import pytest
+from helpers.places import ROOT
 
 pytestmark = pytest.mark.slow  # it opens what the whole tour has built
 
@@ -228,7 +229,7 @@ SOLVERS: dict[str, Callable[[Asked], str]] = {
 
 
 def test_every_template_with_an_artefact_has_a_solver() -> None:
-    folder = Path(__file__).parents[1] / "docs" / "examples" / "tour" / "artefacts"
+    folder = ROOT / "docs" / "examples" / "tour" / "artefacts"
     assert {path.stem for path in folder.glob("*.yaml")} == SOLVERS.keys()
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from dia_compiler import compile
+from helpers.places import ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 SPECS = ROOT / "specs"
 
 # A new digest here needs a new `version` in the benchmark and a line in the changelog.

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-
-FOLDER = Path(__file__).parent.parent / "golden"
+from helpers.places import GOLDEN
 
 
 class Printed(Protocol):
@@ -36,7 +35,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "check_github": (*CHECK, "--format", "github"),
     "warnings": (*COMPILE, "--k", "4", "--strict"),
 }
-NAMES = [*sorted(path.name for path in FOLDER.glob("error_*")), "check_json", "check_github", "warnings"]
+NAMES = [*sorted(path.name for path in GOLDEN.glob("error_*")), "check_json", "check_github", "warnings"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,7 +11,19 @@ import re
 from pathlib import Path
 
 import pytest
-from hostile import BENCHMARK, COMPILE, Content, Dia, faults, laid_out, link, measured, one_fault, refuse, template
+from helpers.hostile import (
+    BENCHMARK,
+    COMPILE,
+    Content,
+    Dia,
+    faults,
+    laid_out,
+    link,
+    measured,
+    one_fault,
+    refuse,
+    template,
+)
 
 pytestmark = pytest.mark.slow  # hostile specs run into the limits of time and memory one after the other
 

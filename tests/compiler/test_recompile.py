@@ -15,12 +15,13 @@ from dia_compiler.recompile import recompile
 from dia_runtime.bundle.canonical import line, manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
 from dia_runtime.bundle.verify import verify
+from helpers.places import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 pytestmark = pytest.mark.slow  # each test compiles a bundle twice
 
-SPECS = Path(__file__).parent.parent.parent / "specs" / "dia_bench"
+SPECS = ROOT / "specs" / "dia_bench"
 CHOSEN = ["d001_next_prime.yaml", "d060_common_subsequence.yaml", "d109_edit_script.yaml"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ from dia_runtime.bundle.canonical import line, manifest_bytes
 from dia_runtime.bundle.manifest import OUTSIDE, with_checksum
 from dia_runtime.bundle.merkle import root
 from dia_runtime.bundle.records import leaf
-
-sys.path.insert(0, str(Path(__file__).parent))  # for `loopback`, the server of these tests
 
 FORMAT = {"kind": "xml", "skip": "I-DO-NOT-KNOW"}
 POINTS = {"correct": 1, "skipped": 0, "wrong": -2}

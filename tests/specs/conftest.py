@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 from dia_compiler.api import compile
+from helpers.places import ROOT
 
-SPECS = Path(__file__).parents[2] / "specs" / "dia_bench"
+SPECS = ROOT / "specs" / "dia_bench"
 # Instances a family that are derived again, at least 20: `.ci/run --full` takes 200.
 K, FEW = max(20, int(os.environ.get("DIA_TRUTH_K", "20"))), 5
 MANY = 100  # instances a family in which a spread shows

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 
 import numpy
 import pytest
+from helpers.places import ROOT
 from scipy import ndimage
 
 Image = pytest.importorskip("PIL.Image", reason="pip install 'dia-spec[images]'")
@@ -26,7 +27,7 @@ Image = pytest.importorskip("PIL.Image", reason="pip install 'dia-spec[images]'"
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
 
-FONT = Path(__file__).parents[2] / "runtime" / "dia_language" / "media" / "fonts" / "DejaVuSansMono.ttf"
+FONT = ROOT / "runtime" / "dia_language" / "media" / "fonts" / "DejaVuSansMono.ttf"
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 XML = {"rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "dc": "http://purl.org/dc/elements/1.1/"}
 

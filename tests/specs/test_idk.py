@@ -14,8 +14,8 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_compiler import compile
+from helpers.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SPECS = ROOT / "specs" / "idk"
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
+from helpers.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 FAMILIES = [path.stem.partition("_")[2] for path in sorted((ROOT / "specs" / "dia_bench").glob("d*.yaml"))]
 TABLE: dict[str, dict[str, str]] = yaml.safe_load((Path(__file__).parent / "proofs.yaml").read_text("utf-8"))
 FIGURES: dict[str, Any] = json.loads((ROOT / "docs" / "families.json").read_text("utf-8"))

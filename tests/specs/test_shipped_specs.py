@@ -10,8 +10,9 @@ import pytest
 import yaml
 from dia_compiler import compile
 from dia_language.functions import library
+from helpers.places import ROOT
 
-SPECS = Path(__file__).parents[2] / "specs"
+SPECS = ROOT / "specs"
 TEMPLATES = sorted(
     path for path in SPECS.rglob("*.yaml") if path.name != "benchmark.yaml" and path.parent.name != "catalogs"
 )

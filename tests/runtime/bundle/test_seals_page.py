@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.seal import seal
+from helpers.places import ROOT
 
 Make = Callable[..., Path]
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "explanation" / "seals.md"
+PAGE = ROOT / "docs" / "explanation" / "seals.md"
 SECRET = "sieben stille Reiher über dem Wehr"
 
 

@@ -1,0 +1,307 @@
+"""The commands around writing specs: new, preview, check --watch, doctor, defaults, completion."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from dia_compiler.commands.cli import run
+from helpers.places import ROOT
+
+pytestmark = pytest.mark.slow  # each test starts the command line, some of them in a terminal
+
+FIRST = "my_bench/first_template.yaml"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def bench(here: Path) -> Path:
+    """A folder with a new benchmark."""
+    assert run(["new", "my_bench", "--benchmark"]) == 0
+    return here
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    code = run(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+# new
+
+
+def test_what_new_writes_compiles_and_editors_find_its_schemas(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["new", "second", "-o", "my_bench"]) == 0
+    code, out, err = said(capsys, "compile", "my_bench", "--strict")
+    assert code == 0 and "10 questions of 2 templates" in out, err
+    for path in (bench / "my_bench").glob("*.yaml"):
+        first = path.read_text().split("\n", 1)[0]
+        named = first.removeprefix("# yaml-language-server: $schema=")
+        assert named != first and json.loads((path.parent / named).read_text())["properties"]
+
+
+def test_two_benchmarks_have_canaries_of_their_own(bench: Path) -> None:
+    assert run(["new", "other", "--benchmark"]) == 0
+    lines = [(bench / name / "benchmark.yaml").read_text().split("canary: ")[1] for name in ("my_bench", "other")]
+    assert lines[0][:36] != lines[1][:36]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["new", "my_bench", "--benchmark"], "my_bench exists already"),
+        (["new", "first_template", "-o", "my_bench"], "my_bench/first_template.yaml exists already"),
+        (["new", "third"], "holds no benchmark.yaml"),
+        (["new", "Third!"], "`Third!` is no name"),
+        (["new", "../up", "--benchmark"], "`../up` is no name"),
+        (["new", "x", "--benchmark", "-o", "my_bench/benchmark.yaml"], "cannot be written"),
+    ],
+)
+def test_new_replaces_nothing(
+    bench: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    before = {path: path.read_bytes() for path in bench.rglob("*") if path.is_file()}
+    code, _, err = said(capsys, *arguments)
+    assert code == 2 and message in err
+    assert before == {path: path.read_bytes() for path in bench.rglob("*") if path.is_file()}
+
+
+# preview
+
+
+def test_preview_shows_what_a_bundle_will_hold(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "preview", FIRST, "--json")
+    assert code == 0
+    (shown,) = json.loads(out)["templates"]
+    assert run(["compile", "my_bench", "--k", "3", "-o", "out"]) == 0
+    bundle = next((bench / "out").glob("my_bench-*"))
+    questions = [json.loads(line) for line in (bundle / "questions.jsonl").read_text().splitlines()]
+    answers = [json.loads(line) for line in (bundle / "answers.jsonl").read_text().splitlines()]
+    assert [one["content"] for one in shown["instances"]] == [one["messages"][0]["content"] for one in questions]
+    assert [one["answer"] for one in shown["instances"]] == [one["text"] for one in answers]
+    assert [one["mistakes"] for one in shown["instances"]] == [one["mistakes"] for one in answers]
+    code, out, _ = said(capsys, "preview", FIRST, "--instance", "2", "--json")
+    assert json.loads(out)["templates"][0]["instances"][0]["content"] == questions[2]["messages"][0]["content"]
+    code, out, _ = said(capsys, "preview", FIRST, "--seed", "7", "--json")
+    assert json.loads(out)["templates"][0]["instances"][0]["content"] != questions[0]["messages"][0]["content"]
+
+
+def test_preview_looks_for_an_instance_of_the_item_that_it_shows(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "benchmark.yaml").write_text("language: 1\nbenchmark: demo\n")
+    (here / "p.yaml").write_text(
+        "template: p\ntitle: P\nparams:\n  n: {type: choice, of: [9, 3]}\n  b: {type: integer, min: 0, max: = n}\n"
+        'each: n\nanswer: {value: n + b, type: integer}\nprompt: "Q {{ n }} {{ b }}"\n'
+    )
+    assert said(capsys, "preview", "p.yaml", "--instance", "6")[0] == 0
+    code, _, err = said(capsys, "preview", "p.yaml", "--instance", "10")
+    assert code == 2 and "there is no instance 10" in err
+
+
+def test_a_condition_that_nothing_meets_is_told_where_others_depend_on_it(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "benchmark.yaml").write_text("language: 1\nbenchmark: demo\n")
+    (here / "t.yaml").write_text(
+        "template: t\ntitle: T\nparams:\n  b: {type: integer, min: 0, max: 3, where: b > 9}\n"
+        '  z: {type: integer, min: 0, max: = 3 + b}\nanswer: {value: b + z, type: integer}\nprompt: "Q {{ b }} {{ z }}"\n'
+    )
+    code, _, err = said(capsys, "check", ".")
+    assert code == 2 and "error[E505]: no instance can be made" in err
+
+
+def test_preview_in_words(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "preview", FIRST)
+    assert code == 0
+    for part in ("first_template: Pens in boxes", "1 check · 1 worked example", "instance 0 (", "instance 2 (",
+                 "  mistake forgot_the_lost", "  | A shop receives", "because: ", "20 instances: "):  # fmt: skip
+        assert part in out
+    assert "A correct answer scores" not in out
+    assert "A correct answer scores" in said(capsys, "preview", FIRST, "-v")[1]
+
+
+def test_stress_measures_every_parameter(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "preview", FIRST, "--stress", "250", "--json")
+    stress = json.loads(out)["templates"][0]["stress"]
+    assert code == 0 and set(stress) == {"boxes", "pens", "lost"}
+    for bins in stress.values():
+        assert sum(row["count"] for row in bins) == 250 and 5 <= len(bins) <= 10
+        assert all(row["from"] < row["to"] and row["seconds"] > 0 for row in bins)
+    # the answer grows with the boxes: the plot must say so
+    assert stress["boxes"][-1]["answer"] > stress["boxes"][0]["answer"]
+    code, out, _ = said(capsys, "preview", FIRST, "--stress", "250")
+    assert code == 0 and "run time" in out and "####" in out
+
+
+def test_preview_draws_variants_and_refuses_what_is_not_there(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = bench / FIRST
+    path.write_text(path.read_text() + "variants: {careful: {append: Think twice.}}\n")
+    code, out, _ = said(capsys, "preview", FIRST, "--instance", "0")
+    assert code == 0 and "instance 0, variant careful" in out and "  | Think twice." in out
+    text = path.read_text()
+    path.write_text(text[: text.index("params:")] + "answer: {value: 7, type: integer}\nprompt: Seven?\n")
+    assert run(["preview", FIRST]) == 0
+    code, _, err = said(capsys, "preview", FIRST, "--instance", "3")
+    assert code == 2 and "there is no instance 3" in err
+    path.write_text(path.read_text().replace("value: 7", "value: 1 / 0"))
+    code, out, err = said(capsys, "preview", FIRST)
+    assert code == 2 and "error[E" in err and "first_template.yaml:8:" in err and not out
+
+
+def test_preview_shows_control_characters_and_writes_nothing(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = bench / FIRST
+    path.write_text(path.read_text().replace("A shop receives", "A {{ from_char_code(27) }}[31mshop receives"))
+    before = sorted(bench.rglob("*"))
+    _, out, _ = said(capsys, "preview", FIRST)
+    assert "\x1b" not in out and "shop" in out
+    assert sorted(bench.rglob("*")) == before
+
+
+# check --watch
+
+
+def test_watch_checks_again_when_a_file_changes_and_ends_with_an_interrupt(bench: Path) -> None:
+    command = [sys.executable, "-m", "dia_compiler", "check", "my_bench", "--watch", "--jobs", "1"]
+    with subprocess.Popen(command, cwd=bench, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as watching:
+        assert watching.stdout is not None
+        assert until(watching, "watching for changes") == "1 template, 0 errors, 0 warnings\n"
+        path = bench / FIRST
+        path.write_text(path.read_text().replace("value: boxes", "value: boxs"))
+        assert "1 error" in until(watching, "watching for changes")
+        path.write_text(path.read_text().replace("value: boxs", "value: boxes"))
+        assert "0 errors" in until(watching, "watching for changes")
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(timeout=20) == 130
+
+
+def until(process: subprocess.Popen[str], mark: str) -> str:
+    """The line before the one that holds the mark."""
+    last, end = "", time.monotonic() + 60
+    assert process.stdout is not None
+    while time.monotonic() < end and (line := process.stdout.readline()):
+        if mark in line:
+            return last
+        last = line
+    raise AssertionError(f"no line with {mark!r}; the last one was {last!r}")
+
+
+# doctor
+
+
+def test_doctor_tells_keys_by_name_alone(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRST_API_KEY", "sk-first-secret")
+    (here / ".env").write_text("export SECOND_API_KEY='sk-second-secret'\nOTHER=sk-third\n# THIRD_API_KEY=x\n")
+    for arguments in (["doctor"], ["doctor", "--json"]):
+        code, out, err = said(capsys, *arguments)
+        assert code == 0 and "FIRST_API_KEY" in out and "SECOND_API_KEY" in out
+        assert "OTHER" not in out and "sk-" not in out + err and "secret" not in out + err
+    facts = json.loads(out)
+    assert facts["libraries"]["sympy"] and facts["extras"].keys() >= {"models", "parquet", "speed"}
+
+
+# defaults
+
+
+def test_defaults_come_from_dia_toml_and_the_command_line_wins(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (bench / "pyproject.toml").write_text("[tool.dia]\njobs = 1\n[tool.dia.compile]\nk = 2\nout = 'project'\n")
+    assert said(capsys, "compile", "my_bench")[1].startswith("project/my_bench-0.1.0-k2\n")
+    (bench / "dia.toml").write_text("jobs = 1\n[compile]\nk = 4\nout = 'own'\n[score]\nchain = 'lenient'\n")
+    assert said(capsys, "compile", "my_bench")[1].startswith("own/my_bench-0.1.0-k4\n")
+    assert said(capsys, "compile", "my_bench", "--k", "3")[1].startswith("own/my_bench-0.1.0-k3\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[compile]\nkk = 3\n", "dia.toml: `compile` has no option `kk`\n  help: did you mean `k`?"),
+        ("[compil]\nk = 3\n", "dia.toml: `compil` is no command\n  help: did you mean `compile`?"),
+        ("k = 3\n[[", "dia.toml cannot be read: "),
+        ("[compile]\nk = 1.5\n", "dia.toml: `k` must be text, an integer, a list or true"),
+        ("[compile]\nk = 'many'\n", "'many' is not a valid integer"),
+        ("k = " + "[" * 5000, "dia.toml cannot be read: "),
+        ("\x00", "dia.toml cannot be read: "),
+    ],
+)
+def test_defaults_that_cannot_be_are_told(
+    bench: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    (bench / "dia.toml").write_text(text)
+    code, out, err = said(capsys, "compile", "my_bench")
+    assert code == 2 and message in err and not out and "Traceback" not in err
+
+
+# completion
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("dia com", "plain,compile"), ("dia compile --stri", "plain,--strict"), ("dia check --format g", "plain,github")],
+)
+def test_the_shell_completes(here: Path, words: str, expected: str) -> None:
+    environment = {**os.environ, "_DIA_COMPLETE": "bash_complete", "COMP_WORDS": words,
+                   "COMP_CWORD": str(len(words.split()) - 1)}  # fmt: skip
+    command = [sys.executable, "-m", "dia_compiler"]
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True, check=True)
+    assert expected in done.stdout.splitlines()
+
+
+# progress
+
+
+@pytest.mark.parametrize("arguments", [["check", "my_bench"], ["compile", "my_bench", "--k", "700"]])
+def test_a_terminal_sees_a_bar_and_a_pipe_none(bench: Path, arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "dia_compiler", *arguments]
+    terminal, child = pty.openpty()
+    with subprocess.Popen(command, cwd=bench, stdout=subprocess.PIPE, stderr=child, text=True) as running:
+        os.close(child)
+        shown = b""
+        while part := read(terminal):
+            shown += part
+        assert running.wait(timeout=60) == 0, shown
+    os.close(terminal)
+    assert b"first_template" in shown and b"\x1b[" in shown and b"E900" not in shown
+    piped = subprocess.run([*command, "-q"], cwd=bench, capture_output=True, text=True, check=True)
+    assert piped.stderr == ""
+
+
+def read(terminal: int) -> bytes:
+    """What the terminal got; nothing at its end, which Linux tells by an error."""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
+
+
+# pre-commit
+
+
+def test_the_hook_for_pre_commit_runs(bench: Path) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    (bench / "my_bench").rename(bench / "specs")
+    program, *arguments = [*shlex.split(hook["entry"]), *hook["args"]]
+    assert program == "dia" and hook["language"] == "python" and hook["pass_filenames"] is False
+    assert run(arguments) == 0
+    path = bench / "specs" / "first_template.yaml"
+    path.write_text(path.read_text().replace("value: boxes", "value: boxs"))
+    assert run(arguments) == 2
+    assert re.search(hook["files"], path.name) and not re.search(hook["files"], "README.md")

@@ -1,0 +1,172 @@
+"""Templates that are moved: what of them can be, and that what comes of it is a spec."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from dia_compiler.analyze.check import check
+from dia_compiler.commands.cli import run
+from dia_compiler.explore.variations import Moves, moves_of
+from dia_compiler.parse.discover import discover
+from dia_runtime.psychometrics.boundary.space import Cell
+from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, write_bank
+from helpers.places import ROOT
+
+BENCHMARK = "language: 1\nbenchmark: mine\nversion: 1.0.0\n"
+TEMPLATE = """template: several
+title: Several
+category: arithmetic
+params:
+  n: {type: integer, min: 1, max: "= 10**4"}
+  numbers: {type: list, length: {min: 2, max: 20}, of: {type: integer, min: 10, max: 999}}
+  key: {type: string, alphabet: [a, b], length: 8}
+  told: {type: string, alphabet: [a, b], length: 5}
+  many: {type: integer, min: 3, max: = n + 3}
+answer: {value: n + sum(numbers) + many, type: integer}
+prompt: What is {{ n }} + {{ numbers | join(" + ") }} + {{ many }}? Leave {{ key }} and the 5 letters {{ told }} alone.
+examples:
+  - params: {n: 5}
+"""
+RULES = """template: rules
+title: Rules
+params:
+  size: {type: integer, min: 1, max: 2}
+  rules: {type: subset, of: {type: entry, of: rule}, size: = size, apart: group}
+catalogs:
+  rule:
+    faces: {worth: expression}
+    entries:
+      one: {group: small, worth: 1}
+      # a note
+      two:
+        group: small
+        worth: 2
+      ten: {worth: 10}
+answer: {value: "sum([worth(rule) for rule in rules])", type: integer}
+prompt: "{{ rules | length }}"
+"""
+Make = Callable[..., Moves]
+
+
+@pytest.fixture
+def moves(tmp_path: Path) -> Make:
+    """What can be moved of a template that is given as text."""
+
+    def made(text: str, *wanted: str) -> Moves:
+        (tmp_path / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
+        (tmp_path / "it.yaml").write_text(text, encoding="utf-8")
+        found = check(discover([tmp_path / "it.yaml"]))
+        assert not found.faults.errors
+        return moves_of(found.benchmarks[0], found.benchmarks[0].clean[0], wanted)
+
+    return made
+
+
+def test_numbers_of_types_are_moved_and_those_that_a_prompt_tells_are_not(moves: Make) -> None:
+    found = moves(TEMPLATE)
+    names = {knob.name: [level.name for level in knob.levels] for knob in found.knobs}
+    assert names["n"] == ["1 to 9", "10 to 99", "100 to 999", "1000 to 10000"]
+    assert names["numbers.of"] == ["10 to 99", "100 to 999"]
+    assert names["numbers.length"][:3] == ["2", "3", "4"] and "8" in names["key.length"]
+    assert set(names) == {"n", "numbers.length", "numbers.of", "key.length"}  # 5 letters are told, many has no end
+    assert moves(TEMPLATE, "numbers").space.dimensions[0].name == "numbers.length"
+
+
+def test_a_moved_template_says_its_level_and_nothing_else_changes(moves: Make) -> None:
+    found = moves(TEMPLATE)
+    cell = Cell(tuple(knob.start for knob in found.knobs))
+    at = [knob.name for knob in found.knobs].index("n")
+    cell = replace(cell, levels=(*cell.levels[:at], 2, *cell.levels[at + 1 :]))
+    files = found.moved(cell, "several_x001")
+    first, last = yaml.safe_load(TEMPLATE), yaml.safe_load(files["several_x001.yaml"])
+    assert (last["template"], last["params"]["n"]) == ("several_x001", {"type": "integer", "min": 100, "max": 999})
+    assert last["params"]["key"] == first["params"]["key"] and last["prompt"] == first["prompt"]
+    assert "examples" not in last and set(first) - set(last) == {"examples"}
+
+
+def test_entries_are_added_and_dropped_by_their_lines(moves: Make) -> None:
+    found = moves(RULES)
+    space = found.space
+    assert [skill.name for skill in space.skills] == ["one", "two", "ten"] and (space.fewest, space.most) == (1, 2)
+    assert not space.allows([0, 1]) and space.allows([1, 2])  # of one group there is one
+    held = yaml.safe_load(found.moved(Cell((), (1, 2)), "rules_x002")["rules_x002.yaml"])
+    assert list(held["catalogs"]["rule"]["entries"]) == ["two", "ten"]
+    assert held["params"]["size"] == {"type": "integer", "min": 2, "max": 2} and held["prompt"]
+
+
+@pytest.mark.parametrize("name", ["boundary/instructions", "dia_bench/d109_edit_script"])
+def test_shipped_templates_stay_specs_when_they_are_moved(name: str, tmp_path: Path) -> None:
+    path = next((ROOT / "specs").glob(f"{name.rpartition('_')[0] or name}*.yaml"), ROOT / "specs" / f"{name}.yaml")
+    item = check(discover([path])).benchmarks[0]
+    found = moves_of(item, item.clean[0])
+    cell = found.space.draw(np.random.Generator(np.random.PCG64(3)))
+    for place, text in found.moved(cell, "moved_x001").items():
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text(text, encoding="utf-8")
+    (tmp_path / "benchmark.yaml").write_bytes((path.parent / "benchmark.yaml").read_bytes())
+    assert [entry.message for entry in check(discover([tmp_path])).faults.errors] == []
+
+
+# what cannot be explored
+
+
+@pytest.fixture
+def explore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Exit code and messages of `dia explore` on a template, in a folder with a bank."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
+    items = (BankItem("a", 0.0, 0.2), BankItem("b", 1.0, 0.2))
+    write_bank(
+        Bank(items, (BankModel("known", 0.5, 0.2),), "mml-items", "mean_difficulty", unit="templates"), "bank.json"
+    )
+
+    def call(text: str, *arguments: str) -> tuple[int, str]:
+        Path("mine/it.yaml").write_text(text, encoding="utf-8")
+        capsys.readouterr()
+        code = run(["explore", "mine/it.yaml", "--bank", "bank.json", "--model", "oracle", "-o", "out", *arguments])
+        return code, capsys.readouterr().err
+
+    return call
+
+
+FIXED = "template: fixed\ntitle: Fixed\nparams:\n  x: {type: boolean}\nanswer: {value: x, type: boolean}\nprompt: Is {{ x }} true?\n"
+GIVEN = TEMPLATE.replace("params:", "each: n\nparams:", 1).replace('"= 10**4"', "10")
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "said"),
+    [
+        (FIXED, ["--ability", "0"], "nothing of `fixed` can be moved"),
+        (GIVEN, ["--ability", "0"], "`several` cannot be explored: it has `each`"),
+        (TEMPLATE, [], "nothing is known of `oracle`: it has no replies in the bank"),
+        (TEMPLATE, ["--ability", "0", "--move", "many"], "`many` cannot be moved in `several`"),
+        (TEMPLATE, ["--ability", "0", "--temperature", "0,1"], "is several models"),
+        (TEMPLATE.replace("n + sum", "m + sum"), ["--ability", "0"], "unknown name `m`"),
+    ],
+)
+def test_what_cannot_be_explored_is_told(
+    explore: Callable[..., Any], text: str, arguments: list[str], said: str
+) -> None:
+    code, messages = explore(text, *arguments)
+    assert (code, said in messages) == (2, True), messages
+    assert not Path("out").exists() and "Traceback" not in messages
+
+
+def test_a_bank_of_another_version_and_another_folder_are_refused(explore: Callable[..., Any]) -> None:
+    held = json.loads(Path("bank.json").read_text(encoding="utf-8"))
+    Path("bank.json").write_text(json.dumps({**held, "version": 9}), encoding="utf-8")
+    assert explore(TEMPLATE, "--ability", "0")[0] == 3
+    Path("bank.json").write_text(json.dumps(held), encoding="utf-8")
+    Path("out").mkdir()
+    Path("out/mine.txt").write_text("mine", encoding="utf-8")
+    code, messages = explore(TEMPLATE, "--ability", "0")
+    assert (code, "holds something else" in messages) == (2, True)
+    assert [path.name for path in Path("out").iterdir()] == ["mine.txt"]

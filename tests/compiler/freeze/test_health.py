@@ -1,0 +1,75 @@
+"""Health warnings: each is told where it holds, not told where it does not, and can be allowed with a reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from dia_compiler import compile
+from dia_compiler.analyze.check import HEALTH_WARNINGS
+from helpers.small_specs import written
+
+pytestmark = pytest.mark.slow  # each test compiles and starts workers of its own
+
+PLAIN = """\
+template: plain
+title: Plain
+params:
+  a: {type: integer, min: 1, max: 900}
+  b: {type: integer, min: 1, max: 900}
+answer: {value: a * b, type: integer}
+checks: [answer / a == b]
+prompt: "{{ a }} times {{ b }}?"
+"""
+# Warning -> what to change in the plain template, and into what
+CASES: dict[str, list[tuple[str, str]]] = {
+    "answer-ignores-parameter": [("value: a * b", "value: 7 * b"), ("answer / a == b", "answer % 7 == 0")],
+    "answer-in-prompt": [("answer:", "let: {shown: a * b}\nanswer:"), ("{{ a }} times", "{{ shown }} {{ a }} times")],
+    "check-repeats-value": [("[answer / a == b]", "[a*b == answer]")],
+    "constant-answer": [("value: a * b", "value: a * b - b * a"), ("answer / a == b", "answer < a")],
+    "few-distinct-answers": [("value: a * b", "value: 0 if a > 100 else a * b"), ("answer / a == b", "answer < 810001")],
+    "k-equals-d": [("max: 900", "max: 4"), ("  a:", "  x: {type: choice, of: [0]}\n  a:"), ("{{ a }}", "{{ x }}{{ a }}")],
+    "low-acceptance": [("answer:", "where: (a + b) % 500 == 7\nanswer:")],
+    "oversized-prompt": [("times", "times {{ repeat('x ', 16000) }}")],
+    "shadowed-function": [("answer:", "functions:\n  gcd(p, q): p * q\nanswer:"), ("value: a * b", 'value: "gcd(a, b)"')],
+    "unused-parameter": [("  b:", "  c: {type: boolean}\n  b:")],
+}  # fmt: skip
+
+
+def told(folder: Path, template: str, k: int = 16) -> set[str]:
+    """The codes of the warnings of a compile."""
+    made = compile([written(folder / "specs", template)], k=k, out=folder / "out", jobs=1)
+    return {entry.code for entry in made.warnings}
+
+
+def test_every_warning_has_a_case() -> None:
+    assert set(CASES) == set(HEALTH_WARNINGS)
+
+
+def test_a_healthy_template_has_none(tmp_path: Path) -> None:
+    assert told(tmp_path, PLAIN) == set()
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_it_is_told_and_can_be_allowed(name: str, tmp_path: Path) -> None:
+    template = PLAIN
+    for old, new in CASES[name]:
+        assert old in template
+        template = template.replace(old, new)
+    found = told(tmp_path, template)
+    assert name in found
+    assert name not in told(tmp_path / "again", template + f"allow: {{{name}: it must be so}}\n")
+
+
+def test_a_check_through_let_values_repeats_too(tmp_path: Path) -> None:
+    through = PLAIN.replace("answer:", "let: {product_of: b * a, same: product_of}\nanswer:").replace(
+        "value: a * b", "value: product_of"
+    )
+    assert "check-repeats-value" in told(tmp_path, through.replace("answer / a == b", "answer == same"))
+    assert told(tmp_path / "other", through.replace("answer / a == b", "answer - same == 0")) == set()
+
+
+def test_what_a_variant_draws_again_may_be_ignored(tmp_path: Path) -> None:
+    named = PLAIN.replace("  a:", "  who: {type: choice, of: [Ann, Bo, Cy]}\n  a:").replace("times", "{{ who }} times")
+    assert "answer-ignores-parameter" in told(tmp_path, named)
+    assert told(tmp_path / "other", named + "variants: {renamed: {redraw: [who]}}\n") == set()

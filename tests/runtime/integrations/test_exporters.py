@@ -1,0 +1,135 @@
+"""Bundles in the forms of other harnesses: the same prompts, the same bytes, and nothing half-written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dia_compiler.api import compile
+from dia_compiler.commands.cli import run
+from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.grading.grader import grade
+from dia_runtime.integrations.exporters import EXPORTERS
+from dia_runtime.integrations.shared.export_base import Exporter, Files
+from helpers.places import ROOT
+
+FAMILIES = ("d002_small_sum", "d088_pin_among_decoys", "d012_ten_primality_tests")
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    specs = [next((ROOT / "specs" / "dia_bench").glob(f"{name[:4]}_*.yaml")) for name in FAMILIES]
+    return compile(specs, 3, out=tmp_path_factory.mktemp("out"), jobs=1).bundles[0].path
+
+
+def pairs(bundle: Path) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    opened = open_bundle(bundle)
+    return list(zip(opened.questions(), opened.answers(), strict=True))
+
+
+def test_dia_bench_has_the_keys_of_the_original(bundle: Path, tmp_path: Path) -> None:
+    assert run(["export", str(bundle), "--to", "dia-bench", "-o", str(tmp_path / "x"), "-q"]) == 0
+    found = json.loads((tmp_path / "x" / "dia_bench.json").read_text(encoding="utf-8"))
+    assert set(found) >= {"dataset", "sources", "template_count", "k", "instance_count", "generated_at", "questions"}
+    assert (found["template_count"], found["k"], found["instance_count"]) == (3, 3, 9)
+    assert isinstance(found["sources"], list) and found["dataset"].startswith("dia_bench ")
+    assert len(found["questions"]) == 9
+    for (question, answer), row in zip(pairs(bundle), found["questions"], strict=True):
+        challenge, solution = row["challenge"], row["solution"]
+        keys = {"template_id", "instance", "level", "category", "adversarial", "description", "instructions"}
+        assert keys <= set(challenge) and set(solution) == {"challenge_solution", "solution_explanation"}
+        assert type(challenge["template_id"]) is int and challenge["template_id"] in (2, 12, 88)
+        assert challenge["adversarial"] is (challenge["template_id"] == 88)
+        assert challenge["description"] == question["messages"][0]["content"]
+        assert challenge["instructions"] in challenge["description"]
+        assert solution["challenge_solution"] == f"<xml>{answer['text']}</xml>"
+        assert challenge["questions_root"] == open_bundle(bundle).questions_root
+
+
+def test_json_lines_hold_messages_and_a_reply_that_is_graded_correct(bundle: Path, tmp_path: Path) -> None:
+    assert run(["export", str(bundle), "--to", "jsonl", "-o", str(tmp_path / "x"), "-q"]) == 0
+    rows = [json.loads(line) for line in (tmp_path / "x" / "dia_bench.jsonl").read_text(encoding="utf-8").splitlines()]
+    for (question, answer), row in zip(pairs(bundle), rows, strict=True):
+        assert row["input"] == question["messages"] and row["id"] == question["id"]
+        assert grade(answer, row["ideal"], question["format"]).verdict == "correct"
+
+
+def test_two_exports_are_the_same_bytes_and_other_content_is_kept(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = [tmp_path / "a" / "b", tmp_path / "c"]
+    for place in places:
+        assert run(["export", str(bundle), "--to", "jsonl", "-o", str(place), "-q"]) == 0
+    first, second = ((place / "dia_bench.jsonl").read_bytes() for place in places)
+    assert first == second
+    assert run(["export", str(bundle), "--to", "jsonl", "-o", str(places[0]), "-q"]) == 0  # the same again
+    assert run(["export", str(bundle), "--to", "dia-bench", "-o", str(places[0]), "-q"]) == 2
+    assert "holds something else" in capsys.readouterr().err
+    assert (places[0] / "dia_bench.jsonl").read_bytes() == first
+    assert run(["export", str(bundle), "--to", "dia-bench", "-o", str(places[0]), "-q", "--force"]) == 0
+    assert [path.name for path in places[0].iterdir()] == ["dia_bench.json"]
+    assert sorted(path.name for path in places[0].parent.iterdir()) == ["b"]
+
+
+def test_the_default_folder_lies_below_build(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for target in ("jsonl", "jsonl", "dia-bench"):
+        assert run(["export", str(bundle), "--to", target, "-q"]) == 0
+    assert sorted(path.name for path in (tmp_path / "build" / "exports").iterdir()) == [
+        f"{bundle.name}-dia-bench",
+        f"{bundle.name}-jsonl",
+    ]
+
+
+class Breaks(Exporter):
+    """Fails in the middle of a file."""
+
+    summary = "breaks"
+
+    def files(self, bundle: Bundle) -> Files:
+        def pieces() -> Iterator[bytes]:
+            yield b"some"
+            raise OSError(28, "No space left on device")
+
+        yield "some.txt", pieces()
+
+
+class Leaves(Exporter):
+    """Names a file outside its folder."""
+
+    summary = "leaves"
+
+    def files(self, bundle: Bundle) -> Files:
+        yield "../outside.txt", iter([b"x"])
+
+
+@pytest.mark.parametrize(
+    ("exporter", "message"), [(Breaks(), "No space left on device"), (Leaves(), "it leaves the folder")]
+)
+def test_what_fails_leaves_nothing(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    exporter: Exporter, message: str,
+) -> None:  # fmt: skip
+    monkeypatch.setitem(EXPORTERS.own, "mine", exporter)  # type: ignore[index]
+    assert run(["export", str(bundle), "--to", "mine", "-o", str(tmp_path / "x")]) == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_bundle_and_an_unknown_target_are_refused(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["export", str(bundle), "--to", "jsnl"]) == 2
+    assert "did you mean `jsonl`?" in capsys.readouterr().err
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for path in bundle.rglob("*"):
+        if path.is_file():
+            (copy / path.relative_to(bundle)).parent.mkdir(exist_ok=True, parents=True)
+            (copy / path.relative_to(bundle)).write_bytes(path.read_bytes())
+    (copy / "answers.jsonl").write_bytes((copy / "answers.jsonl").read_bytes().replace(b"correct", b"c0rrect", 1)[:-1])
+    assert run(["export", str(copy), "--to", "jsonl", "-o", str(tmp_path / "x")]) == 3
+    assert not (tmp_path / "x").exists()

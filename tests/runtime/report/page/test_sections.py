@@ -1,0 +1,120 @@
+"""Sections that only some scores have, and bounds for what many models would make long."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from typing import Any
+
+import pytest
+from dia_runtime.report.page.sections import sections
+from dia_runtime.report.page.shown import Section
+from dia_runtime.report.page.terms import terms
+from helpers.places import GOLDEN
+
+SCORE = GOLDEN / "report" / "score.json"
+FIGURE = {"value": 0.5, "se": 0.1, "ci": [0.3, 0.7]}
+
+
+@pytest.fixture
+def score() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(SCORE.read_text(encoding="utf-8"))
+    return found
+
+
+def made(score: dict[str, Any], by: tuple[str, ...] = ()) -> dict[str, Section]:
+    return {section.name: section for section in sections(score, [], by)}
+
+
+def rows(section: Section, at: int = 0) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in section.tables[at].rows]
+
+
+def test_the_sections_of_a_small_score(score: dict[str, Any]) -> None:
+    assert list(made(score)) == [
+        "leaderboard", "reliability", "by-domain", "by-category", "abstention", "comparisons", "failures",
+    ]  # fmt: skip
+    assert [row[0] for row in rows(made(score)["leaderboard"])][:2] == ["Ada", "Böhm"]
+
+
+def test_sessions_are_shown_by_template_and_model(score: dict[str, Any]) -> None:
+    ledger = {"valid": 7, "unread": 2, "absent": 1, "broken": 0, "error": 0, "of": {}}
+    accuracy = dict.fromkeys(("all", "answered", "valid"), FIGURE)
+    own = {"gap": {"value": 12.5, "se": None, "ci": None, "of": 3}, "left": {"value": None}}
+    held = {"truth": "decisions", "questions": 10, "ledger": ledger, "accuracy": accuracy, "recorded": 0}
+    score["models"][0]["sessions"] = {"talk": {**held, "recall": FIGURE, "figures": own}}
+    found = made(score)["sessions"]
+    assert found.tables[0].headings[-1] == "recall %" and rows(found)[0] == ["talk", "Ada", *["50.0"] * 4]
+    assert rows(found, 1) == [["talk", "Ada", "10", "7", "2", "1", "0", "0"]]
+    assert found.tables[2].headings == ("model", "gap", "left") and rows(found, 2) == [["Ada", "12.5", "–"]]
+
+
+def test_wordings_kinds_of_models_and_mistakes_are_shown(score: dict[str, Any]) -> None:
+    effect = {"base": 0.8, "variant": 0.6, "difference": {"value": -0.2, "se": 0.1, "ci": [-0.4, 0.0]}, "p": 0.04}
+    score["models"][0]["variants"] = {"shouted": {"items": 6, "questions": 18, "figures": {"trad_score": effect}}}
+    group = {"value": "big", "models": ["Ada"], "at": [0], "figures": {"rs": {"value": 4.0, "se": None, "ci": None}}}
+    difference = {
+        "figure": "rs",
+        "groups": ["big", "small"],
+        "difference": FIGURE,
+        "p": 0.5,
+        "p_holm": 0.5,
+        "order": 1.0,
+    }
+    score["by_respondent"] = {"size": {"groups": [group], "differences": [difference]}}
+    templates = {"sum": {"wrong": 4, "one": 2, "several": 0, "none": 2,
+                         "mistakes": {"off_by_one": {"count": 2, "share": FIGURE}, "never": {"count": 0, "share": FIGURE}}}}  # fmt: skip
+    shares = {"wrong": 4, "one": 2, "several": 0, "none": 2, "explained": FIGURE, "templates": templates}
+    score["models"][0]["mistake_shares"] = shares
+    found = made(score)
+    assert rows(found["wordings"]) == [["Ada", "shouted", "right replies", "80.0", "60.0", "−20.0", "0.040"]]
+    assert rows(found["respondents"]) == [["big", "Ada", "4.0"]]
+    assert rows(found["respondents"], 1)[0][:3] == ["big", "small", "RS@k"]
+    assert found["respondents"].tables[0].headings == ("size", "models", "RS@k")
+    group["figures"], difference["figure"] = {"trad_score": FIGURE}, "trad_score"
+    told = made(score)["respondents"]
+    assert told.tables[0].headings[2] == "right replies %" and rows(told, 1)[0][2] == "right replies %"
+    assert rows(found["mistakes"], 1) == [["sum", "off_by_one", "Ada", "50.0"]]
+
+
+def test_open_figures_are_shown_as_what_they_can_become(score: dict[str, Any]) -> None:
+    score["models"][0]["rs"] = {"value": None, "se": None, "ci": None, "bounds": [-3.0, 3.0]}
+    assert [row[1] for row in rows(made(score)["leaderboard"]) if row[0] == "Ada"] == ["−3.0 to 3.0"]
+
+
+def test_many_models_make_no_endless_tables(score: dict[str, Any]) -> None:
+    score["models"] = [{**score["models"][0], "model": f"model {at}"} for at in range(45)]
+    pair = {**score["comparisons"][0], "figure": "rs"}
+    score["comparisons"] = [
+        {**pair, "models": [f"model {one}", f"model {other}"], "at": [one, other]}
+        for one, other in combinations(range(45), 2)
+    ]
+    found = made(score)
+    table = found["comparisons"].shown[0].table
+    assert table is not None and len(table.rows) == 200 and "200 largest of 990" in table.caption
+    assert len(found["comparisons"].shown[1].table.rows) == 30  # type: ignore[union-attr]
+    assert len(found["leaderboard"].tables[0].rows) == 45
+    assert sum(len(art) for section in found.values() for shown in section.shown for art in shown.art) < 2_000_000
+
+
+def test_models_of_one_name_are_told_apart_by_their_runs(score: dict[str, Any]) -> None:
+    score["models"] = [{**score["models"][0], "run": run} for run in ("x/a.run", "y/b.run")]
+    assert {row[0] for row in rows(made(score)["leaderboard"])} == {"Ada (a.run)", "Ada (b.run)"}
+
+
+def test_a_pair_tells_how_many_items_both_were_asked(score: dict[str, Any]) -> None:
+    score["comparisons"][0]["items"] = 4
+    table = made(score)["comparisons"].shown[0].table
+    assert table is not None and table.headings[2] == "items"
+    assert sorted({row[2].text for row in table.rows}) == ["4", "6"]
+
+
+def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict[str, Any]) -> None:
+    assert "6 items the mean points of an item's 3 instances" in made(score)["leaderboard"].lead
+    assert "most of an item" not in made(score)["reliability"].tables[0].caption
+    score |= {"over": "attempts", "k_varies": True}
+    found = made(score)
+    assert "6 questions the mean points of a question's 3 attempts" in found["leaderboard"].lead
+    assert "each question's 3 attempts" in found["reliability"].shown[0].caption
+    assert found["reliability"].tables[0].caption.endswith(", of the questions with at least j attempts")
+    assert "a question's 3 attempts" in dict(terms(score))["RS@3"]
