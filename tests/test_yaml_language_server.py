@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.places import ROOT
 
 pytestmark = pytest.mark.harness
-SCHEMA = Path(__file__).parents[2] / "schemas" / "template.schema.json"
+SCHEMA = ROOT / "schemas" / "template.schema.json"
 HEAD = "template: a\ntitle: A\n"
 
 
