@@ -75,10 +75,10 @@ def quickest(works: list[Work], k: int, rounds: int) -> list[float]:
 
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
     "draw": ((Walker, "at"),),
-    "truth": tuple((Expansion, name) for name in ("made", "derive", "solve", "settle", "check")),
+    "truth": tuple((Expansion, name) for name in ("make", "derive", "solve", "check")),
     "mistakes": ((Expansion, "mistakes"),),
     "texts": ((Expansion, "challenge"), (Expansion, "content")),
-    "freeze": ((Writer, "rows"),),
+    "freeze": ((Writer, "row"),),
     "once": ((Drawing, "freedom"), (working, "check_examples")),
 }
 

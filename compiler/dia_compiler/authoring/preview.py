@@ -184,14 +184,16 @@ def _instances(expansion: Expansion, numbers: range, count: int) -> Iterator[tup
     """Each instance of the first item that is measured, with its wordings where it is to be shown."""
     item, trip = expansion.drawing.items[0], RoundTrip(expansion)
     begin = perf_counter()
-    for number, position, scope in expansion.first(item, max(count, numbers.stop), is_trial=True):
-        if number < count or number in numbers:
-            instance = expansion.instance(item, number, position, dict(scope))
+    for draft in expansion.first_drafts(item, max(count, numbers.stop), is_trial=True):
+        if draft.number < count or draft.number in numbers:
+            instance = expansion.instance(draft)
             trip.check(instance)
             seconds = perf_counter() - begin
-            wordings = [_shown(instance, seconds)] if number in numbers else []
+            wordings = [_shown(instance, seconds)] if draft.number in numbers else []
             if wordings:
-                variants = (expansion.variant(instance, scope, wording) for wording in expansion.prepared.variants)
+                variants = (
+                    expansion.variant(instance, draft.scope, wording) for wording in expansion.prepared.variants
+                )
                 wordings += [_shown(variant, seconds) for variant in variants]
             yield _sample(instance, seconds), wordings
         begin = perf_counter()
@@ -232,7 +234,7 @@ def _shown(instance: Instance, seconds: float) -> Shown:
         seconds=seconds,
         sessions=tuple(shown_sessions(instance.talk.sessions)) if instance.talk is not None else (),
         truth=tuple(shown_truth(instance.talk.truth)) if instance.talk is not None else (),
-        assets=tuple(f"{held.name} ({held.deliver}, {len(held.content)} bytes)" for held in instance.beside),
+        assets=tuple(f"{held.name} ({held.deliver}, {len(held.content)} bytes)" for held in instance.attachments),
     )
 
 

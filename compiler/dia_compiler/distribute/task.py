@@ -86,19 +86,17 @@ class _Batches:
         self.assets: list[bytes] = []
         self.size, self.sample = 0, ""
 
-    def add(self, instances: list[Instance]) -> Iterator[Batch]:
-        """Takes the rows of the instances; gives the batches that are full."""
-        for instance, (question, answer, entry) in zip(instances, self.writer.rows(instances), strict=True):
-            self.sample = self.sample if self.questions else instance.text[:40]
-            self.questions.append(question)
-            self.answers.append(answer)
-            self.index.append(entry)
-            self.size += len(question) + len(answer)
-            if instance.beside:
-                self.assets += [framed(held.digest, held.extension, held.content) for held in instance.beside]
-                self.size += sum(len(held.content) for held in instance.beside)
-            if len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES:
-                yield from self.rest()
+    def add(self, instance: Instance) -> Iterator[Batch]:
+        """Takes the row of the instance; gives the batch if it is full."""
+        question, answer, entry = self.writer.row(instance)
+        self.sample = self.sample if self.questions else instance.text[:40]
+        self.questions.append(question)
+        self.answers.append(answer)
+        self.index.append(entry)
+        self.assets += [framed(asset.digest, asset.extension, asset.content) for asset in instance.attachments]
+        self.size += len(question) + len(answer) + sum(len(asset.content) for asset in instance.attachments)
+        if len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES:
+            yield from self.rest()
 
     def rest(self) -> tuple[Batch, ...]:
         """What is left, as the last batch."""
@@ -122,10 +120,10 @@ def expand_template(work: Work) -> Iterator[Any]:
     total = _divisible(expansion, work)
     batches, place, is_straight = _Batches(Writer(expansion, work.canary)), 0, True
     stop = min(work.span, total if work.last is None else work.last) if total is not None else None
-    for group in expansion.groups(expansion.drafts(work.k, work.is_trial, stop)):
-        place = group[-1].position
-        is_straight = is_straight and all(instance.position == instance.number for instance in group)
-        yield from batches.add(group)
+    for instance in expansion.instances(expansion.drafts(work.k, work.is_trial, stop)):
+        place = instance.position
+        is_straight = is_straight and instance.position == instance.number
+        yield from batches.add(instance)
     yield from batches.rest()
     yield _summary(expansion, faults, total, is_straight, place + 1)
 
@@ -171,7 +169,7 @@ def _divisible(expansion: Expansion, work: Work) -> int | None:
     is_plain = expansion.drawing.each is None and not template.is_boundary_first and not others
     if work.is_trial or not is_plain or template.instances == ALL or not expansion.drawing.has_choices(item):
         return None
-    wanted = expansion.wanted(item, work.k, False)
+    wanted = expansion.instance_count(item, work.k, False)
     return wanted if wanted is not None and wanted > work.span else None
 
 
@@ -180,9 +178,9 @@ def expand_stretch(work: Work, first: int, last: int) -> Iterator[Any]:
     expansion = yield from _prepared(work, Faults())
     batches, walker = _Batches(Writer(expansion, work.canary)), expansion.drawing.walker(Item())
     number = first
-    for group in expansion.groups(_straight(expansion, walker, first, last, work.k)):
-        yield from batches.add(group)
-        number = group[-1].number + 1
+    for instance in expansion.instances(_straight(expansion, walker, first, last, work.k)):
+        yield from batches.add(instance)
+        number = instance.number + 1
     yield from batches.rest()
     hole = number if number < last else None
     yield Stretch((walker.drawn - walker.rejected, walker.drawn), hole, permission.used())
@@ -201,8 +199,8 @@ def expand_rest(work: Work, first: int, last: int, position: int) -> Iterator[An
     """Batches of rows of all instances from the number `first` on, which are sought from the position on."""
     expansion = yield from _prepared(work, Faults())
     batches, walker = _Batches(Writer(expansion, work.canary)), expansion.drawing.walker(Item())
-    for group in expansion.groups(_scattered(expansion, walker, first, last, work.k, position)):
-        yield from batches.add(group)
+    for instance in expansion.instances(_scattered(expansion, walker, first, last, work.k, position)):
+        yield from batches.add(instance)
     yield from batches.rest()
     yield Stretch((walker.drawn - walker.rejected, walker.drawn), tools=permission.used())
 

@@ -14,8 +14,8 @@ from typing import Any
 from dia_compiler.analyze.domains import Scope
 from dia_compiler.analyze.plan import AssetCode
 from dia_compiler.analyze.worker_resources import Means
-from dia_compiler.assets.base import Builder, OptionFault, Site
-from dia_compiler.sampling.instance_tree import derived
+from dia_compiler.assets.base import Builder, Entropy, OptionFault, Site
+from dia_compiler.sampling.instance_tree import Stream, derived
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.numbers.values import Value
 from dia_language.templates.templates import delivered
@@ -24,27 +24,10 @@ LARGEST = 16 << 20  # bytes of one artefact
 INLINE = "inline"
 
 
-class Entropy:
-    """The bytes of a key's stream: SHA-256 of the key and of each block's number as 8 bytes, joined.
-
-    With parts the key is H(key, parts), made when the first block is: most builders take none.
-    """
-
-    __slots__ = ("block", "key", "parts", "rest")
-
-    def __init__(self, key: bytes, *parts: str | int) -> None:
-        self.key, self.parts, self.block, self.rest = key, parts, 0, b""
-
-    def __call__(self, count: int) -> bytes:
-        """So many bytes."""
-        if self.parts:
-            self.key, self.parts = derived(self.key, *self.parts), ()
-        missing = max(0, -(-(count - len(self.rest)) // 32))
-        blocks = range(self.block, self.block + missing)
-        self.rest += b"".join([sha256(self.key + number.to_bytes(8, "big")).digest() for number in blocks])
-        self.block += missing
-        found, self.rest = self.rest[:count], self.rest[count:]
-        return found
+def entropy(key: bytes) -> Entropy:
+    """The bytes of a key's stream, as builders draw them."""
+    stream = Stream(key)
+    return lambda count: stream.bits(8 * count).to_bytes(count, "little")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +53,7 @@ class Artefact:
         }
 
 
-class Workshop:
+class AssetBuilder:
     """Builds the assets of one template; what was built last of each is not built again for another wording."""
 
     def __init__(self, codes: Mapping[str, AssetCode], means: Means) -> None:
@@ -101,7 +84,7 @@ class Workshop:
         """The artefact. Raises DiaError at the option that cannot be."""
         try:
             code.builder.validate(options)
-            site = Site(Entropy(key, "asset", code.asset.name, position), self.folder)
+            site = Site(entropy(derived(key, "asset", code.asset.name, position)), self.folder)
             content = code.builder.build(options, site)
         except OptionFault as found:
             raise code.fault(found) from None
@@ -116,7 +99,7 @@ class Workshop:
             raise DiaError(Diagnostic("E502", message, code.asset.position, "make it of less"))
         return content
 
-    def beside(self, scope: Scope) -> tuple[Artefact, ...]:
+    def attachments(self, scope: Scope) -> tuple[Artefact, ...]:
         """The artefacts in the scope that do not stand in the prompt."""
         return tuple(_artefact(code, scope[name]) for name, code in self.codes.items() if code.deliver != INLINE)
 

@@ -9,7 +9,7 @@ from dia_compiler.analyze.domains import Maker, Scope, compile_datum
 from dia_compiler.analyze.items import Item
 from dia_compiler.generate.bundle_rows import answer_record
 from dia_compiler.generate.catalog_examples import check_entry_examples
-from dia_compiler.generate.expand import Expansion, Instance
+from dia_compiler.generate.expand import Draft, Expansion, Instance
 from dia_compiler.generate.session_examples import check_replies
 from dia_compiler.parse.model import Datum, Example
 from dia_compiler.parse.yaml_reader import Scalar, data
@@ -36,7 +36,7 @@ def _check_example(expansion: Expansion, example: Example, number: int, faults: 
     scope = _drawn(expansion, example, number, faults)
     if scope is None:
         return
-    instance = expansion.instance(_item(expansion, scope), number, 0, scope)
+    instance = expansion.instance(Draft(_item(expansion, scope), number, 0, scope))
     if instance.talk is None and example.answer is not None and not _equals(expansion, example.answer, instance):
         message = f"the example's answer is {_shown(example.answer)}; the solver gives {instance.text}"
         faults.error("E507", message, example.answer.position)
@@ -119,12 +119,16 @@ def typed(value: Value, maker: Maker) -> Value:
 
 def _equals(expansion: Expansion, datum: Datum, instance: Instance) -> bool:
     value = _evaluated(datum, expansion)
-    if isinstance(datum.node, Scalar) and instance.way.comparison.get("type") == "text" and not isinstance(value, str):
+    if (
+        isinstance(datum.node, Scalar)
+        and instance.grading.comparison.get("type") == "text"
+        and not isinstance(value, str)
+    ):
         value = datum.node.text
-    if instance.way.options is not None:
-        return bool(instance.answer in (value, instance.way.options.letter_of(value)))
+    if instance.grading.options is not None:
+        return bool(instance.answer in (value, instance.grading.options.letter_of(value)))
     try:
-        return bool(instance.way.kind.equal(instance.way.kind.settle(value), instance.answer))
+        return bool(instance.grading.kind.equal(instance.grading.kind.settle(value), instance.answer))
     except LanguageError:
         return False
 
@@ -149,16 +153,16 @@ def _expect(
     value = _evaluated(datum, expansion)
     text = datum.node.text if isinstance(datum.node, Scalar) and not isinstance(value, list) else None
     try:
-        text = instance.way.kind.write(value) if text is None or text.startswith("= ") else text
+        text = instance.grading.kind.write(value) if text is None or text.startswith("= ") else text
     except LanguageError:
         text = plain(value)
-    format = instance.way.format
+    format = instance.grading.format
     _told(instance, record, FORMATS[format["kind"]].wrap(text, format), verdict, datum.position, faults)
 
 
 def _told(
     instance: Instance, record: Mapping[str, Any], reply: str, verdict: str, place: Position, faults: Faults
 ) -> None:
-    got = grade(record, reply, instance.way.format).verdict
+    got = grade(record, reply, instance.grading.format).verdict
     if got != verdict:
         faults.error("E507", f"this reply is graded {got}; the example says {verdict}", place)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
-from itertools import chain
-from sys import getsizeof
-from time import perf_counter
 from typing import Any, NamedTuple
 
 from dia_compiler.analyze.choices import Lettered, lettered
@@ -19,7 +15,7 @@ from dia_compiler.analyze.plan import AssetCode, Prepared, Wording
 from dia_compiler.analyze.settings import Settings
 from dia_compiler.analyze.stored_conditions import condition_record, share_record
 from dia_compiler.analyze.worker_resources import NOTHING_LENT, Means
-from dia_compiler.generate.asset_builder import Artefact, Workshop
+from dia_compiler.generate.asset_builder import Artefact, AssetBuilder
 from dia_compiler.generate.draw import Drawing
 from dia_compiler.parse.model import Answer
 from dia_compiler.parse.model_builder import comparison_of
@@ -32,8 +28,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.expressions.expressions import Compiled
 from dia_language.expressions.lowering import EXACT_ANSWER
 from dia_language.numbers.rounding import rounding_rule
-from dia_language.numbers.values import Record, Value, encode
-from dia_language.templates.templates import within
+from dia_language.numbers.values import Value, encode
 from dia_language.workers.heartbeat import found, seek
 from dia_runtime.grading.grader import Grader
 
@@ -41,28 +36,18 @@ TRIED_ITEMS = 3
 REDRAWS = 1000
 ALL = "all"
 MOST_OF_ALL = 100_000
-MOST_WAYS = 50  # of comparing that are kept, where instances differ in them
-PLAIN = (str, int, Fraction, type(None))
-TOGETHER = 16  # instances that are made step by step together at most
-WITH_ASSETS = 8  # and where each has artefacts, which may be large
-QUICK = 0.02  # seconds that a group may take so that the next one has more instances
-GROWTH = 4
-HELD = 8 << 20  # bytes that the values of a group take at most, as far as can be told from the group before
 
 
 @dataclass(slots=True)
 class Instance:
-    """One instance in one wording: its item, number and position, and all that was made of it.
-
-    Not frozen, since one is made for every question and a frozen one takes four times as long to make.
-    """
+    """One instance in one wording: its item, number and position, and all that was made of it."""
 
     item: Item
     number: int
     position: int
     variant: str | None
     parameters: Mapping[str, Value]
-    way: Way
+    grading: Grading
     answer: Value
     text: str
     accept: tuple[Value, ...]
@@ -73,7 +58,7 @@ class Instance:
     explanation: str | None
     skills: tuple[str, ...]
     share: Mapping[str, Any] | None = None
-    beside: tuple[Artefact, ...] = ()
+    attachments: tuple[Artefact, ...] = ()
     talk: Talked | None = None
 
 
@@ -86,7 +71,7 @@ class Talked:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Grading:
     """How an answer is compared and graded, the rule of rounding in words, and the instruction how to write it."""
 
     comparison: Mapping[str, Any]
@@ -99,58 +84,12 @@ class Way:
 
 
 class Draft(NamedTuple):
-    """What an instance is made of: where it stands, and its drawn parameters, to which its other values are added."""
+    """What an instance is made of: where it stands, and its drawn parameters."""
 
     item: Item
     number: int
     position: int
     scope: Scope
-
-    def anew(self) -> Draft:
-        """The draft with a scope of its own."""
-        return Draft(self.item, self.number, self.position, dict(self.scope))
-
-
-class Pace:
-    """How many instances are made together: ever more while they are quick and small, since all of them are held."""
-
-    def __init__(self, most: int) -> None:
-        self.most, self.size, self.begun = most, 1, perf_counter()
-
-    def note(self, scopes: Sequence[Scope]) -> None:
-        """Takes the time since the last group, of which these are the values, and the size of the largest instance."""
-        now = perf_counter()
-        grown = self.size * GROWTH if now - self.begun < QUICK else self.size // GROWTH
-        largest = max(1, *(sum(map(weight, scope.values())) for scope in scopes))
-        self.size = max(1, min(grown, self.most, HELD // largest))
-        self.begun = now
-
-
-def weight(value: Value, depth: int = 4) -> int:
-    """About how many bytes the value takes: what a list or record holds counts as its first item does."""
-    kind = type(value)
-    if kind is int or kind is str or not depth or (kind is not list and kind is not Record) or not value:
-        return getsizeof(value)
-    first = value[0] if kind is list else next(iter(value.values()))
-    return getsizeof(value) + len(value) * weight(first, depth - 1)
-
-
-def grouped(drafts: Iterable[Draft], pace: Pace) -> Iterator[list[Draft]]:
-    """The drafts in groups of the pace's size; a failure comes behind all that was drawn before it."""
-    group: list[Draft] = []
-    failure = None
-    try:
-        for draft in drafts:
-            group.append(draft)
-            if len(group) >= pace.size:
-                yield group
-                group = []
-    except DiaError as error:
-        failure = error
-    if group:
-        yield group
-    if failure is not None:
-        raise failure
 
 
 class Expansion:
@@ -160,11 +99,8 @@ class Expansion:
         self.prepared, self.settings = prepared, settings
         self.drawing = Drawing(prepared, settings.seed)
         self.lists = self.drawing.lists
-        self.held: Way | None = None
-        self.ways: dict[str | None, Way] = {}
-        self.wrapped: tuple[Way | None, list[str] | None] = (None, None)
-        self.needed: tuple[list[Value], tuple[str, ...]] = ([], ())
-        self.workshop = Workshop(prepared.assets, means)
+        self.same_grading: Grading | None = None  # where all instances are graded alike
+        self.asset_builder = AssetBuilder(prepared.assets, means)
 
     @property
     def answer(self) -> Answer:
@@ -177,11 +113,6 @@ class Expansion:
         """The template's degree of freedom d(t): that of its item which has the least."""
         return self.drawing.freedom()
 
-    @cached_property
-    def points_rule(self) -> str:
-        """What the verdicts are worth, in words."""
-        return self.settings.points_rule
-
     # instances
 
     def questions(self, k: int, is_trial: bool = False) -> Iterator[Instance]:
@@ -189,94 +120,66 @@ class Expansion:
 
         A trial takes as many as there are, of a few items. Raises DiaError where there are fewer than k instances.
         """
-        return chain.from_iterable(self.groups(self.drafts(k, is_trial)))
+        return self.instances(self.drafts(k, is_trial))
 
     def drafts(self, k: int, is_trial: bool = False, stop: int | None = None) -> Iterator[Draft]:
         """What the first k instances of every item are made of, of each item those below the number `stop`."""
         for item in self.drawing.items[: TRIED_ITEMS if is_trial else None]:
-            for number, position, scope in self.first(item, k, is_trial):
-                if stop is not None and number >= stop:
+            for draft in self.first_drafts(item, k, is_trial):
+                if stop is not None and draft.number >= stop:
                     break
-                yield Draft(item, number, position, scope)
+                yield draft
 
-    def groups(self, drafts: Iterable[Draft]) -> Iterator[list[Instance]]:
-        """The instances in every wording, those together that are made together.
+    def instances(self, drafts: Iterable[Draft]) -> Iterator[Instance]:
+        """The instance of each draft, followed by its variants. Raises DiaError at the first part that fails."""
+        for draft in drafts:
+            base = self.instance(draft)
+            yield base
+            for wording in self.prepared.variants:
+                yield self.variant(base, draft.scope, wording)
 
-        Step by step for many at once takes a sixth less time than one by one, since the code and the data of a step
-        stay in the processor's caches. Where a group fails it is made again one by one, so that the first instance with
-        a fault, and its first fault, is told; only an evaluation for which the process is ended is told before others.
-        """
-        has_assets = bool(self.prepared.assets)
-        pace = Pace(1 if has_assets and self.prepared.variants else WITH_ASSETS if has_assets else TOGETHER)
-        for group in grouped(drafts, pace):
-            own = [draft.anew() for draft in group]
-            made = self.in_all_wordings(group, own)
-            if made is not None:
-                yield made
-                pace.note([draft.scope for draft in own])
-                continue
-            own.clear()  # what was made of it may be what was too much for the memory
-            pace.size = 1
-            for draft in group:
-                base = self.instance(*draft.anew())
-                yield [base]
-                for wording in self.prepared.variants:
-                    yield [self.variant(base, draft.scope, wording)]
-
-    def in_all_wordings(self, group: list[Draft], own: list[Draft]) -> list[Instance] | None:
-        """The instances of a group, each before its variants, made in scopes of their own; None where one fails."""
-        try:
-            bases = self.made(own, self.prepared.wording)
-            if not self.prepared.variants:
-                return bases
-            found = []
-            for draft, base in zip(group, bases, strict=True):
-                found += [base, *(self.variant(base, draft.scope, wording) for wording in self.prepared.variants)]
-        except DiaError:
-            return None
-        return found
-
-    def first(self, item: Item, k: int, is_trial: bool) -> Iterator[tuple[int, int, Scope]]:
-        """Number, position and parameters of the first k instances of an item; of a static one there is one."""
+    def first_drafts(self, item: Item, k: int, is_trial: bool) -> Iterator[Draft]:
+        """What the first k instances of an item are made of; of a static one there is one."""
         if not self.drawing.has_choices(item):
+            choose = RecordingChoose((), Stream(self.drawing.key))
             try:
-                yield 0, 0, self.drawing.draw(RecordingChoose((), Stream(self.drawing.key)), self.drawing.fixed(item))
+                yield Draft(item, 0, 0, self.drawing.draw(choose, self.drawing.fixed(item)))
             except Rejected:
                 raise self.too_few(0, 1, item, "it does not meet every `where`") from None
             return
-        count, wanted = 0, self.wanted(item, k, is_trial)
+        count, size = 0, self.instance_count(item, k, is_trial)
         seek()
         try:
             for number, (position, scope) in enumerate(self.drawing.positions(item)):
                 found()
-                yield number, position, scope
+                yield Draft(item, number, position, scope)
                 count = number + 1
-                if count == wanted:
+                if count == size:
                     return
-                if wanted is None and count > MOST_OF_ALL:
+                if size is None and count > MOST_OF_ALL:
                     raise self.too_many()
                 seek()
         except Exhausted as error:
             raise self.too_few(count, k, item, str(error)) from None
         finally:
             found()
-        if wanted is not None and not (is_trial and count):
+        if size is not None and not (is_trial and count):
             raise self.too_few(count, k, item, "the walk over all choices ends")
 
-    def wanted(self, item: Item, k: int, is_trial: bool) -> int | None:
-        """How many instances to make of an item, None for all there are. Raises DiaError where there cannot be."""
-        asked = self.prepared.template.instances
-        if asked == ALL:
-            return self.all_of(item, k, is_trial)
+    def instance_count(self, item: Item, k: int, is_trial: bool) -> int | None:
+        """How many instances to make of an item, None for all there are. Raises DiaError where there are too few."""
+        instances = self.prepared.template.instances
+        if instances == ALL:
+            return self.count_of_all(item, k, is_trial)
         bound = self.freedom.bound
-        wanted = k if asked is None or is_trial else int(asked)
-        if bound is not None and bound < wanted and len(self.drawing.items) == 1:
+        count = k if instances is None or is_trial else int(instances)
+        if bound is not None and bound < count and len(self.drawing.items) == 1:
             if is_trial and bound > 0:
                 return bound
-            raise self.too_few(bound, wanted, item, None)
-        return wanted
+            raise self.too_few(bound, count, item, None)
+        return count
 
-    def all_of(self, item: Item, k: int, is_trial: bool) -> int | None:
+    def count_of_all(self, item: Item, k: int, is_trial: bool) -> int | None:
         """How many instances an item has, None where the walk itself must find out."""
         freedom = self.drawing.freedom_of(item)
         if freedom.bound is None:
@@ -305,61 +208,42 @@ class Expansion:
         place = template.where[0].position if template.where and why else template.position
         return DiaError(Diagnostic("E505", message, place, mend))
 
-    def instance(self, item: Item, number: int, position: int, scope: Scope) -> Instance:
+    def instance(self, draft: Draft) -> Instance:
         """The instance of drawn parameters. Raises DiaError where a part fails, with the parameters that led to it."""
+        scope = dict(draft.scope)
         try:
-            return self.one(Draft(item, number, position, scope), self.prepared.wording)
+            return self.make(draft._replace(scope=scope), self.prepared.wording)
         except DiaError as error:
             raise self.drawing.with_values(error, scope) from None
 
-    def one(self, draft: Draft, wording: Wording) -> Instance:
-        """The instance of one draft in a wording. Raises DiaError where a part fails."""
-        return self.made([draft], wording)[0]
-
-    def made(self, drafts: Sequence[Draft], wording: Wording) -> list[Instance]:
-        """The instances of the drafts in a wording, each step done for all of them before the next step.
-
-        Raises DiaError where a part of one fails, not always at the first instance that would fail.
-        """
-        prepared, scopes = self.prepared, [draft.scope for draft in drafts]
-        self.derive(drafts)
-        self.solve(scopes)
-        ways = self.settle(scopes)
-        answers = [
-            way.options.gold if way.options else scope["answer"] for scope, way in zip(scopes, ways, strict=True)
-        ]
-        texts = [
-            way.options.gold if way.options else self.written(scope["answer"], way)
-            for scope, way in zip(scopes, ways, strict=True)
-        ]
-        self.check(scopes, texts)
-        challenges = [self.challenge(scope, way, wording) for scope, way in zip(scopes, ways, strict=True)]
-        accepts = [self.accepting(scope, way) for scope, way in zip(scopes, ways, strict=True)]
-        mistakes = self.mistakes(scopes, ways, texts)
-        return [
-            Instance(
-                item=draft.item,
-                number=draft.number,
-                position=draft.position,
-                variant=wording.name,
-                parameters={name: scope[name] for name in prepared.makers},
-                way=way,
-                answer=answer,
-                text=text,
-                accept=accept,
-                accept_if=accept_if,
-                mistakes=wrong,
-                challenge=challenge,
-                content=self.content(challenge, way),
-                explanation=prepared.explanation(self.shown(scope, way, wording)) if prepared.explanation else None,
-                skills=self.skills(scope),
-                share=share_record(prepared, scope) if prepared.share else None,
-                beside=self.workshop.beside(scope) if prepared.assets else (),
-            )
-            for draft, scope, way, answer, text, challenge, (accept, accept_if), wrong in zip(
-                drafts, scopes, ways, answers, texts, challenges, accepts, mistakes, strict=True
-            )
-        ]
+    def make(self, draft: Draft, wording: Wording) -> Instance:
+        """The instance of a draft in a wording; its values are added to the draft's scope. Raises DiaError."""
+        prepared, scope = self.prepared, draft.scope
+        self.derive(draft)
+        grading = self.solve(scope)
+        options = grading.options
+        text = options.gold if options else self.canonical_text(scope["answer"], grading)
+        self.check(scope, text)
+        challenge = self.challenge(scope, grading, wording)
+        return Instance(
+            item=draft.item,
+            number=draft.number,
+            position=draft.position,
+            variant=wording.name,
+            parameters={name: scope[name] for name in prepared.makers},
+            grading=grading,
+            answer=options.gold if options else scope["answer"],
+            text=text,
+            accept=tuple(self.settled(datum.evaluate(scope), grading) for datum in prepared.accept),
+            accept_if=condition_record(prepared, scope) if prepared.accept_if else None,
+            mistakes=self.mistakes(scope, grading, text),
+            challenge=challenge,
+            content=self.content(challenge, grading),
+            explanation=prepared.explanation(self.shown(scope, grading, wording)) if prepared.explanation else None,
+            skills=self.skills(scope),
+            share=share_record(prepared, scope) if prepared.share else None,
+            attachments=self.asset_builder.attachments(scope),
+        )
 
     # variants
 
@@ -368,30 +252,30 @@ class Expansion:
         scope = dict(scope)
         try:
             choose, scope = self.redrawn(base, scope, wording)
-            made = self._variant(base, scope, wording, choose)
+            variant = self.make_variant(base, scope, wording, choose)
         except DiaError as error:
             raise self.drawing.with_values(error, scope) from None
-        if made.text != base.text and not made.way.kind.equal(made.answer, base.answer):
-            shown = f"`{base.text[:40]}` and `{made.text[:40]}`"
-            message = f"the variant `{wording.name}` has another answer than its instance: {shown}"
-            mend = "draw only names again that the answer does not depend on"
-            fault = Diagnostic("E511", message, wording.position, mend)
-            raise self.drawing.with_values(DiaError(fault), scope)
-        return made
+        if variant.text != base.text and not variant.grading.kind.equal(variant.answer, base.answer):
+            texts = f"`{base.text[:40]}` and `{variant.text[:40]}`"
+            message = f"the variant `{wording.name}` has another answer than its instance: {texts}"
+            help = "draw only names again that the answer does not depend on"
+            difference = DiaError(Diagnostic("E511", message, wording.position, help))
+            raise self.drawing.with_values(difference, scope)
+        return variant
 
-    def _variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
-        made: Scope = dict(scope)
-        draft = Draft(base.item, base.number, base.position, made)
-        self.one(draft, self.prepared.wording)
+    def make_variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
+        """The instance in another wording, of which the base wording's values are made first."""
+        draft = Draft(base.item, base.number, base.position, dict(scope))
+        self.make(draft, self.prepared.wording)
         try:
             for step in wording.plan:
-                self.drawing.do(step, made, choose, {})
+                self.drawing.do(step, draft.scope, choose, {})
         except Rejected:
             message = f"no value of the variant's parameters meets its `where` in instance {base.number}"
             raise DiaError(Diagnostic("E505", message, wording.position)) from None
-        found = self.one(draft, wording)
-        own = {name: made[name] for name in wording.makers}
-        return replace(found, parameters={**found.parameters, **own})
+        variant = self.make(draft, wording)
+        own_parameters = {name: draft.scope[name] for name in wording.makers}
+        return replace(variant, parameters={**variant.parameters, **own_parameters})
 
     def redrawn(self, base: Instance, scope: Scope, wording: Wording) -> tuple[RecordingChoose, Scope]:
         """The source of the variant's choices, and the parameters with those that it draws again."""
@@ -404,11 +288,11 @@ class Expansion:
             if not wording.redraw:
                 return choose, scope
             try:
-                made = drawing.draw(choose, fixed)
+                redrawn = drawing.draw(choose, fixed)
             except Rejected:
                 continue
-            if [made[name] for name in wording.redraw] != old and self.is_inside(made, wording):
-                return choose, made | ({ORDER: scope[ORDER]} if ORDER in scope else {})
+            if [redrawn[name] for name in wording.redraw] != old and self.is_inside(redrawn, wording):
+                return choose, redrawn | ({ORDER: scope[ORDER]} if ORDER in scope else {})
         message = f"no other values of {', '.join(wording.redraw)} fit instance {base.number}"
         raise DiaError(Diagnostic("E505", message, wording.position, "widen their types, or draw less again"))
 
@@ -421,186 +305,137 @@ class Expansion:
 
     # the answer
 
-    def derive(self, drafts: Sequence[Draft]) -> None:
+    def derive(self, draft: Draft) -> None:
         """Computes the let values that the draws did not need, and builds the assets."""
         for name, code in self.prepared.rest:
             if isinstance(code, AssetCode):
-                for draft in drafts:
-                    self.workshop.build(name, draft.scope, self.drawing.key_for(draft.item), draft.position)
+                self.asset_builder.build(name, draft.scope, self.drawing.key_for(draft.item), draft.position)
             else:
-                for draft in drafts:
-                    draft.scope[name] = code(draft.scope)
+                draft.scope[name] = code(draft.scope)
 
-    def solve(self, scopes: Sequence[Scope]) -> None:
-        """Computes the exact answers."""
-        solver = self.prepared.answer
-        assert solver is not None
-        for scope in scopes:
-            scope[EXACT_ANSWER] = scope["answer"] = solver(scope)
-
-    def settle(self, scopes: Sequence[Scope]) -> list[Way]:
-        """Puts the answers into the form of their type, and computes the let values that use them; how they compare."""
-        ways = [self.way(scope) for scope in scopes]
-        for scope, way in zip(scopes, ways, strict=True):
-            scope["rounding_rule"] = way.rule
-            if way.options is None:
-                scope["answer"] = self.settled(scope[EXACT_ANSWER], way)
+    def solve(self, scope: Scope) -> Grading:
+        """Computes the answer in the form of its type, and the let values that use it; gives how it is graded."""
+        assert self.prepared.answer is not None
+        scope[EXACT_ANSWER] = scope["answer"] = self.prepared.answer(scope)
+        grading = self.grading(scope)
+        scope["rounding_rule"] = grading.rule
+        if grading.options is None:
+            scope["answer"] = self.settled(scope[EXACT_ANSWER], grading)
         for name, code in self.prepared.after:
-            for scope in scopes:
-                scope[name] = code(scope)
-        return ways
+            scope[name] = code(scope)
+        return grading
 
-    def way(self, scope: Scope) -> Way:
-        """How this instance's answer is compared; made once where it is the same for all. Raises DiaError."""
+    def grading(self, scope: Scope) -> Grading:
+        """How this instance's answer is graded; made once where it is the same for all. Raises DiaError."""
         if self.prepared.options is not None:
-            return self.way_of_options(scope)
-        if self.held is not None:
-            return self.held
+            options = lettered(self.prepared.options, scope, self.settings)
+            return replace(self.new_grading(options.comparison, options.format), options=options)
+        if self.same_grading is not None:
+            return self.same_grading
         code = self.prepared.comparison
         assert code is not None
-        comparison = comparison_of(code.evaluate(scope))
+        grading = self.new_grading(comparison_of(code.evaluate(scope)), self.settings.format)
         if code.is_constant:
-            self.held = self.made_way(comparison, self.settings.format)
-            return self.held
-        key = repr(comparison) if is_plain(comparison) else None
-        way = self.ways.get(key) or self.made_way(comparison, self.settings.format)
-        if key is not None and len(self.ways) < MOST_WAYS:
-            self.ways[key] = way
-        return way
+            self.same_grading = grading
+        return grading
 
-    def made_way(self, comparison: dict[str, Any], format: Mapping[str, Any]) -> Way:
-        """The way of a comparison in an answer format. Raises DiaError at the answer."""
-        faults = validate(comparison)
-        if faults:
-            raise DiaError([Diagnostic("E404", message, self.answer.position) for message in faults])
+    def new_grading(self, comparison: dict[str, Any], format: Mapping[str, Any]) -> Grading:
+        """The grading by a comparison in an answer format. Raises DiaError at the answer."""
+        messages = validate(comparison)
+        if messages:
+            raise DiaError([Diagnostic("E404", message, self.answer.position) for message in messages])
         if self.prepared.accept_if is not None:
             comparison["accept_if"] = {}  # the condition itself differs from instance to instance
         if self.prepared.share is not None:
             comparison["share"] = {}
         kind = answer_type(comparison)
         instruction = self.settings.instruction(kind.describe(), format)
-        return Way(comparison, format, kind, Grader(comparison, format), _rule(comparison), instruction)
+        return Grading(comparison, format, kind, Grader(comparison, format), _rule(comparison), instruction)
 
-    def way_of_options(self, scope: Scope) -> Way:
-        """The way of a multiple choice: the letters of this instance's options."""
-        options = self.prepared.options
-        assert options is not None
-        found = lettered(options, scope, self.settings)
-        return replace(self.made_way(found.comparison, found.format), options=found)
-
-    def settled(self, value: Value, way: Way) -> Value:
+    def settled(self, value: Value, grading: Grading) -> Value:
         """The value as the answer's type wants it. Raises DiaError at the answer's `value`."""
         try:
-            return way.kind.settle(value)
+            return grading.kind.settle(value)
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
 
-    def accepting(self, scope: Scope, way: Way) -> tuple[tuple[Value, ...], Mapping[str, Any] | None]:
-        """The further forms of the answer that are right too, and the condition. Raises DiaError at the answer."""
-        prepared = self.prepared
-        forms = tuple(self.settled(datum.evaluate(scope), way) for datum in prepared.accept) if prepared.accept else ()
-        return forms, condition_record(prepared, scope) if prepared.accept_if else None
-
-    def written(self, value: Value, way: Way) -> str:
+    def canonical_text(self, value: Value, grading: Grading) -> str:
         """The canonical text of an answer. Raises DiaError at the answer's `value`."""
         try:
-            return way.kind.write(value)
+            return grading.kind.write(value)
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
 
-    def check(self, scopes: Sequence[Scope], texts: Sequence[str | None]) -> None:
-        """Raises DiaError at the first check that does not hold; the texts are those of the answers, if there are."""
+    def check(self, scope: Scope, text: str | None) -> None:
+        """Raises DiaError at the first check that does not hold; the text is that of the answer, if there is one."""
         for code in self.prepared.checks:
             source = code.parsed.source
-            for scope, text in zip(scopes, texts, strict=True):
-                if not truth_of(code(scope), source):
-                    mend = "the parameters or the check are wrong"
-                    if text is not None:
-                        shown = text if len(text) <= 80 else text[:80] + "..."
-                        mend = f"the answer is {shown}: the solver or the check is wrong"
-                    raise DiaError(Diagnostic("E503", "a check does not hold", source.place(0), mend))
-
-    def mistakes(self, scopes: Sequence[Scope], ways: Sequence[Way], truths: Sequence[str]) -> list[dict[str, str]]:
-        """The named mistakes of each as texts, without those that happen to be right."""
-        found: list[dict[str, str]] = [{} for _ in scopes]
-        for name, code in self.prepared.mistakes.items():
-            for scope, way, truth, held in zip(scopes, ways, truths, found, strict=True):
-                text = self.mistaken(code, scope, way, truth)
+            if not truth_of(code(scope), source):
+                help = "the parameters or the check are wrong"
                 if text is not None:
-                    held[name] = text
-        return found
+                    shown = text if len(text) <= 80 else text[:80] + "..."
+                    help = f"the answer is {shown}: the solver or the check is wrong"
+                raise DiaError(Diagnostic("E503", "a check does not hold", source.place(0), help))
 
-    def mistaken(self, code: Compiled, scope: Scope, way: Way, truth: str) -> str | None:
+    def mistakes(self, scope: Scope, grading: Grading, truth: str) -> dict[str, str]:
+        """The named mistakes as texts, without those that happen to be right."""
+        texts = {name: self.mistaken(code, scope, grading, truth) for name, code in self.prepared.mistakes.items()}
+        return {name: text for name, text in texts.items() if text is not None}
+
+    def mistaken(self, code: Compiled, scope: Scope, grading: Grading, truth: str) -> str | None:
         """The text of a mistake, None where it happens to be right. Raises DiaError where it is no answer."""
-        if way.options is not None:
-            letter = way.options.letter_of(code(scope))
+        if grading.options is not None:
+            letter = grading.options.letter_of(code(scope))
             return None if letter == truth else letter
         try:
-            value = way.kind.settle(code(scope))
-            text = way.kind.write(value)
+            value = grading.kind.settle(code(scope))
+            text = grading.kind.write(value)
         except LanguageError as error:
             place = code.parsed.source.place(0)
             raise DiaError(Diagnostic(error.code, error.message, place, error.help)) from None
-        return None if text == truth or way.kind.equal(value, scope["answer"]) else text
+        return None if text == truth or grading.kind.equal(value, scope["answer"]) else text
 
     # texts
 
-    def shown(self, scope: Scope, way: Way, wording: Wording) -> Scope:
+    def shown(self, scope: Scope, grading: Grading, wording: Wording) -> Scope:
         """What prompts see: the scope, the lettered options, and the texts of the slots."""
-        if way.options is None and not wording.slots:
+        if grading.options is None and not wording.slots:
             return scope
-        shown = scope if way.options is None else {**scope, OPTIONS: way.options.listed}
+        shown = scope if grading.options is None else {**scope, OPTIONS: grading.options.listed}
         return {**shown, **{name: slot(shown) for name, slot in wording.slots.items()}}
 
-    def challenge(self, scope: Scope, way: Way, wording: Wording) -> str:
+    def challenge(self, scope: Scope, grading: Grading, wording: Wording) -> str:
         """The rendered prompt of the template in a wording; what is put around it stands apart by an empty line."""
         assert wording.prompt is not None
-        shown = self.shown(scope, way, wording)
+        shown = self.shown(scope, grading, wording)
         if wording.prepend is None and wording.append is None:
             return wording.prompt(shown).strip("\n")
         parts = [part(shown).strip("\n") for part in (wording.prepend, wording.prompt, wording.append) if part]
         return "\n\n".join(parts)
 
-    def content(self, challenge: str, way: Way) -> str:
+    def content(self, challenge: str, grading: Grading) -> str:
         """The challenge in the benchmark's wrapper: what the model reads."""
         wrapper = self.prepared.wrapper
         if wrapper is None:
-            return f"{challenge}\n\n{way.instruction}\n{self.points_rule}"
-        if way is not self.wrapped[0]:
-            self.wrapped = (way, wrapper.around("challenge", self.around(way)))
-        around = self.wrapped[1]
-        if around is None:
-            return wrapper({**self.around(way), "challenge": challenge}).strip("\n")
-        return within(challenge.join(around), wrapper.source).strip("\n")
-
-    def around(self, way: Way) -> Scope:
-        """What the benchmark's wrapper sees beside the challenge."""
-        return {
+            return f"{challenge}\n\n{grading.instruction}\n{self.settings.points_rule}"
+        values = {
             **self.lists,
-            "format_instruction": way.instruction,
-            "skip_token": way.format["skip"],
+            "challenge": challenge,
+            "format_instruction": grading.instruction,
+            "skip_token": grading.format["skip"],
             "points": self.settings.points,
         }
+        return wrapper(values).strip("\n")
 
     def skills(self, scope: Scope) -> tuple[str, ...]:
         """The skills that the instance needs."""
         if self.prepared.skills is None:
             return ()
         skills = self.prepared.skills.evaluate(scope)
-        if skills is self.needed[0]:  # the same in all instances
-            return self.needed[1]
         if not isinstance(skills, list) or any(not isinstance(skill, str) for skill in skills):
             place = self.prepared.template.skills.position if self.prepared.template.skills else None
             raise DiaError(Diagnostic("E203", "`skills` must be a list of texts", place))
-        self.needed = (skills, tuple(dict.fromkeys(skills)))
-        return self.needed[1]
-
-
-def is_plain(value: Any) -> bool:
-    """Whether the value is told from all others by its text: mappings and lists of texts and exact numbers."""
-    if isinstance(value, dict):
-        return all(map(is_plain, value.values()))
-    return all(map(is_plain, value)) if isinstance(value, list) else type(value) in PLAIN or isinstance(value, bool)
+        return tuple(dict.fromkeys(skills))
 
 
 def _rule(comparison: Mapping[str, Any]) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dia_compiler.analyze.domains import Scope
 from dia_compiler.analyze.plan import Prepared, Reached, Wording
 from dia_compiler.analyze.session_plan import Piece
 from dia_compiler.analyze.settings import Settings
 from dia_compiler.analyze.stored_conditions import reached
 from dia_compiler.analyze.worker_resources import NOTHING_LENT, Means
-from dia_compiler.generate.expand import Draft, Expansion, Instance, Way
+from dia_compiler.generate.expand import Draft, Expansion, Grading, Instance
 from dia_compiler.generate.session_render import Making
 from dia_compiler.sampling.instance_tree import RecordingChoose
 from dia_language.answers import answer_type
@@ -36,28 +34,24 @@ class TalkExpansion(Expansion):
         text, format = {"type": "text"}, {"kind": "whole", "skip": settings.skip}
         kind = answer_type(text)
         told = self.settings.instruction("in your own words", format)
-        self.free = Way(text, format, kind, Grader(text, format), "", told)
+        self.free = Grading(text, format, kind, Grader(text, format), "", told)
 
-    def made(self, drafts: Sequence[Draft], wording: Wording) -> list[Instance]:
-        """The instances of the drafts in a wording. Raises DiaError where a part of one fails."""
-        return [self.told(draft, wording) for draft in drafts]
-
-    def told(self, draft: Draft, wording: Wording) -> Instance:
+    def make(self, draft: Draft, wording: Wording) -> Instance:
         """The instance of a draft in a wording. Raises DiaError where a part fails."""
         prepared, scope = self.prepared, draft.scope
-        self.derive([draft])
-        self.check([scope], [None])
+        self.derive(draft)
+        self.check(scope, None)
         challenge = self.challenge(scope, self.free, wording) if self.talk.judge is not None else ""
         content = self.content(challenge, self.free) if self.talk.judge is not None else ""
-        made = Making(self, self.shown(scope, self.free, wording), wording, content)
-        talked = made.talked()
+        rendered = Making(self, self.shown(scope, self.free, wording), wording, content)
+        talked = rendered.talked()
         return Instance(
             item=draft.item,
             number=draft.number,
             position=draft.position,
             variant=wording.name,
             parameters={name: scope[name] for name in prepared.makers},
-            way=self.free,
+            grading=self.free,
             answer=None,
             text="",
             accept=(),
@@ -65,13 +59,13 @@ class TalkExpansion(Expansion):
             mistakes={},
             challenge=challenge,
             content=content,
-            explanation=prepared.explanation(made.scope) if prepared.explanation else None,
+            explanation=prepared.explanation(rendered.scope) if prepared.explanation else None,
             skills=self.skills(scope),
             talk=talked,
         )
 
-    def _variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
-        made = super()._variant(base, scope, wording, choose)
+    def make_variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
+        made = super().make_variant(base, scope, wording, choose)
         assert made.talk is not None and base.talk is not None
         if made.talk.truth != base.talk.truth:
             message = f"the variant `{wording.name}` has another truth than its instance"

@@ -45,7 +45,7 @@ def test_all_orders_of_the_options_are_instances(tmp_path: Path) -> None:
         assert listed[4] == "E. I don't know"
         right = next(line for line in listed if line.endswith(one.parameters["place"]["town"]))
         assert right == f"{one.text}. {one.parameters['place']['town']}"
-        assert one.way.format["skip"] == "E" and list(one.way.format["options"]) == list("ABCDE")
+        assert one.grading.format["skip"] == "E" and list(one.grading.format["options"]) == list("ABCDE")
     with pytest.raises(DiaError, match="only 48 distinct instances"):
         list(made.questions(49))
 
@@ -56,7 +56,7 @@ def test_replies_are_graded_by_letter(tmp_path: Path) -> None:
         RoundTrip(made).check(one)
         record = answer_record(one, made, "small/capitals/0", None)
         assert record["text"] == record["answer"] == one.text
-        verdicts = {letter: grade(record, f"Answer: {letter}", one.way.format).verdict for letter in "ABCDE"}
+        verdicts = {letter: grade(record, f"Answer: {letter}", one.grading.format).verdict for letter in "ABCDE"}
         assert verdicts == dict.fromkeys("ABCD", "wrong") | {one.text: "correct", "E": "skipped"}
         berlin = next(line[0] for line in one.challenge.split("\n") if line.endswith("Berlin"))
         assert one.mistakes == {"first": berlin}
@@ -75,14 +75,14 @@ prompt: "Double {{ a }}?\\n{{ options }}"
     for one in questions(tmp_path, spec.replace("max: 50", "max: 50, where: a > 2"), k=20):
         shown = [int(line[3:]) for line in one.challenge.split("\n")[1:]]
         assert shown == sorted(shown) and shown["ABCD".index(one.text)] == 2 * one.parameters["a"]
-        assert one.way.format["skip"] == "I-DO-NOT-KNOW"
+        assert one.grading.format["skip"] == "I-DO-NOT-KNOW"
 
 
 def test_other_formats_carry_letters_too(tmp_path: Path) -> None:
     made = expansion(tmp_path, CAPITALS.replace("kind: letter", "kind: xml"))
     one = next(made.questions(1))
     RoundTrip(made).check(one)
-    assert "options" not in one.way.format and one.way.format["skip"] == "E"
+    assert "options" not in one.grading.format and one.grading.format["skip"] == "E"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import Builder, OptionFault, Site, data, template
 from dia_compiler.commands.cli import run
 from dia_compiler.freeze.spool import Spool, framed
-from dia_compiler.generate.asset_builder import Entropy, Workshop
+from dia_compiler.generate.asset_builder import AssetBuilder, entropy
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import examine
@@ -73,7 +73,7 @@ def test_a_text_stands_in_the_prompt_as_it_is_and_checks_read_it(tmp_path: Path)
     for question in questions(tmp_path, spec, 3):
         lines = "".join(f"line {i}\n" for i in range(question.parameters["n"]))
         assert question.challenge == f"Which key?\n{lines}key={question.answer}"
-        assert question.beside == ()
+        assert question.attachments == ()
 
 
 def test_bytes_stand_in_the_prompt_in_base64_and_are_bytes_elsewhere(tmp_path: Path, blob: None) -> None:
@@ -97,9 +97,9 @@ def test_the_stream_of_a_builder_is_that_of_its_instance(tmp_path: Path, blob: N
 
 
 def test_a_stream_goes_on_where_it_was_left() -> None:
-    parts, whole = Entropy(b"key"), Entropy(b"key")
+    parts, whole = entropy(b"key"), entropy(b"key")
     assert b"".join(parts(count) for count in (0, 1, 31, 32, 33, 100)) == whole(197)
-    assert whole(0) == b"" and Entropy(b"other")(8) != Entropy(b"key")(8)
+    assert whole(0) == b"" and entropy(b"other")(8) != entropy(b"key")(8)
 
 
 def test_assets_are_made_of_each_other_in_any_order(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_an_asset_beside_the_prompt_is_a_file_of_the_bundle(tmp_path: Path, blob
     )
     made = questions(tmp_path / "specs", spec, 2)
     assert all(question.challenge == "See thing.bin and memo.txt; give the key." for question in made)
-    assert [held.deliver for held in made[0].beside] == ["attach", "file"]
+    assert [held.deliver for held in made[0].attachments] == ["attach", "file"]
 
 
 TEXTS = (
@@ -283,7 +283,7 @@ def test_a_full_disk_is_no_fault_of_the_spec() -> None:
     builder = SimpleNamespace(validate=lambda options: None, build=full)
     asset: Any = SimpleNamespace(builder=builder, asset=SimpleNamespace(name="one", position=None))
     with pytest.raises(DiaError) as caught:
-        Workshop({"one": asset}, Means()).built(asset, {}, b"key", 0)
+        AssetBuilder({"one": asset}, Means()).built(asset, {}, b"key", 0)
     found = caught.value.diagnostics[0]
     assert (found.code, found.message) == ("E602", f"`one` cannot be built: {os.strerror(errno.ENOSPC)}")
 

@@ -16,7 +16,7 @@ from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
 from dia_compiler.assets.pdf import SHOWN
 from dia_compiler.assets.pdf_lock import DRAWING
-from dia_compiler.generate.asset_builder import Entropy
+from dia_compiler.generate.asset_builder import entropy
 from dia_language.budgets import reset
 from dia_language.functions import library
 
@@ -32,7 +32,7 @@ ENTRIES = {"rc4": (2, 3, 128), "aes128": (4, 4, 128), "aes256": (5, 6, 256)}  # 
 def built(options: dict[str, Any], seed: bytes = b"seed") -> bytes:
     builder = BUILDERS["pdf"]
     builder.validate(options)
-    made = builder.build(options, Site(Entropy(seed), Path("nowhere")))
+    made = builder.build(options, Site(entropy(seed), Path("nowhere")))
     assert isinstance(made, bytes)
     return made
 

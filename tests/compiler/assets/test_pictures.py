@@ -17,7 +17,7 @@ import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
 from dia_compiler.assets.captcha import Seeded
-from dia_compiler.generate.asset_builder import Entropy
+from dia_compiler.generate.asset_builder import entropy
 from dia_language.budgets import reset
 from dia_language.functions import library
 from hypothesis import given, settings
@@ -33,7 +33,7 @@ is_locked = pytest.mark.skipif(
 def built(name: str, seed: bytes = b"seed", **options: Any) -> bytes:
     builder = BUILDERS[name]
     builder.validate(options)
-    made = builder.build(options, Site(Entropy(seed), Path("nowhere")))
+    made = builder.build(options, Site(entropy(seed), Path("nowhere")))
     assert isinstance(made, bytes)
     return made
 
@@ -108,7 +108,7 @@ def test_noise_comes_from_the_instance_and_stays_within_its_strength() -> None:
     noise = built("png", size=[20, 20], noise=True)
     assert (
         opened(noise).tobytes()
-        == Entropy(b"seed")(1200)
+        == entropy(b"seed")(1200)
         != opened(built("png", b"other", size=[20, 20], noise=True)).tobytes()
     )
     pixels = bytes([0, 100, 255]) * 500
@@ -245,7 +245,7 @@ def test_the_digits_of_every_captcha_stand_out_from_its_paper() -> None:
 
 
 def test_the_seeded_object_is_fair() -> None:
-    seeded = Seeded(Entropy(b"fair"))
+    seeded = Seeded(entropy(b"fair"))
     rolled = [seeded.randbelow(6) for _ in range(6000)]
     counts = [rolled.count(face) for face in range(6)]
     assert sum(counts) == 6000 and all(880 < count < 1120 for count in counts)

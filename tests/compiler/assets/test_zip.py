@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
-from dia_compiler.generate.asset_builder import Entropy
+from dia_compiler.generate.asset_builder import entropy
 from dia_language.budgets import reset
 from dia_language.functions import library
 from hypothesis import given, settings
@@ -27,7 +27,7 @@ AES = ["aes128", "aes192", "aes256"]
 def built(options: dict[str, Any], seed: bytes = b"seed") -> bytes:
     builder = BUILDERS["zip"]
     builder.validate(options)
-    made = builder.build(options, Site(Entropy(seed), Path("nowhere")))
+    made = builder.build(options, Site(entropy(seed), Path("nowhere")))
     assert isinstance(made, bytes)
     return made
 

@@ -1,11 +1,9 @@
-"""Ways of comparing that are kept for instances that are compared alike."""
+"""Each instance is graded by its own comparison; one that is the same for all is made once."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 
-from dia_compiler.generate.expand import is_plain
 from helpers.small_specs import questions
 
 TEMPLATE = """
@@ -20,15 +18,15 @@ checks: [abs(answer - n / 7) <= 1 / 10**places]
 """
 
 
-def test_instances_that_are_compared_alike_share_a_way_and_no_others_do(tmp_path: Path) -> None:
-    made = questions(tmp_path, TEMPLATE, 30)
-    shared = {(id(instance.way), instance.parameters["places"]) for instance in made}
-    assert len(shared) == 3
-    for instance in made:
+def test_each_instance_is_compared_by_its_own_parameters(tmp_path: Path) -> None:
+    instances = questions(tmp_path, TEMPLATE, 30)
+    assert {instance.parameters["places"] for instance in instances} == {1, 2, 3}
+    for instance in instances:
         places = instance.parameters["places"]
-        assert instance.way.comparison["round"]["places"] == places and len(instance.text.partition(".")[2]) <= places
+        assert instance.grading.comparison["round"]["places"] == places
+        assert len(instance.text.partition(".")[2]) <= places
 
 
-def test_only_what_its_text_tells_from_all_else_is_plain() -> None:
-    assert is_plain({"a": [1, True, "x", None, Fraction(1, 2)], "b": {}})
-    assert not is_plain({"a": [b"x"]}) and not is_plain(1.5) and not is_plain(object())
+def test_a_comparison_that_is_the_same_for_all_is_made_once(tmp_path: Path) -> None:
+    instances = questions(tmp_path, TEMPLATE.replace("places: = places", "places: 2").replace("10**places", "100"), 5)
+    assert len({id(instance.grading) for instance in instances}) == 1
