@@ -143,9 +143,9 @@ def spec(content: bytes) -> None:
                     for instance in expansion.questions(3, is_trial=True):
                         trip.check(instance)
                         answer_record(instance, expansion, "fuzzed/0", None)
-                        if instance.talk is not None:
+                        if instance.rendered_sessions is not None:
                             line(question_record(instance, expansion, None))
-                            shown_sessions(instance.talk.sessions)
+                            shown_sessions(instance.rendered_sessions.sessions)
 
 
 def replies(content: bytes) -> None:

@@ -16,8 +16,8 @@ from dia_compiler.parse.model import Benchmark, Datum, Template
 from dia_compiler.parse.model_builder import Builder, build_template, snippet
 from dia_compiler.parse.schema import Path as KeyPath
 from dia_compiler.parse.schema import check_schema
-from dia_compiler.parse.session_model_builder import build_talk
-from dia_compiler.parse.session_rules import check_talk, is_talk
+from dia_compiler.parse.session_model_builder import build_sessions
+from dia_compiler.parse.session_rules import check_sessions, has_sessions
 from dia_compiler.parse.yaml_pitfalls import tell_split_values
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, begin_with, data, parse, read_text, size_of
 from dia_language.confinement.permission import NO
@@ -245,7 +245,7 @@ class _Checker:
             return None
         told = check_schema(node, "template", self.faults)
         own = Builder(self.faults, builder.types, catalogs, self.data_files.read)
-        template = replace(build_template(node, path.as_posix(), own), talk=build_talk(node))
+        template = replace(build_template(node, path.as_posix(), own), session_spec=build_sessions(node))
         told_of_files = self.data_files.taken()  # a template that is left out needs no file
         lists = self.read_lists(template.shared.lists)
         missing = missing_requirement(template, self.folder.path, self.faults)
@@ -272,8 +272,8 @@ class _Checker:
     def check_whole(self, template: Template, told: set[KeyPath]) -> None:
         """What the schema cannot say: an answer and a prompt, options of the answer's type, known health warnings."""
         node, place = template.node, template.position
-        check_talk(node, self.faults)
-        if not is_talk(node) and node.get("choices") is None and node.get("answer") is None:
+        check_sessions(node, self.faults)
+        if not has_sessions(node) and node.get("choices") is None and node.get("answer") is None:
             self.faults.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
         answer, choices = node.key("answer"), node.key("choices")
         if answer is not None and choices is not None:

@@ -68,7 +68,7 @@ class Pieces:
         self.catalogs |= {name: CatalogDomain(name, {}) for name in broken}
         self.has_broken_catalog = bool(broken)
         self.may_run = programs != NO
-        self.solved = frozenset({"answer"} if template.talk is None else ())  # sessions have no answer
+        self.solved = frozenset({"answer"} if template.session_spec is None else ())  # sessions have no answer
         self.runners: set[str] = set()
         self.ahead: dict[int, Ahead] = {}
 

@@ -80,7 +80,7 @@ class Declarations:
         self.values = self.lists | self.parameters | frozenset(template.let) | template.broken
         self.assets = frozenset(asset.name for asset in template.assets)
         self.values |= self.assets
-        named = frozenset(template.talk.replies if template.talk is not None else ())
+        named = frozenset(template.session_spec.replies if template.session_spec is not None else ())
         self.replies = named - self.values - RESERVED  # a name that is taken has been told
         self.values |= named
 
@@ -115,15 +115,15 @@ class Declarations:
 
     def declare_replies(self) -> None:
         """The names of replies are unique among all names; those of items are, but for other items."""
-        talk = self.template.talk
-        if talk is None:
+        session_spec = self.template.session_spec
+        if session_spec is None:
             return
-        turns = [turn for session in talk.sessions for turn in session.turns]
+        turns = [turn for session in session_spec.sessions for turn in session.turns]
         for turn in turns:
             if turn.reply is not None:
                 self.add_name(turn.reply.name, "reply", turn.reply.position)
-        loops = [session.loop for session in talk.sessions] + [turn.loop for turn in turns]
-        loops += [talk.truth.loop] if talk.truth is not None else []
+        loops = [session.loop for session in session_spec.sessions] + [turn.loop for turn in turns]
+        loops += [session_spec.truth.loop] if session_spec.truth is not None else []
         self.check_items([loop.variable for loop in loops if loop.variable is not None])
 
     def check_items(self, items: list[Scalar]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dia_compiler.analyze.domains import DatumCode, Maker, Scope
 from dia_compiler.analyze.field_access import ALL, Fields, narrowed
-from dia_compiler.analyze.session_plan import TalkCode
+from dia_compiler.analyze.session_plan import SessionPlan
 from dia_compiler.assets.base import Builder, OptionFault
 from dia_compiler.parse.model import Asset, Benchmark, Choices, Template
 from dia_language.diagnostics import DiaError, Diagnostic, Position
@@ -152,5 +152,5 @@ class Prepared:
     places: dict[int, Position | None] = field(default_factory=dict)
     uses: dict[str, frozenset[str]] = field(default_factory=dict)
     accept_parts: Reached | None = None
-    talk: TalkCode | None = None
+    session_plan: SessionPlan | None = None
     share_parts: Reached | None = None

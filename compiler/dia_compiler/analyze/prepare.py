@@ -10,7 +10,7 @@ from functools import lru_cache
 from dia_compiler.analyze.compiled_snippets import Enough, spoken
 from dia_compiler.analyze.names import WRAPPER_NAMES
 from dia_compiler.analyze.plan import Prepared
-from dia_compiler.analyze.session_analysis import Talks
+from dia_compiler.analyze.session_analysis import SessionAnalysis
 from dia_compiler.parse.model import Benchmark, Snippet, Template
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import Diagnostic, Faults
@@ -27,7 +27,7 @@ def prepare(
     return _Preparation(template, benchmark, faults, lists, programs).run()
 
 
-class _Preparation(Talks):
+class _Preparation(SessionAnalysis):
     """The work of `prepare`, one method a part; a part that fails is told and left out."""
 
     def run(self) -> Prepared:
@@ -48,8 +48,8 @@ class _Preparation(Talks):
         self.plan(lets, wheres)
         self.prepare_answer()
         self.prepare_texts()
-        if self.template.talk is not None:
-            self.prepare_talk(self.template.talk)
+        if self.template.session_spec is not None:
+            self.prepare_sessions(self.template.session_spec)
         self.note_unused()
         self.note_ignored()
         self.note_repeats()

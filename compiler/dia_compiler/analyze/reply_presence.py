@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from dia_compiler.analyze.reply_flow import NOTHING, Body, Facts, Flow
-from dia_compiler.analyze.session_plan import Piece, SessionCode, TalkCode, WeighCode
+from dia_compiler.analyze.session_plan import Piece, SessionCode, SessionPlan, WeighCode
 from dia_compiler.analyze.wordings import Wordings
 from dia_compiler.parse.session_model import Turn
 from dia_language.diagnostics import DiaError, Position
@@ -30,7 +30,7 @@ class Presence(Wordings):
                 return piece.snippet.place(use.offset)
         return piece.snippet.position
 
-    def check_there(self, code: TalkCode, made: list[SessionCode]) -> None:
+    def check_there(self, code: SessionPlan, made: list[SessionCode]) -> None:
         """Tells replies that a `when` may have left out where they are needed."""
         flow = Flow(
             {name: held.parsed.tree for name, held in self.result.spoken.items()},

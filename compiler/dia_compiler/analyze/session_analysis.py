@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dia_compiler.analyze.domains import DatumCode, compile_datum
 from dia_compiler.analyze.reply_presence import Presence
 from dia_compiler.analyze.session_order import circles, ordered
-from dia_compiler.analyze.session_plan import Piece, Place, SessionCode, TalkCode, TurnCode, WeighCode
+from dia_compiler.analyze.session_plan import Piece, Place, SessionCode, SessionPlan, TurnCode, WeighCode
 from dia_compiler.parse.model import Snippet
-from dia_compiler.parse.session_model import FORMAT_INSTRUCTION, Figure, Loop, Session, Talk, Truth, Turn
+from dia_compiler.parse.session_model import FORMAT_INSTRUCTION, Figure, Loop, Session, SessionSpec, Truth, Turn
 from dia_language.diagnostics import DiaError, did_you_mean
 from dia_language.expressions.syntax import Parsed
 from dia_language.templates.templates import ParsedTemplate
@@ -21,38 +21,38 @@ SKIP_TOKEN = "skip_token"
 MOST = 100  # sessions of a template, and turns of a session
 
 
-class Talks(Presence):
+class SessionAnalysis(Presence):
     """Compiles what a template asks in sessions, and how the truth is found in their replies."""
 
-    def prepare_talk(self, talk: Talk) -> None:
+    def prepare_sessions(self, session_spec: SessionSpec) -> None:
         """The sessions, the truth and the figures; everything that is wrong with them is told."""
-        code = self.result.talk = TalkCode(WeighCode(talk.truth), judge=talk.judge)
-        code.places = {place.use.name: place for place in self.places(talk)}
-        self.check_counts(talk)
-        if talk.judge is not None and talk.judge.reference is not None:
-            code.reference = self.early(talk.judge.reference, self.values, "the reference of a judge")
-        made = [self.session(session) for session in talk.sessions]
-        self.prepare_truth(talk, code)
+        code = self.result.session_plan = SessionPlan(WeighCode(session_spec.truth), judge=session_spec.judge)
+        code.places = {place.use.name: place for place in self.places(session_spec)}
+        self.check_counts(session_spec)
+        if session_spec.judge is not None and session_spec.judge.reference is not None:
+            code.reference = self.early(session_spec.judge.reference, self.values, "the reference of a judge")
+        made = [self.session(session) for session in session_spec.sessions]
+        self.prepare_truth(session_spec, code)
         self.order(made, code)
         self.check_read(code, made)
         self.check_there(code, made)
-        self.note_unused_talk(code, made)
+        self.note_unused_in_sessions(code, made)
 
     @staticmethod
-    def places(talk: Talk) -> Iterator[Place]:
+    def places(session_spec: SessionSpec) -> Iterator[Place]:
         """Every named reply with its place; of two of one name the first."""
-        first = talk.replies
-        for session in talk.sessions:
+        first = session_spec.replies
+        for session in session_spec.sessions:
             for number, turn in enumerate(session.turns):
                 if turn.reply is not None and first[turn.reply.name] is turn.reply:
                     yield Place(session, number, turn, turn.reply)
 
-    def check_counts(self, talk: Talk) -> None:
+    def check_counts(self, session_spec: SessionSpec) -> None:
         """Tells more sessions or turns than a run can bear, and turns that say nothing."""
-        if len(talk.sessions) > MOST:
-            place = talk.sessions[MOST].position
+        if len(session_spec.sessions) > MOST:
+            place = session_spec.sessions[MOST].position
             self.faults.error("E107", f"more than {MOST} sessions", place, "make several templates")
-        for session in talk.sessions:
+        for session in session_spec.sessions:
             if len(session.turns) > MOST:
                 place = session.turns[MOST].position
                 self.faults.error("E107", f"more than {MOST} turns in `{session.name}`", place, "use `over`")
@@ -151,12 +151,12 @@ class Talks(Presence):
     @property
     def is_judged(self) -> bool:
         """Whether a judge stands beside a prompt."""
-        return self.template.talk is not None and self.template.talk.judge is not None
+        return self.template.session_spec is not None and self.template.session_spec.judge is not None
 
     def reference_names(self, session: Session) -> frozenset[str]:
         """The reference, where the session is that of a judge who has one."""
-        talk = self.template.talk
-        has_one = talk is not None and talk.judge is not None and talk.judge.reference is not None
+        judge = self.template.session_spec.judge if self.template.session_spec is not None else None
+        has_one = judge is not None and judge.reference is not None
         return frozenset({REFERENCE}) if has_one and session.role != "subject" else frozenset()
 
     def options(self, turn: Turn) -> DatumCode | None:
@@ -180,15 +180,15 @@ class Talks(Presence):
 
     # truth
 
-    def prepare_truth(self, talk: Talk, code: TalkCode) -> None:
+    def prepare_truth(self, session_spec: SessionSpec, code: SessionPlan) -> None:
         """The truths and the figures compiled; the fallback of a judge first on its own, for its place."""
-        values = self.values | self.truth_names(talk)
+        values = self.values | self.truth_names(session_spec)
         before = len(self.faults.errors)
-        if talk.judge is not None:
-            self.piece(talk.judge.fallback, values)
-        truth = talk.truth if len(self.faults.errors) == before else None
-        code.weighed = self.weigh(truth, talk.figures, values)
-        code.presets = [(preset, self.weigh(preset.truth, preset.figures, values)) for preset in talk.presets]
+        if session_spec.judge is not None:
+            self.piece(session_spec.judge.fallback, values)
+        truth = session_spec.truth if len(self.faults.errors) == before else None
+        code.weighed = self.weigh(truth, session_spec.figures, values)
+        code.presets = [(preset, self.weigh(preset.truth, preset.figures, values)) for preset in session_spec.presets]
         for piece in code.weighing:
             self.refuse_programs_in(piece.parsed, "the truth")
 
@@ -210,18 +210,20 @@ class Talks(Presence):
                 code.figures.append((figure, value, where))
         return code
 
-    def truth_names(self, talk: Talk) -> frozenset[str]:
+    def truth_names(self, session_spec: SessionSpec) -> frozenset[str]:
         """What the truth sees beside parameters, let values, lists and replies."""
-        return frozenset({SKIP_TOKEN, *self.named_reference(talk)}) if talk.judge is not None else frozenset()
+        if session_spec.judge is None:
+            return frozenset()
+        return frozenset({SKIP_TOKEN, *self.named_reference(session_spec)})
 
     @staticmethod
-    def named_reference(talk: Talk) -> frozenset[str]:
-        has_one = talk.judge is not None and talk.judge.reference is not None
+    def named_reference(session_spec: SessionSpec) -> frozenset[str]:
+        has_one = session_spec.judge is not None and session_spec.judge.reference is not None
         return frozenset({REFERENCE}) if has_one else frozenset()
 
     # order
 
-    def order(self, made: list[SessionCode], code: TalkCode) -> None:
+    def order(self, made: list[SessionCode], code: SessionPlan) -> None:
         """Puts the sessions in an order in which they can be asked; tells circles and replies that come too late."""
         names = [held.session.name for held in made]
         needs = {
@@ -241,7 +243,7 @@ class Talks(Presence):
         code.needs = needs
         code.sessions = [by_name[name] for name in ordered(names, needs)]
 
-    def check_own_order(self, held: SessionCode, code: TalkCode) -> None:
+    def check_own_order(self, held: SessionCode, code: SessionPlan) -> None:
         """Tells replies of a session that it needs before they are there."""
         for number, turn in enumerate(held.turns):
             for piece in turn.pieces:
@@ -250,14 +252,14 @@ class Talks(Presence):
         for piece in held.own:
             self.check_earlier(piece, held, code, 0)
 
-    def check_earlier(self, piece: Piece, held: SessionCode, code: TalkCode, before: int) -> None:
+    def check_earlier(self, piece: Piece, held: SessionCode, code: SessionPlan, before: int) -> None:
         for name in sorted(piece.replies & code.places.keys()):
             place = code.places[name]
             if place.session is held.session and place.number >= before:
                 message = f"`{name}` is not there yet: it is the reply to turn {place.number + 1} of this session"
                 self.faults.error("E315", message, self.place_of(piece, name), "use it in a later turn")
 
-    def check_read(self, code: TalkCode, made: list[SessionCode]) -> None:
+    def check_read(self, code: SessionPlan, made: list[SessionCode]) -> None:
         """Tells replies that nothing reads."""
         read = frozenset().union(*(held.replies for held in made), *(piece.replies for piece in code.weighing))
         if self.faults.errors:
@@ -269,7 +271,7 @@ class Talks(Presence):
 
     # health
 
-    def note_unused_talk(self, code: TalkCode, made: list[SessionCode]) -> None:
+    def note_unused_in_sessions(self, code: SessionPlan, made: list[SessionCode]) -> None:
         """Warns of parameters that neither the sessions nor the truth use."""
         if self.faults.errors:
             return

@@ -105,7 +105,7 @@ class WeighCode:
 
 
 @dataclass(slots=True)
-class TalkCode:
+class SessionPlan:
     """The sessions in the order in which they can be asked, and the truth, as it is and as presets have it."""
 
     weighed: WeighCode

@@ -75,7 +75,8 @@ class Wordings(Planning):
 
     def check_sessions(self, variant: Variant) -> None:
         """Tells sessions that the template does not have."""
-        known = [session.name for session in self.template.talk.sessions] if self.template.talk is not None else []
+        session_spec = self.template.session_spec
+        known = [session.name for session in session_spec.sessions] if session_spec is not None else []
         for scalar in variant.sessions:
             if scalar.text not in known:
                 mend = did_you_mean(scalar.text, known)

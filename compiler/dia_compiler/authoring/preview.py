@@ -221,6 +221,7 @@ def measure(value: Value) -> float | str | None:
 
 
 def _shown(instance: Instance, seconds: float) -> Shown:
+    rendered = instance.rendered_sessions
     return Shown(
         item=instance.item.name,
         number=instance.number,
@@ -232,8 +233,8 @@ def _shown(instance: Instance, seconds: float) -> Shown:
         mistakes=dict(instance.mistakes),
         explanation=instance.explanation,
         seconds=seconds,
-        sessions=tuple(shown_sessions(instance.talk.sessions)) if instance.talk is not None else (),
-        truth=tuple(shown_truth(instance.talk.truth)) if instance.talk is not None else (),
+        sessions=tuple(shown_sessions(rendered.sessions)) if rendered is not None else (),
+        truth=tuple(shown_truth(rendered.truth)) if rendered is not None else (),
         assets=tuple(f"{held.name} ({held.deliver}, {len(held.content)} bytes)" for held in instance.attachments),
     )
 

@@ -187,7 +187,7 @@ def _require_known(wanted: tuple[str, ...], knobs: list[Knob], deck: Deck | None
 
 def _require_plain(template: Template) -> None:
     why = None
-    if template.talk is not None:
+    if template.session_spec is not None:
         why = "it is asked in sessions"
     elif template.each is not None:
         why = "it has `each`, so that its items are given"

@@ -48,7 +48,7 @@ def index_entry(instance: Instance, leaf: bytes) -> bytes:
 
 def is_answer_shown(instance: Instance) -> bool:
     """Whether the prompt, or a text attached to it, gives the answer away."""
-    if instance.talk is not None or instance.grading.options is not None:
+    if instance.rendered_sessions is not None or instance.grading.options is not None:
         return False  # the answer is what the model says, or a letter
     texts = [asset.content.decode() for asset in instance.attachments if asset.media_type.startswith("text/")]
     return any(is_shown(instance.text, text) for text in (instance.challenge, *texts))
@@ -56,13 +56,14 @@ def is_answer_shown(instance: Instance) -> bool:
 
 def _content_digest(instance: Instance) -> bytes:
     """What tells the question from others: its prompt or sessions, and what is attached."""
-    content = instance.content if instance.talk is None else line(instance.talk.sessions).decode()
+    rendered = instance.rendered_sessions
+    content = instance.content if rendered is None else line(rendered.sessions).decode()
     return sha256("\0".join([content, *(asset.digest for asset in instance.attachments)]).encode()).digest()
 
 
 def _has_long_turn(instance: Instance) -> bool:
     """Whether a text of a session is longer than prompts should be."""
-    sessions = instance.talk.sessions if instance.talk is not None else []
+    sessions = instance.rendered_sessions.sessions if instance.rendered_sessions is not None else []
     turns = [turn.get(role) for session in sessions for turn in session["turns"] for role in ("user", "assistant")]
     texts = [text for turn in turns if isinstance(turn, Mapping) for text in turn.get("each", [turn.get("template")])]
     return any(isinstance(text, str) and len(text) > LONGEST for text in (*turns, *texts))
@@ -96,9 +97,10 @@ def question_record(instance: Instance, expansion: Expansion, canary: str | None
         "format": dict(instance.grading.format),
         "points": settings.stored_points,
     }
-    if instance.talk is not None:
+    if instance.rendered_sessions is not None:
         del question["messages"]
-        question |= {"sessions": instance.talk.sessions, "format": {"kind": SESSIONS, "skip": settings.skip}}
+        question["sessions"] = instance.rendered_sessions.sessions
+        question["format"] = {"kind": SESSIONS, "skip": settings.skip}
     question["id"] = question_id(expansion.prepared.benchmark.name, question)
     return question | ({"canary": canary} if canary else {})
 
@@ -110,12 +112,12 @@ def answer_record(instance: Instance, expansion: Expansion, name: str, canary: s
         "template": expansion.prepared.template.name,
         "answer": encode(instance.answer),
         "text": instance.text,
-        "comparison": _comparison(instance) if instance.talk is None else {"type": SESSIONS},
+        "comparison": _comparison(instance) if instance.rendered_sessions is None else {"type": SESSIONS},
         "accept": [encode(value) for value in instance.accept],
         "mistakes": dict(instance.mistakes),
         "parameters": encoded_parameters(instance),
         "explanation": instance.explanation,
-        **(instance.talk.truth if instance.talk is not None else {}),
+        **(instance.rendered_sessions.truth if instance.rendered_sessions is not None else {}),
     }
     return answer | ({"canary": canary} if canary else {})
 
@@ -152,7 +154,7 @@ class RoundTrip:
 
     def check(self, instance: Instance) -> None:
         """Raises DiaError unless the truth is graded correct, the skip token skipped, every named mistake wrong."""
-        if instance.talk is not None:
+        if instance.rendered_sessions is not None:
             return  # the truth is what the model says; what grades it has been compiled as it is stored
         grading = instance.grading
         holds = condition(instance.accept_if) if instance.accept_if is not None else None

@@ -37,13 +37,14 @@ def _check_example(expansion: Expansion, example: Example, number: int, faults: 
     if scope is None:
         return
     instance = expansion.instance(Draft(_item(expansion, scope), number, 0, scope))
-    if instance.talk is None and example.answer is not None and not _equals(expansion, example.answer, instance):
-        message = f"the example's answer is {_shown(example.answer)}; the solver gives {instance.text}"
-        faults.error("E507", message, example.answer.position)
+    answer = example.answer if instance.rendered_sessions is None else None
+    if answer is not None and not _equals(expansion, answer, instance):
+        message = f"the example's answer is {_shown(answer)}; the solver gives {instance.text}"
+        faults.error("E507", message, answer.position)
     record = answer_record(instance, expansion, "example", None)
-    talk, spec = expansion.prepared.talk, expansion.prepared.template.talk
-    if talk is not None and spec is not None:
-        check_replies(talk, record, spec.examples[number], faults)
+    session_plan, spec = expansion.prepared.session_plan, expansion.prepared.template.session_spec
+    if session_plan is not None and spec is not None:
+        check_replies(session_plan, record, spec.examples[number], faults)
         return
     for datum in example.accepts:
         _expect(expansion, instance, record, datum, "correct", faults)

@@ -59,11 +59,11 @@ class Instance:
     skills: tuple[str, ...]
     share: Mapping[str, Any] | None = None
     attachments: tuple[Artefact, ...] = ()
-    talk: Talked | None = None
+    rendered_sessions: RenderedSessions | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Talked:
+class RenderedSessions:
     """What an instance asks in sessions, as its question holds it, and how its truth is found, as its answer does."""
 
     sessions: list[dict[str, Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dia_compiler.analyze.session_plan import Place, TalkCode
+from dia_compiler.analyze.session_plan import Place, SessionPlan
 from dia_compiler.parse.yaml_reader import Mapping as MappingNode
 from dia_compiler.parse.yaml_reader import Node, Scalar, Sequence
 from dia_language.diagnostics import DiaError, Faults, names_help
@@ -17,7 +17,7 @@ Said = dict[str, Node]
 
 
 def check_replies(
-    talk: TalkCode, record: Mapping[str, Any], replies: Mapping[str, tuple[Node, ...]], faults: Faults
+    session_plan: SessionPlan, record: Mapping[str, Any], replies: Mapping[str, tuple[Node, ...]], faults: Faults
 ) -> None:
     """Tells every set of replies of an example that does not get its verdict."""
     for verdict, nodes in replies.items():
@@ -25,22 +25,24 @@ def check_replies(
             if not isinstance(node, MappingNode):
                 mend = "write {name of a reply: its text, ...}"
                 faults.error("E203", "replies of sessions are a mapping", node.position, mend)
-            elif are_known(talk, node, faults):
-                _check(talk, record, node, verdict, faults)
+            elif are_known(session_plan, node, faults):
+                _check(session_plan, record, node, verdict, faults)
 
 
-def are_known(talk: TalkCode, node: MappingNode, faults: Faults) -> bool:
+def are_known(session_plan: SessionPlan, node: MappingNode, faults: Faults) -> bool:
     """Whether every name is that of a reply; tells those that are not."""
-    unknown = [key for key, _ in node.pairs if key.text not in talk.places]
+    unknown = [key for key, _ in node.pairs if key.text not in session_plan.places]
     for key in unknown:
         message = f"`{key.text}` is no reply of this template"
-        faults.error("E303", message, key.position, names_help(key.text, talk.places))
+        faults.error("E303", message, key.position, names_help(key.text, session_plan.places))
     return not unknown
 
 
-def _check(talk: TalkCode, record: Mapping[str, Any], node: MappingNode, verdict: str, faults: Faults) -> None:
+def _check(
+    session_plan: SessionPlan, record: Mapping[str, Any], node: MappingNode, verdict: str, faults: Faults
+) -> None:
     said = {key.text: value for key, value in node.pairs}
-    text = transcript_text(sessions_of(talk, said))
+    text = transcript_text(sessions_of(session_plan, said))
     try:
         got = judge_transcript(truth_of(record), text).outcome
     except DiaError as error:
@@ -52,11 +54,11 @@ def _check(talk: TalkCode, record: Mapping[str, Any], node: MappingNode, verdict
         faults.error("E507", message, node.position)
 
 
-def sessions_of(talk: TalkCode, said: Said) -> Iterator[SaidSession]:
+def sessions_of(session_plan: SessionPlan, said: Said) -> Iterator[SaidSession]:
     """The sessions in which the replies were given; one that runs over a list as often as the replies have items."""
-    for held in talk.sessions:
+    for held in session_plan.sessions:
         session = held.session
-        places = {name: place for name, place in talk.places.items() if place.session is session}
+        places = {name: place for name, place in session_plan.places.items() if place.session is session}
         many = [len(node.items) for name in places if isinstance(node := said.get(name), Sequence)]
         items: list[int | None] = list(range(max(many, default=0))) if session.loop.over is not None else [None]
         for item in items:

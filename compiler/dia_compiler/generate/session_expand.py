@@ -18,17 +18,17 @@ from dia_runtime.grading.grader import Grader
 
 def expansion_of(prepared: Prepared, settings: Settings, means: Means = NOTHING_LENT) -> Expansion:
     """What makes the instances of the template: questions with answers, or sessions."""
-    kind = Expansion if prepared.talk is None else TalkExpansion
+    kind = Expansion if prepared.session_plan is None else SessionExpansion
     return kind(prepared, settings, means)
 
 
-class TalkExpansion(Expansion):
+class SessionExpansion(Expansion):
     """Makes the instances of one prepared template of sessions under one seed."""
 
     def __init__(self, prepared: Prepared, settings: Settings, means: Means = NOTHING_LENT) -> None:
         super().__init__(prepared, settings, means)
-        assert prepared.talk is not None
-        self.talk = prepared.talk
+        assert prepared.session_plan is not None
+        self.session_plan = prepared.session_plan
         self.reaches: dict[int, Reached] = {}
         self.proved: set[int] = set()
         text, format = {"type": "text"}, {"kind": "whole", "skip": settings.skip}
@@ -41,10 +41,10 @@ class TalkExpansion(Expansion):
         prepared, scope = self.prepared, draft.scope
         self.derive(draft)
         self.check(scope, None)
-        challenge = self.challenge(scope, self.free, wording) if self.talk.judge is not None else ""
-        content = self.content(challenge, self.free) if self.talk.judge is not None else ""
+        challenge = self.challenge(scope, self.free, wording) if self.session_plan.judge is not None else ""
+        content = self.content(challenge, self.free) if self.session_plan.judge is not None else ""
         rendered = Making(self, self.shown(scope, self.free, wording), wording, content)
-        talked = rendered.talked()
+        rendered_sessions = rendered.sessions()
         return Instance(
             item=draft.item,
             number=draft.number,
@@ -61,13 +61,13 @@ class TalkExpansion(Expansion):
             content=content,
             explanation=prepared.explanation(rendered.scope) if prepared.explanation else None,
             skills=self.skills(scope),
-            talk=talked,
+            rendered_sessions=rendered_sessions,
         )
 
     def make_variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
         made = super().make_variant(base, scope, wording, choose)
-        assert made.talk is not None and base.talk is not None
-        if made.talk.truth != base.talk.truth:
+        assert made.rendered_sessions is not None and base.rendered_sessions is not None
+        if made.rendered_sessions.truth != base.rendered_sessions.truth:
             message = f"the variant `{wording.name}` has another truth than its instance"
             mend = "draw only names again that the truth does not depend on"
             raise DiaError(Diagnostic("E511", message, wording.position, mend))

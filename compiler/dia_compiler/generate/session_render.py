@@ -12,7 +12,7 @@ from dia_compiler.analyze.domains import Scope
 from dia_compiler.analyze.field_access import ALL, narrowed
 from dia_compiler.analyze.plan import Wording
 from dia_compiler.analyze.session_plan import Piece, SessionCode, TurnCode, WeighCode
-from dia_compiler.generate.expand import Talked
+from dia_compiler.generate.expand import RenderedSessions
 from dia_compiler.parse.session_model import FORMAT_INSTRUCTION, SUBJECT, Loop, Preset, ReplyUse
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 from dia_language.expressions.expressions import Compiled
@@ -23,7 +23,7 @@ from dia_runtime.bundle.canonical import line
 from dia_runtime.formats.replies import faults, instruction
 
 if TYPE_CHECKING:
-    from dia_compiler.generate.session_expand import TalkExpansion
+    from dia_compiler.generate.session_expand import SessionExpansion
 
 MOST_ITEMS = 1_000
 MOST_ASKED = 10_000  # requests that one question makes, as far as they can be counted
@@ -54,29 +54,34 @@ def named(loop: Loop, index: int, value: Value) -> Scope:
 class Making:
     """Makes the sessions and the truth of one instance in one wording."""
 
-    def __init__(self, expansion: TalkExpansion, scope: Scope, wording: Wording, content: str) -> None:
-        self.expansion, self.talk, self.wording, self.content = expansion, expansion.talk, wording, content
+    def __init__(self, expansion: SessionExpansion, scope: Scope, wording: Wording, content: str) -> None:
+        self.expansion, self.session_plan, self.wording, self.content = (
+            expansion,
+            expansion.session_plan,
+            wording,
+            content,
+        )
         self.scope = dict(scope)
-        if self.talk.judge is not None:
+        if self.session_plan.judge is not None:
             self.scope[SKIP_TOKEN] = expansion.settings.skip
-        if self.talk.reference is not None:
-            self.scope[REFERENCE] = self.value(self.talk.reference, self.scope)
+        if self.session_plan.reference is not None:
+            self.scope[REFERENCE] = self.value(self.session_plan.reference, self.scope)
         printed = {name: self.scope[delivered(name)] for name in expansion.prepared.assets}
         self.kept = {**self.scope, **printed}
-        self.formats = {name: self.format(place.use) for name, place in self.talk.places.items()}
+        self.formats = {name: self.format(place.use) for name, place in self.session_plan.places.items()}
         self.size = 0
         self.coded: set[int] = set()
         self.is_narrow = True
         self.asked = 0
 
-    def talked(self) -> Talked:
+    def sessions(self) -> RenderedSessions:
         """The sessions as the question holds them, the truth as the answer does.
 
         A question shows no more of values than what its code reads, for the rest may be the truth.
         """
-        sessions = [self.session(held) for held in self.talk.sessions]
+        sessions = [self.session(held) for held in self.session_plan.sessions]
         self.is_narrow = False
-        return Talked(sessions, self.answer())
+        return RenderedSessions(sessions, self.answer())
 
     def count(self, made: Stored, place: Position) -> None:
         """Counts the requests of a session. Raises DiaError where a question makes more than anyone would pay for."""
@@ -169,7 +174,7 @@ class Making:
     def format(self, use: ReplyUse) -> Stored:
         """The format of a reply in this instance. Raises DiaError at what is wrong with it."""
         turn = next(
-            turn for held in self.talk.sessions for turn in held.turns if turn.turn.reply is use
+            turn for held in self.session_plan.sessions for turn in held.turns if turn.turn.reply is use
         )  # fmt: skip
         options = turn.options.evaluate(self.scope) if turn.options is not None else {}
         try:
@@ -195,7 +200,7 @@ class Making:
         made: Stored = {
             "name": session.name,
             "role": session.role,
-            "needs": sorted(self.talk.needs[session.name]),
+            "needs": sorted(self.session_plan.needs[session.name]),
             "turns": [self.turn(turn, held, number, around) for number, turn in enumerate(held.turns)],
         }
         if session.settings:
@@ -271,10 +276,10 @@ class Making:
         """The text of a turn with what a variant puts before and behind it."""
         wording = self.wording
         chosen = wording.sessions or [
-            held.session.name for held in self.talk.sessions if held.session.role == SUBJECT
+            held.session.name for held in self.session_plan.sessions if held.session.role == SUBJECT
         ]  # fmt: skip
         first = next(at for at, turn in enumerate(session.turns) if turn.user is not None or turn.turn.is_challenge)
-        if self.talk.judge is not None or session.session.name not in chosen or number != first:
+        if self.session_plan.judge is not None or session.session.name not in chosen or number != first:
             return text
         before, behind = (
             part(self.scope).strip("\n") if part is not None else "" for part in (wording.prepend, wording.append)
@@ -287,13 +292,13 @@ class Making:
 
     def answer(self) -> Stored:
         """The truth, the figures, the replies and the presets as the answer holds them."""
-        talk = self.talk
+        session_plan = self.session_plan
         replies = {
             name: {"session": place.session.name, "turn": place.number, "format": self.formats[name]}
-            for name, place in talk.places.items()
+            for name, place in session_plan.places.items()
         }
-        presets = {preset.name: self.preset(preset, code) for preset, code in talk.presets}
-        return {**self.weighed(talk.weighed), "replies": replies, **({"presets": presets} if presets else {})}
+        presets = {preset.name: self.preset(preset, code) for preset, code in session_plan.presets}
+        return {**self.weighed(session_plan.weighed), "replies": replies, **({"presets": presets} if presets else {})}
 
     def preset(self, preset: Preset, code: WeighCode) -> Stored:
         """Another way to count."""

@@ -13,7 +13,7 @@ from dia_language.diagnostics import Position
 from dia_language.numbers.values import Value
 
 if TYPE_CHECKING:
-    from dia_compiler.parse.session_model import Talk
+    from dia_compiler.parse.session_model import SessionSpec
 
 
 @packed
@@ -256,7 +256,7 @@ class Template:
     position: Position
     assets: tuple[Asset, ...] = ()
     deliver: Map[str, str] = field(default_factory=dict)
-    talk: Talk | None = None
+    session_spec: SessionSpec | None = None
 
     @property
     def broken(self) -> frozenset[str]:

@@ -123,7 +123,7 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class SessionSpec:
     """What a template asks in sessions, and how the truth is found in their replies."""
 
     sessions: tuple[Session, ...]

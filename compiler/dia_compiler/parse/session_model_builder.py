@@ -17,7 +17,7 @@ from dia_compiler.parse.session_model import (
     Preset,
     ReplyUse,
     Session,
-    Talk,
+    SessionSpec,
     Truth,
     Turn,
 )
@@ -35,7 +35,7 @@ ASK, JUDGE = "ask", "judge"
 OUTCOMES = ("correct", "skipped", "wrong")
 
 
-def build_talk(root: Mapping) -> Talk | None:
+def build_sessions(root: Mapping) -> SessionSpec | None:
     """What the template asks in sessions; None for one that asks a question and has an answer."""
     judge = root.get("grade")
     held = judge.get("judge") if isinstance(judge, Mapping) else None
@@ -43,14 +43,14 @@ def build_talk(root: Mapping) -> Talk | None:
     presets = tuple(_presets(root.get("presets")))
     examples = tuple(_examples(root.get("examples")))
     if root.get("sessions") is None and isinstance(held, Mapping):
-        made = _judge_talk(root, held)
-        return None if made is None else Talk(made.sessions, made.truth, figures, made.judge, presets, examples)
+        made = _judge_session_spec(root, held)
+        return None if made is None else SessionSpec(made.sessions, made.truth, figures, made.judge, presets, examples)
     if root.get("sessions") is None:
         return None
     sessions = tuple(
         _session(key, value) for key, value in pairs(root.get("sessions")) if isinstance(value, Mapping)
     )  # fmt: skip
-    return Talk(sessions, _truth(root), figures, None, presets, examples)
+    return SessionSpec(sessions, _truth(root), figures, None, presets, examples)
 
 
 def _session(key: Scalar, node: Mapping) -> Session:
@@ -170,7 +170,7 @@ def _examples(node: Node | None) -> Iterator[Map[str, tuple[Node, ...]]]:
 # A judge beside a prompt
 
 
-def _judge_talk(root: Mapping, node: Mapping) -> Talk | None:
+def _judge_session_spec(root: Mapping, node: Mapping) -> SessionSpec | None:
     """The two sessions that a judge beside a prompt stands for: the question itself, and what the judge is asked."""
     prompt, key = snippet(node.get("prompt"), True), root.key("grade")
     labels = {name: _texts(listed) for name, listed in _listed(node.get("labels"))}
@@ -188,7 +188,7 @@ def _judge_talk(root: Mapping, node: Mapping) -> Talk | None:
     )
     fallback = snippet(node.get("fallback"))
     judge = Judge(labels, snippet(node.get("reference")), fallback, node.position)
-    return Talk(sessions, _judged(judge, key), judge=judge)
+    return SessionSpec(sessions, _judged(judge, key), judge=judge)
 
 
 def _listed(node: Node | None) -> Iterator[tuple[str, Sequence]]:

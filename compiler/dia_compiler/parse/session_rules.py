@@ -9,19 +9,19 @@ from dia_language.diagnostics import Faults, did_you_mean
 from dia_runtime.scoring.sessions.studies import STUDIES
 
 
-def is_talk(root: Mapping) -> bool:
+def has_sessions(root: Mapping) -> bool:
     """Whether the template asks in sessions, written out or made for a judge."""
     grade = root.get("grade")
     return root.get("sessions") is not None or (isinstance(grade, Mapping) and grade.get("judge") is not None)
 
 
-def check_talk(root: Mapping, faults: Faults) -> None:
+def check_sessions(root: Mapping, faults: Faults) -> None:
     """Tells what the schema cannot say: one kind of truth, no prompt beside sessions, each key where it belongs."""
     _check_exclusive(root, faults)
     _check_examples(root, faults)
     grade = root.get("grade")
     is_judged = isinstance(grade, Mapping) and grade.get("judge") is not None
-    if not is_talk(root):
+    if not has_sessions(root):
         for name in (*KINDS, "figures", "presets"):
             if (key := root.key(name)) is not None:
                 faults.error("E204", f"`{name}` is about replies, and needs `sessions`", key.position, ADD_SESSIONS)
@@ -47,11 +47,11 @@ def check_talk(root: Mapping, faults: Faults) -> None:
 def _check_examples(root: Mapping, faults: Faults) -> None:
     """Tells examples of the other kind: texts are replies to a question, mappings those within sessions."""
     for item in mappings(root.get("examples")):
-        for name in ("answer", "accepts", "rejects") if is_talk(root) else ():
+        for name in ("answer", "accepts", "rejects") if has_sessions(root) else ():
             if (key := item.key(name)) is not None:
                 faults.error("E204", f"sessions have no `{name}`", key.position, "say it under `replies`")
         nodes = [node for _, held in pairs(item.get("replies")) for node in items_of(held)]
-        for node in nodes if not is_talk(root) else ():
+        for node in nodes if not has_sessions(root) else ():
             if isinstance(node, Mapping):
                 message = "a reply is one text; a mapping of replies belongs to sessions"
                 faults.error("E203", message, node.position, "put it in quotes")

@@ -79,11 +79,11 @@ def parts_of(bundle: Bundle) -> Parts:
     if not any(MARK in piece for name in bundle.names("questions") for piece in _overlapping(bundle, name)):
         return Parts()
     roles: set[str] = set()
-    talks = others = 0
+    in_sessions = others = 0
     for question in bundle.questions():
-        talks, others = talks + ("sessions" in question), others + ("sessions" not in question)
+        in_sessions, others = in_sessions + ("sessions" in question), others + ("sessions" not in question)
         roles |= set(roles_in(question.get("sessions")))
-    return Parts(frozenset(roles), talks > 0, others > 0)
+    return Parts(frozenset(roles), in_sessions > 0, others > 0)
 
 
 def _overlapping(bundle: Bundle, name: str) -> Iterator[bytes]:

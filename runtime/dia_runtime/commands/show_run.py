@@ -53,12 +53,12 @@ def _found(store: Store, id: str) -> tuple[str, int]:
 
 
 def _replies(store: Store, question: str, position: int) -> list[dict[str, Any]]:
-    """What every respondent replied at every attempt; of a talk that is not finished, the turns so far."""
+    """What every respondent replied at every attempt; of a conversation that is not finished, the turns so far."""
     found = []
     for entry in store.respondents():
         attempts = {number for (number,) in store.rows(
             "SELECT attempt FROM reply WHERE respondent = ? AND question = ?", entry.id, position)}  # fmt: skip
-        attempts |= store.talked(entry.id, position)
+        attempts |= store.attempts_with_turns(entry.id, position)
         for attempt in sorted(attempts):
             reply = store.reply(entry.id, question, attempt) or {}
             turns = store.turns(entry.id, attempt, str(position)) if reply.get("text") is None else []

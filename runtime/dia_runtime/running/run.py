@@ -135,7 +135,7 @@ def run(
     part, of = held.part
     askers = [asker for model in wanted for asker in _askers(model, wish)]
     if not parts.has_others:
-        _require_talkers(wanted, askers)
+        _require_conversation_partners(wanted, askers)
     cast = cast_of(held.roles, held.role_urls, wish)
     knowing = _knowing(opened, askers)
     path = Path(out)
@@ -180,7 +180,7 @@ def _askers(model: str | Respondent | Asker, wish: Wish) -> list[Asker]:
     return [] if model in RESPONDENTS else askers_of(model, wish)
 
 
-def _require_talkers(models: Sequence[str | Respondent | Asker], askers: Sequence[Asker]) -> None:
+def _require_conversation_partners(models: Sequence[str | Respondent | Asker], askers: Sequence[Asker]) -> None:
     """Nothing, when all can take part in conversations; else DiaError (exit 2)."""
     named = [RESPONDENTS.get(model) if isinstance(model, str) else model for model in models]
     for one in [*named, *askers]:

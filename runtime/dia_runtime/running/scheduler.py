@@ -60,11 +60,11 @@ class Tally:
     open: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def add(self, reply: Reply, is_talk: bool) -> None:
-        """Counts a reply that is on the disk; what a talk took was counted turn by turn."""
+    def add(self, reply: Reply, is_session: bool) -> None:
+        """Counts a reply that is on the disk; what a conversation took was counted turn by turn."""
         self.asked += 1
         self.failed += reply.error is not None
-        if not is_talk:
+        if not is_session:
             self.spend(reply)
 
     def spend(self, reply: Reply | StoredTurn) -> None:
@@ -180,7 +180,7 @@ class Asking:
         """Takes one question after the other until there is none, the budget is spent, or the respondent ends."""
         while tally.ended is None and (job := await jobs.next()) is not None:
             if "sessions" in job.question:
-                found = await self.talk(tally, job)
+                found = await self.play_sessions(tally, job)
             else:
                 found = await self.reply(tally, tally.asker, job.question, job.attempt)
             if isinstance(found, Reply):
@@ -189,7 +189,7 @@ class Asking:
                 tally.open += found.is_open
             jobs.heard(job, found if isinstance(found, Reply) else None)
 
-    async def talk(self, tally: Tally, job: Job) -> Reply | Halt | None:
+    async def play_sessions(self, tally: Tally, job: Job) -> Reply | Halt | None:
         """The transcript of a question's sessions as a reply; None where they cannot be played."""
         why = unplayable(tally.roles, job.question)
         if why is not None:

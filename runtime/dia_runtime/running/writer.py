@@ -120,8 +120,8 @@ class Writer:
             began = time.monotonic()
             self.asking.store.save(self.tally.number, [row for row, _ in rows])
             self.took = time.monotonic() - began
-            for (_, _, reply), is_talk in rows:
-                self.tally.add(reply, is_talk)
+            for (_, _, reply), is_session in rows:
+                self.tally.add(reply, is_session)
             if self.asking.on_progress is not None:
                 self.asking.on_progress(self.tally)
         self.flushed_at = time.monotonic()

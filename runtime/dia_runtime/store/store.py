@@ -174,7 +174,7 @@ class Store:
         for attempt, *row in self._each(query, respondent):
             yield attempt, StoredTurn(*row)
 
-    def talked(self, respondent: int, position: int) -> set[int]:
+    def attempts_with_turns(self, respondent: int, position: int) -> set[int]:
         """The attempts at a question of which turns are kept; none in a run that is older than turns."""
         if self.version < VERSION:
             return set()

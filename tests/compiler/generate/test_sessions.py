@@ -13,7 +13,7 @@ from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import settings_of
 from dia_compiler.authoring.session_preview import shown_sessions, stand_in
 from dia_compiler.generate.bundle_rows import answer_record, question_record
-from dia_compiler.generate.session_expand import TalkExpansion, expansion_of
+from dia_compiler.generate.session_expand import SessionExpansion, expansion_of
 from dia_compiler.parse.discover import discover
 from dia_language.diagnostics import DiaError, Faults
 from dia_language.expressions.replies import Said
@@ -82,7 +82,7 @@ variants:
 """
 
 
-def expanded(folder: Path, template: str, **files: str) -> TalkExpansion:
+def expanded(folder: Path, template: str, **files: str) -> SessionExpansion:
     checked = check(discover([written(folder, template, **files)]))
     if checked.faults.errors:
         raise DiaError(checked.faults.errors)
@@ -90,7 +90,7 @@ def expanded(folder: Path, template: str, **files: str) -> TalkExpansion:
     faults = Faults()
     prepared = prepare(item.clean[0], item.benchmark, faults, item.lists_of(item.clean[0]))
     made = expansion_of(prepared, settings_of(item.benchmark, item.clean[0], "0"))
-    assert isinstance(made, TalkExpansion) and not faults.entries
+    assert isinstance(made, SessionExpansion) and not faults.entries
     return made
 
 

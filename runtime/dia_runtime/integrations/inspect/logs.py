@@ -94,7 +94,7 @@ def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaErro
     if is_ours and LEFT_OUT in metadata:
         message = f"`{str(sample.get('id'))[:200]}` was left out: {str(metadata[LEFT_OUT])[:300]}"
         return fault("E861", message, path, line, 1, "ask it, or `--keep` takes what is there")
-    is_talk = is_ours and "sessions" in metadata
+    is_session = is_ours and "sessions" in metadata
     model = text(about.get("model")) or "unknown"
     gold = sequence(sample.get("target")) or [sample.get("target")]
     given = {
@@ -109,7 +109,7 @@ def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaErro
         "verdict": _verdict(sample),
         **_said(sample),
         **_tokens(sample, model),
-        **(_of_talk(sample) if is_talk else {}),
+        **(_of_sessions(sample) if is_session else {}),
     }
     return row(line, cells(given, metadata, "metadata."))
 
@@ -154,7 +154,7 @@ def _tokens(sample: Record, model: str) -> dict[str, Any]:
     return {"prompt_tokens": number(usage.get("input_tokens")), "completion_tokens": number(usage.get("output_tokens"))}
 
 
-def _of_talk(sample: Record) -> dict[str, Any]:
+def _of_sessions(sample: Record) -> dict[str, Any]:
     """What a transcript took by its own account: the subject's requests for this very question."""
     output = mapping(sample.get("output"))
     usage = mapping(output.get("usage"))

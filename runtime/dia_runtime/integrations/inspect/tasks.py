@@ -22,7 +22,7 @@ from dia_runtime.integrations.shared.exported_rows import rows
 from dia_runtime.integrations.shared.graded import Graded, graded
 from dia_runtime.integrations.shared.rows import ROWS
 from dia_runtime.integrations.shared.rows import rows as rows_of
-from dia_runtime.integrations.shared.transcripts import as_talk, graded_talk
+from dia_runtime.integrations.shared.transcripts import as_graded_sessions, graded_sessions
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Settings, messages_of
 from inspect_ai import Task, task
@@ -53,14 +53,16 @@ def task_of(
     """The task of exported rows, whose assets lie in the folder; `prefill`: models continue what is begun for them."""
     samples = [_sample(row, folder, tools) for row in held]
     names = {name: (samples[0].metadata or {})[name] for name in ("bundle_id", "questions_root")} if samples else {}
-    talks = [sample.metadata["sessions"] for sample in samples if sample.metadata and "sessions" in sample.metadata]
-    room = Room(folder, frozenset(role for sessions in talks for role in roles_in(sessions)), prefill)
+    sessions_of_samples = [
+        sample.metadata["sessions"] for sample in samples if sample.metadata and "sessions" in sample.metadata
+    ]
+    room = Room(folder, frozenset(role for sessions in sessions_of_samples for role in roles_in(sessions)), prefill)
     room.require_roles()
-    last = _played(room) if talks else generate()
+    last = _played(room) if sessions_of_samples else generate()
     return Task(
         dataset=MemoryDataset(samples),
         solver=[use_tools([bash(TOOL_SECONDS), python(TOOL_SECONDS)]), last] if tools else [last],
-        scorer=verdict_and_share() if talks else verdict(),
+        scorer=verdict_and_share() if sessions_of_samples else verdict(),
         sandbox=sandbox if tools else None,
         metadata=names,
     )
@@ -193,9 +195,9 @@ def verdict_and_share() -> Scorer:
         if LEFT_OUT in state.metadata:
             return Score.unscored(reason="left_out", explanation=state.metadata[LEFT_OUT])
         if "sessions" in state.metadata:
-            found = graded_talk(state.metadata, state.output.completion)
+            found = graded_sessions(state.metadata, state.output.completion)
         else:
-            found = as_talk(graded(state.metadata, state.output.completion))
+            found = as_graded_sessions(graded(state.metadata, state.output.completion))
         grade = found.grade
         said = {"verdict": grade.verdict, "points": str(grade.points), "share": str(found.share)}
         return Score(value=found.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=said)

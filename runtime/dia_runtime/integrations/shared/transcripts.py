@@ -10,7 +10,7 @@ from dia_runtime.grading.sessions.judging import Truth, judge_transcript, truth_
 from dia_runtime.integrations.shared.graded import SERVANT, Graded, Row, parsed, points_of, unfit
 
 
-class GradedTalk(NamedTuple):
+class GradedSessions(NamedTuple):
     """The verdict on a transcript with its points, and the share of full marks."""
 
     grade: Graded
@@ -21,7 +21,7 @@ class GradedTalk(NamedTuple):
         return {**self.grade.figures(), "share": float(self.share)}
 
 
-def graded_talk(row: Row, transcript: str, chain: str = "strict") -> GradedTalk:
+def graded_sessions(row: Row, transcript: str, chain: str = "strict") -> GradedSessions:
     """The grade of a transcript of the sessions of an exported row. Raises DiaError for a row that holds none.
 
     Where a truth gives no share, as where a reply is missing, it is 1 for correct and 0 for all else.
@@ -32,14 +32,14 @@ def graded_talk(row: Row, transcript: str, chain: str = "strict") -> GradedTalk:
         raise unfit(f"a row has no {error}") from None
     found = judge_transcript(_truth(grading), transcript, chain, SERVANT).outcome
     worth = mark(found.verdict, points_of(points)).low
-    return GradedTalk(
+    return GradedSessions(
         Graded(found.verdict, None, worth), int(found.verdict == "correct") if found.share is None else found.share
     )
 
 
-def as_talk(grade: Graded) -> GradedTalk:
+def as_graded_sessions(grade: Graded) -> GradedSessions:
     """The grade of an ordinary question beside those of sessions."""
-    return GradedTalk(grade, int(grade.verdict == "correct"))
+    return GradedSessions(grade, int(grade.verdict == "correct"))
 
 
 @lru_cache(maxsize=1 << 10)

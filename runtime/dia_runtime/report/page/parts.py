@@ -154,8 +154,10 @@ def _text(judged: Judged, written: Written) -> dict[str, Any]:
         written.cut += not isinstance(kept, str)
         return {"text": kept}
     length = written.length
-    said = [[name, [[shown(role), short(shown(content), length)] for role, content in talk]] for name, talk in held]
-    written.cut += any(not isinstance(content, str) for _, talk in said for _, content in talk)
+    said = [
+        [name, [[shown(role), short(shown(content), length)] for role, content in messages]] for name, messages in held
+    ]
+    written.cut += any(not isinstance(content, str) for _, messages in said for _, content in messages)
     return {"sessions": said}
 
 

@@ -11,8 +11,8 @@ from dia_runtime.report.page.cells import Cell, Grid, count, figure, grid, word
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
 from dia_runtime.report.page.failing import failures, mistakes
 from dia_runtime.report.page.scaling import on_one_scale
+from dia_runtime.report.page.sessions import sessions
 from dia_runtime.report.page.shown import MOST_CELLS, Model, Score, Section, Shown, a, heading, of, picture, words
-from dia_runtime.report.page.talking import sessions
 from dia_runtime.report.pictures.figures import names, ranked
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
 from dia_runtime.report.pictures.palette import VERDICTS as COLOURED

@@ -24,7 +24,7 @@ Key: TypeAlias = tuple[str, int, int, int]
 
 
 @dataclass(slots=True)
-class Talk:
+class Conversation:
     """One conversation: a session, or what it says to one item of its list."""
 
     play: Play

@@ -12,7 +12,7 @@ from dia_language.expressions.replies import Said
 from dia_language.numbers.values import Value
 from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, sessions_of
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.running.sessions.conversation import Key, Talk
+from dia_runtime.running.sessions.conversation import Conversation, Key
 from dia_runtime.running.sessions.safe_evaluator import Mind
 from dia_runtime.running.sessions.scope import Seen, around
 from dia_runtime.running.sessions.stage import Halt, Halted, NotAsked, Stage
@@ -140,7 +140,7 @@ class Play:
                 if not await Seen(self, session, item).holds(session.when, loops):
                     return [self.silent(session, item, NotAsked("condition", "its condition did not hold"))]
             if key is None:
-                return [await Talk(self, session, item, value, self.kept).led()]
+                return [await Conversation(self, session, item, value, self.kept).led()]
             return [await self.shared(session, item, value, key)]
         except Halted as halted:
             return halted.halt
@@ -153,12 +153,12 @@ class Play:
         kept = by_place(self.stage.kept(scope))
         is_simple = not any(turn.over or turn.when for turn in session.turns)
         if is_simple and len(kept) == len(session.turns) and all(turn.error is None for turn in kept.values()):
-            return await Talk(self, session, item, value, kept, scope, key).led()
+            return await Conversation(self, session, item, value, kept, scope, key).led()
         async with self.stage.alone(scope) as may_ask:
             if not may_ask:
                 raise Halted(Halt())
             kept = by_place(self.stage.kept(scope))
-            return await Talk(self, session, item, value, kept, scope, key).led()
+            return await Conversation(self, session, item, value, kept, scope, key).led()
 
     def silent(self, session: SessionRecord, item: int | None, why: NotAsked) -> SaidSession:
         """A session in which nothing was asked."""

@@ -12,20 +12,22 @@ from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.integrations.shared.graded import SERVANT, Graded
-from dia_runtime.integrations.shared.transcripts import as_talk, graded_talk
+from dia_runtime.integrations.shared.transcripts import as_graded_sessions, graded_sessions
 from dia_runtime.store.store import read_store
 from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
-from helpers import talks
+from helpers import session_records
 
-TRUTH = {"grade": {"correct": talks.code("opinion == 'COMPLY'", "opinion"), "share": talks.code("1/3")}}
+TRUTH = {
+    "grade": {"correct": session_records.code("opinion == 'COMPLY'", "opinion"), "share": session_records.code("1/3")}
+}
 Make = Callable[..., Path]
 
 
 @pytest.fixture
 def bundle(bundle_writer: Make, tmp_path: Path) -> Path:
     """Two questions of sessions."""
-    questions = [talks.refusal(), talks.pressure(1)]
-    answers = [talks.answer(questions[0], TRUTH), talks.answer(questions[1])]
+    questions = [session_records.refusal(), session_records.pressure(1)]
+    answers = [session_records.answer(questions[0], TRUTH), session_records.answer(questions[1])]
     return bundle_writer(tmp_path / "bundle", questions, answers, 1)
 
 
@@ -54,15 +56,15 @@ def test_rows_hold_the_sessions_and_what_judges_them(bundle: Path, rows: list[di
 
 
 def test_transcripts_are_graded_with_their_share(rows: list[dict[str, Any]]) -> None:
-    right, wrong, unread = (graded_talk(rows[0], transcript(said)) for said in ("COMPLY", "DECLINE", "Well."))
+    right, wrong, unread = (graded_sessions(rows[0], transcript(said)) for said in ("COMPLY", "DECLINE", "Well."))
     assert right.figures() == {"correct": 1, "skipped": 0, "unparsed": 0, "points": 1, "share": 1 / 3}
     assert (wrong.grade.verdict, wrong.grade.points, float(wrong.share)) == ("wrong", -2, 1 / 3)
     assert (unread.grade.verdict, unread.share) == ("unparsed", 0)
-    assert graded_talk(rows[0], "no transcript").grade.verdict == "unparsed"
-    assert as_talk(Graded("correct", "7", 1)).share == 1
+    assert graded_sessions(rows[0], "no transcript").grade.verdict == "unparsed"
+    assert as_graded_sessions(Graded("correct", "7", 1)).share == 1
     for broken in ({}, rows[0] | {"grading": "{}"}, rows[0] | {"grading": "["}):
         with pytest.raises(DiaError):
-            graded_talk(broken, transcript("COMPLY"))
+            graded_sessions(broken, transcript("COMPLY"))
 
 
 def sample(row: dict[str, Any], said: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from dia_runtime.store.store import read_store
 from dia_runtime.store.transcripts import SaidReply, SaidSession, read_transcript
 from helpers import loopback as loop
 from helpers import persona as scripted
-from helpers import talks
+from helpers import session_records
 
 Make = Callable[..., Path]
 WITH_LITELLM = pytest.param(
@@ -46,7 +46,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def made(bundle_writer: Make, tmp_path: Path) -> Make:
     """Makes a bundle of questions."""
-    return lambda *questions, name="bundle": talks.bundle(bundle_writer, tmp_path / name, questions)
+    return lambda *questions, name="bundle": session_records.bundle(bundle_writer, tmp_path / name, questions)
 
 
 def terms(server: loop.Server, through: str = "auto", **given: Any) -> Terms:
@@ -80,7 +80,7 @@ def prompts(server: loop.Server) -> list[str]:
 
 
 def test_independent_sessions_are_asked_at_once_and_each_only_once(made: Make, through: str) -> None:
-    bundle = made(talks.association())
+    bundle = made(session_records.association())
     with loop.serve(scripted.plays(delay=0.2)) as server:
         (entry,) = asked(bundle, terms(server, through)).respondents
         (again,) = asked(bundle, terms(server, through)).respondents
@@ -105,7 +105,7 @@ def test_independent_sessions_are_asked_at_once_and_each_only_once(made: Make, t
 
 def test_turns_are_one_conversation_that_ends_when_it_is_told_to(made: Make, through: str) -> None:
     with loop.serve(scripted.plays()) as server:
-        asked(made(talks.pressure(depth=4)), terms(server, through))
+        asked(made(session_records.pressure(depth=4)), terms(server, through))
     assert [len(request.body["messages"]) for request in server.asked] == [1, 3, 5, 7]
     (talk,) = said()
     assert [reply.text for reply in talk.replies] == ["A", "A", "A", "B"]  # the fourth push is not made
@@ -118,7 +118,7 @@ def test_a_judge_reads_the_reply_between_marks(made: Make, through: str) -> None
         held = terms(
             server, through, roles={"judge": "openai/j"}, settings=Settings(system="Be kind.", temperature="1")
         )
-        asked(made(talks.refusal()), held)
+        asked(made(session_records.refusal()), held)
     first, second = server.asked
     assert (first.body["model"], second.body["model"]) == ("m", "j")
     assert scripted.REFUSAL in second.text and "{{" not in second.text
@@ -139,14 +139,17 @@ def test_a_judge_reads_the_reply_between_marks(made: Make, through: str) -> None
 
 def test_settings_of_a_session_come_before_those_of_the_run(made: Make, through: str) -> None:
     with loop.serve(scripted.plays()) as server:
-        asked(made(talks.difficulty([1, 2])), terms(server, through, settings=Settings(max_tokens=99, temperature="0")))
+        asked(
+            made(session_records.difficulty([1, 2])),
+            terms(server, through, settings=Settings(max_tokens=99, temperature="0")),
+        )
     bodies = {request.text[:10]: request.body for request in server.asked}
     assert (bodies["question 1"]["temperature"], bodies["question 1"]["max_tokens"]) == (0.5, 7)
     assert (bodies["Order them"]["temperature"], bodies["Order them"]["max_tokens"]) == (0, 99)
 
 
 def test_what_questions_share_is_asked_once_for_all_of_them(made: Make) -> None:
-    bundle = made(*(talks.difficulty([at, at + 1, at + 2], at) for at in range(6)))
+    bundle = made(*(session_records.difficulty([at, at + 1, at + 2], at) for at in range(6)))
     with loop.serve(scripted.plays(delay=0.01)) as server:
         (entry,) = asked(bundle, terms(server), attempts=2).respondents
     assert Counter(text for text in prompts(server) if text.startswith("question")) == Counter(
@@ -164,17 +167,20 @@ def test_what_questions_share_is_asked_once_for_all_of_them(made: Make) -> None:
 
 def test_a_later_text_holds_the_typed_value_of_an_item(made: Make) -> None:
     with loop.serve(scripted.plays()) as server:
-        asked(made(talks.difficulty([5, 6])), terms(server))
+        asked(made(session_records.difficulty([5, 6])), terms(server))
     assert prompts(server)[-1] == "Order them (0). First said B."
 
 
 def test_a_condition_leaves_a_session_out(made: Make) -> None:
-    solve = talks.session(
-        "solve", talks.turn("never", "solved"), needs=["ask"], when=talks.code("answered(response)", "response")
+    solve = session_records.session(
+        "solve",
+        session_records.turn("never", "solved"),
+        needs=["ask"],
+        when=session_records.code("answered(response)", "response"),
     )
-    ask = talks.session("ask", talks.turn("Hello", "response", "label", options={"of": ["X", "Y"]}))
+    ask = session_records.session("ask", session_records.turn("Hello", "response", "label", options={"of": ["X", "Y"]}))
     with loop.serve(scripted.plays()) as server:
-        (entry,) = asked(made(talks.question([ask, solve])), terms(server)).respondents
+        (entry,) = asked(made(session_records.question([ask, solve])), terms(server)).respondents
     found = replies(said())
     assert prompts(server) == ["Hello"] and entry.errors == 0
     assert found["response"][0].text == "fine" and found["solved"][0].error == {
@@ -184,15 +190,15 @@ def test_a_condition_leaves_a_session_out(made: Make) -> None:
 
 
 def test_a_text_that_needs_an_unreadable_reply_is_not_asked(made: Make) -> None:
-    ask = talks.session("ask", talks.turn("Hello", "pick", "label", options={"of": ["X", "Y"]}))
-    use = talks.session(
+    ask = session_records.session("ask", session_records.turn("Hello", "pick", "label", options={"of": ["X", "Y"]}))
+    use = session_records.session(
         "use",
-        talks.turn(talks.template("{% if pick == 'X' %}x{% endif %}", "pick"), "used"),
-        talks.turn("more", "rest"),
+        session_records.turn(session_records.template("{% if pick == 'X' %}x{% endif %}", "pick"), "used"),
+        session_records.turn("more", "rest"),
         needs=["ask"],
     )
     with loop.serve(scripted.plays()) as server:
-        asked(made(talks.question([ask, use])), terms(server))
+        asked(made(session_records.question([ask, use])), terms(server))
     found = replies(said())
     assert prompts(server) == ["Hello"]
     assert [error["kind"] for name in ("used", "rest") if (error := found[name][0].error)] == ["unset", "unset"]
@@ -200,7 +206,7 @@ def test_a_text_that_needs_an_unreadable_reply_is_not_asked(made: Make) -> None:
 
 def test_nobody_as_a_judge_leaves_its_sessions_out(made: Make) -> None:
     with loop.serve(scripted.plays()) as server:
-        (entry,) = asked(made(talks.refusal()), terms(server, roles={"judge": "none"})).respondents
+        (entry,) = asked(made(session_records.refusal()), terms(server, roles={"judge": "none"})).respondents
     (opinion,) = replies(said())["opinion"]
     assert len(server.asked) == 1 and opinion.error and opinion.error["kind"] == "left_out"
     assert entry.respondent == "openai/m+judge=none" and not entry.errors
@@ -218,14 +224,14 @@ def test_nobody_as_a_judge_leaves_its_sessions_out(made: Make) -> None:
 )
 def test_roles_are_looked_at_before_anything_is_asked(made: Make, roles: dict[str, str], told: str) -> None:
     with pytest.raises(DiaError, match=told) as error:
-        run(made(talks.refusal()), "says:x", "a.run", terms=Terms(roles=roles))
+        run(made(session_records.refusal()), "says:x", "a.run", terms=Terms(roles=roles))
     assert error.value.exit_code == 2 and not Path("a.run").exists()
 
 
 @pytest.mark.parametrize("model", ["oracle", "abstain", "guess", "wrong", "simulated:theta=0"])
 def test_baselines_say_why_they_cannot_talk(made: Make, model: str) -> None:
     with pytest.raises(DiaError, match="sessions have none: their truth is what a model does"):
-        run(made(talks.association()), model, "a.run")
+        run(made(session_records.association()), model, "a.run")
     assert not Path("a.run").exists()
 
 
@@ -233,19 +239,19 @@ def test_a_baseline_answers_what_is_no_session(tiny: Make, bundle_writer: Make, 
     sums = tiny(templates=1, k=2)
     lines = [json.loads(line) for line in (sums / "questions.jsonl").read_text().splitlines()]
     truths = [json.loads(line) for line in (sums / "answers.jsonl").read_text().splitlines()]
-    talk = talks.association()
-    bundle = bundle_writer(tmp_path / "mixed", [*lines, talk], [*truths, talks.answer(talk)], 1)
+    talk = session_records.association()
+    bundle = bundle_writer(tmp_path / "mixed", [*lines, talk], [*truths, session_records.answer(talk)], 1)
     (entry,) = run(bundle, "oracle", "a.run").respondents
     assert (entry.asked, entry.errors, list(entry.left_out.values())) == (2, 0, [1])
 
 
 def test_a_constant_respondent_and_judge(made: Make) -> None:
-    run(made(talks.refusal()), "says:yes", "a.run", terms=Terms(roles={"judge": "says:COMPLY"}))
+    run(made(session_records.refusal()), "says:yes", "a.run", terms=Terms(roles={"judge": "says:COMPLY"}))
     assert [reply.text for session in said() for reply in session.replies] == ["yes", "COMPLY"]
 
 
 def test_what_is_left_of_an_error_is_asked_alone_by_the_next_call(made: Make, through: str) -> None:
-    bundle = made(talks.refusal(), talks.refusal(1))
+    bundle = made(session_records.refusal(), session_records.refusal(1))
     with loop.serve(loop.for_model({"m": scripted.plays(), "j": loop.fails(500)})) as server:
         (entry,) = asked(bundle, terms(server, through, roles={"judge": "openai/j"})).respondents
         assert (entry.asked, entry.errors, entry.ended) == (2, 2, None) and len(server.asked) == 2 + 2 * 2
@@ -264,7 +270,7 @@ def test_what_is_left_of_an_error_is_asked_alone_by_the_next_call(made: Make, th
 def test_a_provider_that_refuses_ends_the_conversation_for_good(made: Make) -> None:
     refused = loop.fails(400, "flagged by the content filter", "content_filter")
     with loop.serve(loop.first(1, scripted.plays(), refused)) as server:
-        (entry,) = asked(made(talks.pressure()), terms(server)).respondents
+        (entry,) = asked(made(session_records.pressure()), terms(server)).respondents
     (talk,) = said()
     assert entry.errors == 0 and len(server.asked) == 2
     assert [(reply.text, reply.finish_reason, reply.error) for reply in talk.replies] == [
@@ -274,7 +280,7 @@ def test_a_provider_that_refuses_ends_the_conversation_for_good(made: Make) -> N
 
 
 def test_budgets_count_every_turn(made: Make) -> None:
-    bundle = made(*(talks.refusal(at) for at in range(3)))
+    bundle = made(*(session_records.refusal(at) for at in range(3)))
     with loop.serve(scripted.plays()) as server:
         held = terms(server, roles={"judge": "openai/j"}, concurrency=1)
         held.budget = Budget(requests=3)
@@ -286,7 +292,7 @@ def test_budgets_count_every_turn(made: Make) -> None:
 
 
 def test_parts_and_limits_choose_among_conversations(made: Make) -> None:
-    bundle = made(*(talks.association(at) for at in range(5)))
+    bundle = made(*(session_records.association(at) for at in range(5)))
     with loop.serve(scripted.plays()) as server:
         (one,) = asked(bundle, terms(server, part=(2, 2)), limit=4).respondents
         (other,) = asked(bundle, terms(server)).respondents
@@ -294,23 +300,27 @@ def test_parts_and_limits_choose_among_conversations(made: Make) -> None:
 
 
 def test_a_cache_tells_turns_settings_and_attempts_apart(made: Make, tmp_path: Path) -> None:
-    twice = talks.question([talks.session(name, talks.turn("Same words", name)) for name in ("one", "two")])
+    twice = session_records.question(
+        [session_records.session(name, session_records.turn("Same words", name)) for name in ("one", "two")]
+    )
     with loop.serve(scripted.plays()) as server:
         held = terms(server, cache=tmp_path / "cache.sqlite")
         asked(made(twice), held, attempts=2)
         assert len(server.asked) == 4
         asked(made(twice, name="again"), held, path="b.run", attempts=2)
         assert len(server.asked) == 4
-        warm = talks.question([{**twice["sessions"][0], "settings": {"temperature": 1}}])
+        warm = session_records.question([{**twice["sessions"][0], "settings": {"temperature": 1}}])
         asked(made(warm, name="warm"), held, path="c.run")
     assert len(server.asked) == 5
 
 
 def test_a_reply_that_is_begun_for_the_model(made: Make) -> None:
-    begun = talks.question(
+    begun = session_records.question(
         [
-            talks.session(
-                "talk", {**talks.turn("How many?", "number"), "assistant": "The number is"}, talks.turn("Why?", "why")
+            session_records.session(
+                "talk",
+                {**session_records.turn("How many?", "number"), "assistant": "The number is"},
+                session_records.turn("Why?", "why"),
             )
         ]
     )
@@ -328,8 +338,15 @@ def test_a_reply_that_is_begun_for_the_model(made: Make) -> None:
 
 
 def test_a_system_prompt_of_a_session_takes_the_place_of_the_run_s(made: Make) -> None:
-    talk = talks.question(
-        [talks.session("talk", talks.turn("Hi", "hi"), talks.turn("Again", "again"), system="You are a pirate.")]
+    talk = session_records.question(
+        [
+            session_records.session(
+                "talk",
+                session_records.turn("Hi", "hi"),
+                session_records.turn("Again", "again"),
+                system="You are a pirate.",
+            )
+        ]
     )
     with loop.serve(scripted.plays()) as server:
         asked(made(talk), terms(server, settings=Settings(system="Be brief.")))
@@ -338,39 +355,39 @@ def test_a_system_prompt_of_a_session_takes_the_place_of_the_run_s(made: Make) -
 
 
 def test_lists_that_depend_on_replies(made: Make) -> None:
-    produce = talks.session("produce", talks.turn("List five words.", "listed", "lines"))
-    each = talks.session(
+    produce = session_records.session("produce", session_records.turn("List five words.", "listed", "lines"))
+    each = session_records.session(
         "each",
-        talks.turn(talks.template("Word {{ index }}: {{ word }}"), "meaning"),
+        session_records.turn(session_records.template("Word {{ index }}: {{ word }}"), "meaning"),
         needs=["produce"],
-        over=talks.code("listed[:2]", "listed"),
+        over=session_records.code("listed[:2]", "listed"),
         **{"as": "word"},
     )
     with loop.serve(scripted.plays()) as server:
-        asked(made(talks.question([produce, each])), terms(server))
+        asked(made(session_records.question([produce, each])), terms(server))
     assert sorted(prompts(server)[1:]) == ["Word 0: red", "Word 1: green"]
     assert [session.item for session in said()] == [None, 0, 1]
 
 
 def test_each_item_sees_its_own_replies_and_has_its_own_condition(made: Make) -> None:
     """The second turn of an item's conversation reads what the first one said, and of no other item."""
-    each = talks.session(
+    each = session_records.session(
         "each",
-        talks.turn(
+        session_records.turn(
             {"each": ["question 0", "question 1", "question 2"]}, "letter", "letter", options={"of": list("ABCD")}
         ),
-        talks.turn(talks.template("Why {{ letter }} for {{ item }}?", "letter"), "why"),
+        session_records.turn(session_records.template("Why {{ letter }} for {{ item }}?", "letter"), "why"),
         over=[10, 11, 12],
-        when=talks.code("index != 1 and item != 12"),
+        when=session_records.code("index != 1 and item != 12"),
         **{"as": "item"},
     )
-    last = talks.session(
+    last = session_records.session(
         "last",
-        talks.turn(talks.template("{{ answered(letter[0]) }} {{ answered(letter[1]) }}", "letter")),
+        session_records.turn(session_records.template("{{ answered(letter[0]) }} {{ answered(letter[1]) }}", "letter")),
         needs=["each"],
     )
     with loop.serve(scripted.plays()) as server:
-        asked(made(talks.question([each, last])), terms(server))
+        asked(made(session_records.question([each, last])), terms(server))
     assert prompts(server) == ["question 0", "Why A for 10?", "True False"]
     assert [(session.item, [r.text for r in session.replies]) for session in said()[:3]] == [
         (0, ["A", "fine"]), (1, [None, None]), (2, [None, None]),
@@ -378,13 +395,13 @@ def test_each_item_sees_its_own_replies_and_has_its_own_condition(made: Make) ->
 
 
 def test_what_was_never_asked_is_told_item_by_item_where_the_items_are_known(made: Make) -> None:
-    talk = talks.difficulty([1, 2])
+    talk = session_records.difficulty([1, 2])
     talk["sessions"][0]["role"] = "judge"
-    ended = talks.pressure(1, depth=2)
-    after = talks.session(
+    ended = session_records.pressure(1, depth=2)
+    after = session_records.session(
         "after",
-        talks.turn(
-            talks.template(
+        session_records.turn(
+            session_records.template(
                 "{{ answered(opening) }} {{ answered(stance) }} {{ finish_reason(stance) }}", "opening", "stance"
             )
         ),
@@ -414,12 +431,18 @@ def test_stored_code_of_no_right_shape_spoils_its_own_session(made: Make) -> Non
     questions = []
     for at, junk in enumerate(JUNK):
         broken = [
-            talks.session("text", talks.turn(junk, "never")),
-            talks.session("when", talks.turn("x"), when=junk),
-            talks.session("list", talks.turn("x"), over=junk),
-            talks.session("item", talks.turn("x"), over=[{"expression": "sqrt(2)"}, {"expression": 5}]),
+            session_records.session("text", session_records.turn(junk, "never")),
+            session_records.session("when", session_records.turn("x"), when=junk),
+            session_records.session("list", session_records.turn("x"), over=junk),
+            session_records.session(
+                "item", session_records.turn("x"), over=[{"expression": "sqrt(2)"}, {"expression": 5}]
+            ),
         ]
-        questions.append(talks.question([*broken, talks.session("sound", talks.turn(f"Hello {at}", "hello"))], at))
+        questions.append(
+            session_records.question(
+                [*broken, session_records.session("sound", session_records.turn(f"Hello {at}", "hello"))], at
+            )
+        )
     with loop.serve(scripted.plays()) as server:
         (entry,) = asked(made(*questions), terms(server)).respondents
     assert entry.asked == len(JUNK) and entry.ended is None
@@ -432,14 +455,14 @@ def test_stored_code_of_no_right_shape_spoils_its_own_session(made: Make) -> Non
 
 @pytest.mark.slow
 def test_symbolic_items_are_made_in_the_worker(made: Make) -> None:
-    each = talks.session(
+    each = session_records.session(
         "each",
-        talks.turn(talks.template("Square {{ item }}"), "square"),
+        session_records.turn(session_records.template("Square {{ item }}"), "square"),
         over=[{"expression": "sqrt(2)"}, {"rational": "1/2"}],
         **{"as": "item"},
     )
     with loop.serve(scripted.plays()) as server:
-        asked(made(talks.question([each])), terms(server))
+        asked(made(session_records.question([each])), terms(server))
     assert sorted(prompts(server)) == ["Square 1/2", "Square sqrt(2)"]
 
 
@@ -448,11 +471,18 @@ BROKEN: dict[str, Any] = {
     "empty": [],
     "no turns": [{"name": "a", "turns": []}],
     "a turn that says nothing": [{"name": "a", "turns": [{}]}],
-    "an order that is none": [talks.session("a", talks.turn("x"), needs=["b"]), talks.session("b", talks.turn("x"))],
-    "another address": [talks.session("a", talks.turn("x"), settings={"base_url": "http://example.invalid"})],
-    "a setting of another kind": [talks.session("a", talks.turn("x"), settings={"temperature": True})],
-    "an unknown format": [talks.session("a", talks.turn("x", "r", "no-such"))],
-    "a name twice": [talks.session("a", talks.turn("x", "r"), talks.turn("y", "r"))],
+    "an order that is none": [
+        session_records.session("a", session_records.turn("x"), needs=["b"]),
+        session_records.session("b", session_records.turn("x")),
+    ],
+    "another address": [
+        session_records.session("a", session_records.turn("x"), settings={"base_url": "http://example.invalid"})
+    ],
+    "a setting of another kind": [
+        session_records.session("a", session_records.turn("x"), settings={"temperature": True})
+    ],
+    "an unknown format": [session_records.session("a", session_records.turn("x", "r", "no-such"))],
+    "a name twice": [session_records.session("a", session_records.turn("x", "r"), session_records.turn("y", "r"))],
 }
 
 
@@ -460,8 +490,8 @@ BROKEN: dict[str, Any] = {
 def test_sessions_that_cannot_be_read_are_an_error_of_their_question(
     bundle_writer: Make, tmp_path: Path, name: str
 ) -> None:
-    broken = {**talks.association(), "sessions": BROKEN[name]}
-    bundle = bundle_writer(tmp_path / "broken", [broken], [talks.answer(talks.association())], 1)
+    broken = {**session_records.association(), "sessions": BROKEN[name]}
+    bundle = bundle_writer(tmp_path / "broken", [broken], [session_records.answer(session_records.association())], 1)
     with loop.serve(scripted.plays()) as server:
         (entry,) = asked(bundle, terms(server)).respondents
     assert (entry.errors, len(server.asked)) == (1, 0)

@@ -20,7 +20,7 @@ from dia_runtime.store.store import read_store
 from dia_runtime.store.transcripts import SaidReply, read_transcript, spoken
 from helpers import loopback as loop
 from helpers import persona as scripted
-from helpers import talks
+from helpers import session_records
 from helpers.places import ROOT
 
 Make = Callable[..., Path]
@@ -44,7 +44,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def made(bundle_writer: Make, tmp_path: Path) -> Make:
-    return lambda *questions, name="bundle": talks.bundle(bundle_writer, tmp_path / name, questions)
+    return lambda *questions, name="bundle": session_records.bundle(bundle_writer, tmp_path / name, questions)
 
 
 @pytest.fixture
@@ -69,7 +69,12 @@ def called(*arguments: object) -> Result:
 
 
 def test_a_program_gets_the_conversation_and_may_be_a_judge(made: Make, program: str) -> None:
-    run(made(talks.refusal(), talks.pressure(1)), program, "a.run", terms=Terms(roles={"judge": program}))
+    run(
+        made(session_records.refusal(), session_records.pressure(1)),
+        program,
+        "a.run",
+        terms=Terms(roles={"judge": program}),
+    )
     assert texts(transcripts("a.run")[0]) == [scripted.REFUSAL, "DECLINE"]
     assert texts(transcripts("a.run")[1]) == ["A", "A", "A", "B"]
     heard = [json.loads(line) for line in Path("heard.jsonl").read_text().splitlines()]
@@ -88,7 +93,7 @@ def test_a_program_gets_the_conversation_and_may_be_a_judge(made: Make, program:
 
 @pytest.mark.slow
 def test_a_run_s_turns_are_replayed_whole_or_one_by_one(made: Make, program: str) -> None:
-    bundle = made(talks.refusal(), talks.pressure(1), talks.difficulty([1, 2], 2))
+    bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=Terms(roles={"judge": "says:COMPLY"}))
     name = f"{program}+judge=says:COMPLY"
     first = transcripts("a.run")
@@ -109,7 +114,7 @@ def test_a_run_s_turns_are_replayed_whole_or_one_by_one(made: Make, program: str
 
 
 def test_turns_of_a_question_that_was_not_finished_are_replayed(made: Make) -> None:
-    bundle = made(talks.refusal())
+    bundle = made(session_records.refusal())
     with loop.serve(loop.for_model({"m": scripted.plays(), "j": loop.fails(500)})) as server:
         held = Terms(Wish(base_url=server.url), retries=0, roles={"judge": "openai/j"})
         (entry,) = run(bundle, "openai/m", "a.run", terms=held).respondents
@@ -120,20 +125,20 @@ def test_turns_of_a_question_that_was_not_finished_are_replayed(made: Make) -> N
 
 @pytest.mark.slow
 def test_a_replay_without_the_turn_is_an_error(made: Make, program: str) -> None:
-    run(made(talks.pressure(depth=2)), program, "a.run")
+    run(made(session_records.pressure(depth=2)), program, "a.run")
     lines = [
         {"question": "tiny/talk/0", "text": transcripts("a.run")[0]},
         {"question": "tiny/talk/0", "attempt": 2, "text": "x"},
     ]
     Path("r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (entry,) = run(made(talks.pressure(depth=2), name="b"), "replay:r.jsonl", "b.run", attempts=2).respondents
+    (entry,) = run(made(session_records.pressure(depth=2), name="b"), "replay:r.jsonl", "b.run", attempts=2).respondents
     assert (entry.asked, entry.errors) == (2, 1)
     with read_store("b.run") as store:
         assert "holds no reply to turn 1 of `talk`" in store.rows("SELECT error FROM reply WHERE attempt = 2")[0][0]
 
 
 def test_a_person_is_given_one_file_a_turn(made: Make) -> None:
-    bundle, folder = made(talks.pressure(depth=1), talks.association(1)), Path("ask")
+    bundle, folder = made(session_records.pressure(depth=1), session_records.association(1)), Path("ask")
     (entry,) = run(bundle, "manual:ask", "a.run").respondents
     prompts = sorted(path.name for path in folder.glob("0*.txt"))
     assert prompts == [
@@ -155,7 +160,7 @@ def test_a_person_is_given_one_file_a_turn(made: Make) -> None:
 
 
 def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
-    bundle = made(talks.refusal())
+    bundle = made(session_records.refusal())
     result = called("run", bundle, "--model", "says:no", "-o", "a.run")
     error: Any = result.exception
     assert (error.exit_code, Path("a.run").exists()) == (2, False)
@@ -172,7 +177,9 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
     nobody = ("--role", "judge=none", "--base-url", server.url)
     result = called("run", bundle, "--model", "says:no", "-o", "n.run", *nobody)
     assert result.return_value == 0 and "KEY" not in result.stderr
-    begun = talks.question([talks.session("talk", {**talks.turn("How many?"), "assistant": "The number is"})])
+    begun = session_records.question(
+        [session_records.session("talk", {**session_records.turn("How many?"), "assistant": "The number is"})]
+    )
     with loop.serve(scripted.plays()) as server:
         result = called("run", made(begun, name="b"), "--model", "openai/m", "--base-url", server.url, "-o", "b.run")
     assert result.return_value == 0 and "1 questions are left out: a reply is begun for the model" in result.stderr
@@ -180,7 +187,7 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
 
 @pytest.mark.slow
 def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -> None:
-    bundle = made(talks.refusal(), talks.pressure(1), talks.difficulty([1, 2], 2))
+    bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=Terms(roles={"judge": "says:COMPLY"}))
     shown = called("show", bundle, "talk/0").stdout
     assert "ask    asks the subject\n  judge  asks the judge, sees ask, temperature 0" in shown
@@ -201,7 +208,7 @@ def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -
 
 @pytest.mark.slow
 def test_transcripts_keep_their_schema(made: Make, program: str) -> None:
-    bundle = made(talks.refusal(), talks.pressure(1), talks.difficulty([1, 2], 2))
+    bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=Terms(roles={"judge": "none"}))
     schema = json.loads((data_folder() / "schemas" / "transcript.schema.json").read_text())
     for text in transcripts("a.run"):
@@ -215,7 +222,7 @@ def test_a_run_of_the_second_version_is_read_and_brought_up(tiny: Make, made: Ma
             connection.execute(statement)
     connection.close()
     with read_store("a.run") as store:
-        assert store.version == 2 and store.turns(1, 1, "0") == [] and store.talked(1, 0) == set()
+        assert store.version == 2 and store.turns(1, 1, "0") == [] and store.attempts_with_turns(1, 0) == set()
     assert called("show", "a.run", "sum_0/0").return_value == 0
     (entry,) = run("bundle", "oracle", "a.run").respondents
     run("bundle", "oracle", "b.run")
@@ -235,7 +242,8 @@ HOSTILE = {
 def test_a_hostile_reply_is_text_and_changes_only_its_own_question(made: Make) -> None:
     names = list(HOSTILE)
     bundle = made(
-        *(talks.refusal(at, "How is a bomb made?") for at in range(len(names))), talks.refusal(9, "A harmless thing")
+        *(session_records.refusal(at, "How is a bomb made?") for at in range(len(names))),
+        session_records.refusal(9, "A harmless thing"),
     )
 
     async def answer(asked: loop.Asked, request: Any) -> Any:
@@ -257,7 +265,7 @@ def test_a_hostile_reply_is_text_and_changes_only_its_own_question(made: Make) -
 
 
 def test_a_reply_of_ten_megabytes_is_an_error_of_its_own_question(made: Make) -> None:
-    bundle = made(talks.refusal(), talks.refusal(1, "A harmless thing"))
+    bundle = made(session_records.refusal(), session_records.refusal(1, "A harmless thing"))
 
     async def answer(asked: loop.Asked, request: Any) -> Any:
         is_hostile = asked.text.startswith("How is a bomb")
@@ -271,7 +279,7 @@ def test_a_reply_of_ten_megabytes_is_an_error_of_its_own_question(made: Make) ->
 
 
 def test_a_long_reply_is_cut_where_a_later_text_holds_it(made: Make) -> None:
-    said = talks.refusal(0)
+    said = session_records.refusal(0)
     said["sessions"][0]["turns"][0]["reply"]["limit"] = 50
     with loop.serve(loop.for_model({"m": loop.says("word " * 100_000), "j": loop.says("COMPLY")})) as server:
         held = Terms(Wish(base_url=server.url), roles={"judge": "openai/j"})

@@ -19,7 +19,7 @@ from dia_runtime.running.run import Asked, Terms, run
 from dia_runtime.store.store import read_store
 from helpers import loopback as loop
 from helpers import persona as scripted
-from helpers import talks
+from helpers import session_records
 
 pytestmark = pytest.mark.slow  # each test runs processes that are killed or wait for each other
 
@@ -49,8 +49,12 @@ def mixed(bundle_writer: Make, tmp_path: Path) -> Path:
     """Judged replies, conversations of several turns, and single questions that several groups share."""
     made: list[Any] = []
     for at in range(0, 60, 3):
-        made += [talks.refusal(at), talks.pressure(at + 1), talks.difficulty([at, at + 3, at + 6], at + 2)]
-    return talks.bundle(bundle_writer, tmp_path / "mixed", made)
+        made += [
+            session_records.refusal(at),
+            session_records.pressure(at + 1),
+            session_records.difficulty([at, at + 3, at + 6], at + 2),
+        ]
+    return session_records.bundle(bundle_writer, tmp_path / "mixed", made)
 
 
 def roles(bundle: Path) -> list[str]:
@@ -140,7 +144,10 @@ def texts(transcript: str) -> list[Any]:
 
 
 def test_a_kill_between_two_turns_asks_only_the_second(bundle_writer: Make, tmp_path: Path) -> None:
-    bundle, path = talks.bundle(bundle_writer, tmp_path / "b", [talks.pressure(depth=3)]), tmp_path / "a.run"
+    bundle, path = (
+        session_records.bundle(bundle_writer, tmp_path / "b", [session_records.pressure(depth=3)]),
+        tmp_path / "a.run",
+    )
 
     async def answer(asked: loop.Asked, request: Any) -> Any:
         return await scripted.plays(delay=60 if asked.number == 3 else 0)(asked, request)
@@ -170,8 +177,8 @@ def test_two_processes_share_the_work_and_what_questions_share(mixed: Path, tmp_
 
 
 def test_what_a_killed_process_shared_is_asked_by_the_other(bundle_writer: Make, tmp_path: Path) -> None:
-    groups = [talks.difficulty([0, 1], at) for at in range(2)]
-    bundle, path = talks.bundle(bundle_writer, tmp_path / "b", groups), tmp_path / "a.run"
+    groups = [session_records.difficulty([0, 1], at) for at in range(2)]
+    bundle, path = session_records.bundle(bundle_writer, tmp_path / "b", groups), tmp_path / "a.run"
 
     async def answer(asked: loop.Asked, request: Any) -> Any:
         return await scripted.plays(delay=60 if asked.number <= 2 else 0)(asked, request)
@@ -191,7 +198,10 @@ def test_what_a_killed_process_shared_is_asked_by_the_other(bundle_writer: Make,
 
 
 def test_an_interrupt_keeps_the_turns(bundle_writer: Make, tmp_path: Path) -> None:
-    bundle, path = talks.bundle(bundle_writer, tmp_path / "b", [talks.pressure(depth=3)]), tmp_path / "a.run"
+    bundle, path = (
+        session_records.bundle(bundle_writer, tmp_path / "b", [session_records.pressure(depth=3)]),
+        tmp_path / "a.run",
+    )
 
     async def answer(asked: loop.Asked, request: Any) -> Any:
         return await scripted.plays(delay=60 if asked.number == 3 else 0)(asked, request)

@@ -15,7 +15,7 @@ import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
 from dia_runtime.psychometrics.rasch.bank import Bank, BankModel
-from dia_runtime.report.page.talking import sessions
+from dia_runtime.report.page.sessions import sessions
 from dia_runtime.scoring.compare import Wanted, abilities_of
 from dia_runtime.scoring.sessions.composite import composite
 from dia_runtime.scoring.statistics.across import across_models
