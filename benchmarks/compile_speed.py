@@ -26,15 +26,15 @@ from typing import Any
 
 from dia_compiler.analyze.check import check
 from dia_compiler.analyze.settings import seed_of
-from dia_compiler.distribute.task import Work, expand_template
-from dia_compiler.freeze.output import Order
+from dia_compiler.distribute.task import TemplateJob, expand_template
+from dia_compiler.freeze.output import CompileOptions
 from dia_compiler.freeze.spool import Batch
 from dia_compiler.freeze.write_bundle import BundlePlan
 from dia_compiler.generate.bundle_rows import Writer
 from dia_compiler.generate.draw import Drawing
 from dia_compiler.generate.expand import Expansion
 from dia_compiler.parse.discover import discover
-from dia_compiler.pipeline import work_of
+from dia_compiler.pipeline import job_of
 from dia_compiler.sampling.instance_tree import Stream, Walker
 from dia_language.workers.fork_server import YOUNG
 from dia_language.workers.pool import INTEGER_DIGITS
@@ -46,18 +46,18 @@ DEAR = 5e-3  # seconds a question from which on one round is enough
 working = sys.modules["dia_compiler.distribute.task"]
 
 
-def families(paths: list[Path]) -> Iterator[Work]:
+def families(paths: list[Path]) -> Iterator[TemplateJob]:
     """What a worker needs to expand each family, all instances in one go."""
     for item in check(discover(paths)).benchmarks:
-        plan = BundlePlan(item, seed_of(item.benchmark, None), Order())
+        plan = BundlePlan(item, seed_of(item.benchmark, None), CompileOptions())
         for template in item.clean:
-            yield replace(work_of(plan, template), span=sys.maxsize)
+            yield replace(job_of(plan, template), span=sys.maxsize)
 
 
-def expand(work: Work, k: int) -> float:
+def expand(job: TemplateJob, k: int) -> float:
     """Seconds a question that k instances take once the template is prepared, which the first message shows."""
     start, count = 0.0, 0
-    for message in expand_template(replace(work, k=k)):
+    for message in expand_template(replace(job, k=k)):
         if isinstance(message, Batch):
             count += message.rows
         elif not start:
@@ -65,11 +65,11 @@ def expand(work: Work, k: int) -> float:
     return (process_time() - start) / max(count, 1)
 
 
-def quickest(works: list[Work], k: int, rounds: int) -> list[float]:
+def quickest(template_jobs: list[TemplateJob], k: int, rounds: int) -> list[float]:
     """Seconds a question of each family in the quickest of so many rounds over all of them."""
-    best = [expand(work, k) for work in works]
+    best = [expand(job, k) for job in template_jobs]
     for _ in range(rounds - 1):
-        best = [held if held > DEAR else min(held, expand(work, k)) for work, held in zip(works, best, strict=True)]
+        best = [held if held > DEAR else min(held, expand(job, k)) for job, held in zip(template_jobs, best, strict=True)]
     return best
 
 
@@ -83,7 +83,7 @@ STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
 }
 
 
-def stage_costs(work: Work, k: int) -> dict[str, float]:
+def stage_costs(job: TemplateJob, k: int) -> dict[str, float]:
     """Seconds a question that each stage takes; let values, the solver and the checks are the truth."""
     spent = dict.fromkeys(STAGES, 0.0)
     inner = [0.0]  # seconds that the stages within each running one have taken
@@ -105,7 +105,7 @@ def stage_costs(work: Work, k: int) -> dict[str, float]:
     for stage, owner, name, method in kept:
         setattr(owner, name, timed(stage, method))
     try:
-        for _ in expand_template(replace(work, k=k)):
+        for _ in expand_template(replace(job, k=k)):
             pass
     finally:
         for _, owner, name, method in kept:
@@ -135,11 +135,11 @@ def bare_loop(count: int = 5000) -> float:
 
 def profile(name: str, specs: Path, k: int) -> None:
     """Prints where the time of one family goes."""
-    work = next(work for work in families([specs]) if work.template.name == name)
-    expand(work, 5)
+    job = next(job for job in families([specs]) if job.template.name == name)
+    expand(job, 5)
     profiler = cProfile.Profile()
     profiler.enable()
-    expand(work, k)
+    expand(job, k)
     profiler.disable()
     pstats.Stats(profiler).sort_stats("tottime").print_stats(25)
 
@@ -162,17 +162,17 @@ def main() -> None:
     print("microseconds a question, by stage\n")
     print(f"{'family':<24}{'questions/s':>12}{'all':>10}{heads}{'times peer':>12}")
     total, cheap, spent = [], [], dict.fromkeys(STAGES, 0.0)
-    works = list(families([options.specs]))
-    for work in works:
-        expand(work, 5)
-    for work, each in zip(works, quickest(works, options.k, options.rounds), strict=True):
-        stages = stage_costs(work, options.k)
+    template_jobs = list(families([options.specs]))
+    for job in template_jobs:
+        expand(job, 5)
+    for job, each in zip(template_jobs, quickest(template_jobs, options.k, options.rounds), strict=True):
+        stages = stage_costs(job, options.k)
         total.append(each)
         if stages["truth"] < CHEAP:
             cheap.append(each)
             spent = {stage: spent[stage] + stages[stage] for stage in STAGES}
         parts = "".join(f"{seconds * 1e6:>10,.0f}" for seconds in stages.values())
-        print(f"{work.template.name:<24}{1 / each:>12,.0f}{each * 1e6:>10,.0f}{parts}{each / peer:>12.1f}")
+        print(f"{job.template.name:<24}{1 / each:>12,.0f}{each * 1e6:>10,.0f}{parts}{each / peer:>12.1f}")
     print(f"{'bare inner loop (peer)':<24}{1 / peer:>12,.0f}{peer * 1e6:>10,.0f}")
     mean = "".join(f"{seconds / len(cheap) * 1e6:>10,.0f}" for seconds in spent.values())
     rate = len(cheap) / sum(cheap)

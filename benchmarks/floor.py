@@ -29,7 +29,7 @@ from time import process_time
 from typing import Any
 
 from compile_speed import bare_loop, expand, families
-from dia_compiler.distribute.task import Work, expand_template
+from dia_compiler.distribute.task import TemplateJob, expand_template
 from dia_compiler.freeze.spool import BASE, ENTRY, FIRST, SHOWN
 from dia_compiler.generate.bundle_rows import Row, Writer, is_shown
 from dia_compiler.generate.draw import LANGUAGE
@@ -46,7 +46,7 @@ ROUNDS_OF_TIMING = 7
 EVALUATIONS = {"products": range(1, 4), "base_conversion": range(1, 6)}
 
 
-def rows_of(work: Work, k: int) -> list[Row]:
+def rows_of(job: TemplateJob, k: int) -> list[Row]:
     """What the compiler makes: the lines of question and answer, and the entry of the index."""
     rows: list[Row] = []
     method = Writer.rows
@@ -57,7 +57,7 @@ def rows_of(work: Work, k: int) -> list[Row]:
 
     Writer.rows = kept
     try:
-        for _ in expand_template(replace(work, k=k)):
+        for _ in expand_template(replace(job, k=k)):
             pass
     finally:
         Writer.rows = method
@@ -78,10 +78,10 @@ def permuted(key: bytes, place: int, options: int, a: int, b: int, size: int) ->
             return place
 
 
-def products(work: Work, k: int, pattern: Row, is_proven: bool) -> list[Row]:
+def products(job: TemplateJob, k: int, pattern: Row, is_proven: bool) -> list[Row]:
     """The rows of `products`: two numbers of 1 to 99,999, the first one permuted, the second one from a stream."""
     options, mask = 99_999, (1 << 17) - 1
-    key = template_key(LANGUAGE, work.benchmark.name, "products", work.settings.seed)
+    key = template_key(LANGUAGE, job.benchmark.name, "products", job.settings.seed)
     places = sha256(key + b"1:05:99999").digest()
     stream = Stream(key, 0)
     first, second = stream.below(options), stream.below(options)
@@ -131,10 +131,10 @@ def products(work: Work, k: int, pattern: Row, is_proven: bool) -> list[Row]:
     return rows
 
 
-def base_conversion(work: Work, k: int, pattern: Row, is_proven: bool) -> list[Row]:
+def base_conversion(job: TemplateJob, k: int, pattern: Row, is_proven: bool) -> list[Row]:
     """The rows of `base_conversion`: a number of 0 to 1,000, permuted, and two bases of 2 to 16 that are not alike."""
     options = 1_001
-    key = template_key(LANGUAGE, work.benchmark.name, "base_conversion", work.settings.seed)
+    key = template_key(LANGUAGE, job.benchmark.name, "base_conversion", job.settings.seed)
     places = sha256(key + b"1:04:1001").digest()
     zero = feistel(places, options, 0)
     first, source, target = drawn_bases(key, None)
@@ -233,25 +233,25 @@ def answer_form(answer: str, family: str, told: str, form: str) -> str:
     return answer.replace("%", "%%").replace(f"peers/{family}/0", f"peers/{family}/%d").replace(told, form)
 
 
-BY_HAND: dict[str, Callable[[Work, int, Row, bool], list[Row]]] = {
+BY_HAND: dict[str, Callable[[TemplateJob, int, Row, bool], list[Row]]] = {
     "products": products,
     "base_conversion": base_conversion,
 }
 
 
-def times(work: Work, k: int) -> tuple[float, float, float, float]:
+def times(job: TemplateJob, k: int) -> tuple[float, float, float, float]:
     """Seconds a question: by hand, by hand and proven, by the compiler, and of the bare loop; in turns, the best."""
-    by_hand = BY_HAND[work.template.name]
-    rows = rows_of(work, k)
-    if by_hand(work, k, rows[0], True) != rows:
-        raise SystemExit(f"the rows of {work.template.name} made by hand are others than the compiler's")
+    by_hand = BY_HAND[job.template.name]
+    rows = rows_of(job, k)
+    if by_hand(job, k, rows[0], True) != rows:
+        raise SystemExit(f"the rows of {job.template.name} made by hand are others than the compiler's")
     found: list[list[float]] = [[], [], [], []]
     for _ in range(ROUNDS_OF_TIMING):
         for at, is_proven in enumerate((False, True)):
             begun = process_time()
-            by_hand(work, k, rows[0], is_proven)
+            by_hand(job, k, rows[0], is_proven)
             found[at].append((process_time() - begun) / k)
-        found[2].append(expand(work, k))
+        found[2].append(expand(job, k))
         found[3].append(bare_loop())
     by, proven, compiler, loop = map(min, found)
     return by, proven, compiler, loop
@@ -268,9 +268,9 @@ def main() -> None:
     rounds = [peer_times(options.peer, options.k) for _ in range(ROUNDS_OF_TIMING)]
     print(f"microseconds a question, {options.k} of each family, each byte the same; the best of {ROUNDS_OF_TIMING}\n")
     print(f"{'family':<20}{'by hand':>10}{'proven':>10}{'compiler':>10}{'peer':>10}{'half':>10}{'bare loop':>12}")
-    for work in families([SPECS]):
-        if (name := work.template.name) in BY_HAND:
-            by, proven, compiler, loop = (each * 1e6 for each in times(work, options.k))
+    for job in families([SPECS]):
+        if (name := job.template.name) in BY_HAND:
+            by, proven, compiler, loop = (each * 1e6 for each in times(job, options.k))
             peer = min(found[name][0] for found in rounds if found) * 1e6 if all(rounds) else float("nan")
             print(f"{name:<20}{by:>10.1f}{proven:>10.1f}{compiler:>10.1f}{peer:>10.1f}{2 * peer:>10.1f}{loop:>12.1f}")
 

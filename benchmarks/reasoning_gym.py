@@ -81,10 +81,10 @@ def main() -> None:
         print("reasoning-gym is not installed: pip install reasoning-gym, or give an interpreter with --peer")
         return
     print(f"{'items/s':<22}{'ours':>10}{'theirs':>10}{'ratio':>8}{'scored':>10}{'ratio':>8}")
-    for work in families([SPECS]):
-        name = work.template.name
-        expand(work, 5)
-        ours = expand(work, options.k)
+    for job in families([SPECS]):
+        name = job.template.name
+        expand(job, 5)
+        ours = expand(job, options.k)
         made, scored = theirs[FAMILIES[name]]
         rates = f"{1 / ours:>10,.0f}{1 / made:>10,.0f}{made / ours:>8.2f}{1 / scored:>10,.0f}{scored / ours:>8.2f}"
         print(f"{name:<22}{rates}")

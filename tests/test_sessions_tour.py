@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from dia_compiler import compile
-from dia_compiler.freeze.output import Frozen
+from dia_compiler.freeze.output import FrozenBundle
 from dia_runtime.formats.replies import REPLY_FORMATS
 from helpers.places import ROOT
 from jsonschema import Draft202012Validator
@@ -25,15 +25,15 @@ SCHEMA = json.loads((ROOT / "schemas" / "template.schema.json").read_text(encodi
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Frozen:
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> FrozenBundle:
     return compile([TOUR], k=3, out=tmp_path_factory.mktemp("sessions"), jobs=1).bundles[0]
 
 
-def test_the_bytes_are_pinned(bundle: Frozen) -> None:
+def test_the_bytes_are_pinned(bundle: FrozenBundle) -> None:
     assert bundle.digest == DIGEST
 
 
-def test_what_only_grading_needs_stands_with_the_answers_alone(bundle: Frozen) -> None:
+def test_what_only_grading_needs_stands_with_the_answers_alone(bundle: FrozenBundle) -> None:
     questions = (bundle.path / "questions.jsonl").read_text(encoding="utf-8")
     assert not [
         word for word in ("positive", "grade", 'ladder"}', '"left"', "presets", "self-execution") if word in questions

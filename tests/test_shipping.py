@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from dia_compiler import compile
 from dia_compiler.commands.cli import run
-from dia_compiler.freeze.output import Order, refuse_foreign
+from dia_compiler.freeze.output import CompileOptions, refuse_foreign
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import key_file, sealed_file
 from dia_runtime.bundle.canary import sentence
@@ -126,5 +126,5 @@ def test_what_a_seal_was_made_from_is_kept(bundle: Path) -> None:
     assert Path("build/mine-1.0.0-k4-sealed").is_dir()
     for place, told in ((bundle, "was made from"), (Path("build/mine-1.0.0-k4-sealed"), "is sealed")):
         with pytest.raises(DiaError, match=told):
-            refuse_foreign(place, Order())
+            refuse_foreign(place, CompileOptions())
     assert run(["verify", "build/mine-1.0.0-k4-sealed", "--recompile"]) == 3  # the specs are sealed

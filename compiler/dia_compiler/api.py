@@ -12,12 +12,12 @@ from dia_language.confinement.permission import NO, WORDS
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_language.workers.pool import Crew
 
-from dia_compiler.freeze.output import SHARD, SPAN, Frozen, Order
+from dia_compiler.freeze.output import SHARD, SPAN, CompileOptions, FrozenBundle
 from dia_compiler.parse.discover import Folder, discover
 
 if TYPE_CHECKING:
     from dia_compiler.analyze.check import Checked
-    from dia_compiler.freeze.incremental import Inputs, Kept
+    from dia_compiler.freeze.incremental import BundleResult, Inputs
     from dia_compiler.part import Part
 
 Progress = Callable[[str, int, int], None]
@@ -29,7 +29,7 @@ HEAVY, MANY = ("sympy", "numpy"), 20  # so many templates surely need them, and 
 class Compilation:
     """The bundles that a compile made, the warnings, and the texts of the specs for excerpts."""
 
-    bundles: tuple[Frozen, ...]
+    bundles: tuple[FrozenBundle, ...]
     warnings: tuple[Diagnostic, ...]
     sources: dict[str, str]
     parts: tuple[Part, ...] = ()
@@ -61,7 +61,7 @@ def compile(
     Dask scheduler whose workers make the rows, or "local". Raises DiaError: exit code 2 for faults of the specs (all of
     them at once) and for an output that may not be replaced, 4 for a cluster that does not answer.
     """
-    from dia_compiler.freeze.incremental import inputs_of, unchanged
+    from dia_compiler.freeze.incremental import inputs_of, unchanged_bundle
 
     if k < 1:
         raise DiaError(Diagnostic("E600", "--k must be at least 1", None))
@@ -69,20 +69,20 @@ def compile(
         raise DiaError(Diagnostic("E600", f"`allow_programs` is one of {', '.join(WORDS)}", None))
     place = Path(out) if out is not None else None
     workers = jobs or os.cpu_count() or 1
-    order = Order(k, seed, place, workers, is_strict, force, limit, use_cache, shard_size, allow_programs)
+    options = CompileOptions(k, seed, place, workers, is_strict, force, limit, use_cache, shard_size, allow_programs)
     folders = discover([Path(path) for path in paths])
     if part is not None:
-        return _part(folders, order, part, cluster, on_progress)
-    inputs = [inputs_of(folder, order) for folder in folders]
-    kept = [found and unchanged(folder, found, order) for folder, found in zip(folders, inputs, strict=True)]
+        return _part(folders, options, part, cluster, on_progress)
+    inputs = [inputs_of(folder, options) for folder in folders]
+    kept = [found and unchanged_bundle(folder, found, options) for folder, found in zip(folders, inputs, strict=True)]
     to_make = [(folder, given) for folder, given, found in zip(folders, inputs, kept, strict=True) if found is None]
-    made, sources = _made(to_make, order, cluster, on_progress) if to_make else ([], {})
+    made, sources = _made(to_make, options, cluster, on_progress) if to_make else ([], {})
     fresh = iter(made)
     whole = [found or next(fresh) for found in kept]
     return _compilation(whole, sources)
 
 
-def _crew(folders: list[Folder], jobs: int, k: int, cluster: str | None = None) -> Crew:
+def _worker_pool(folders: list[Folder], jobs: int, k: int, cluster: str | None = None) -> Crew:
     """Workers that get ready while the rest of dia is imported and the specs are read: as many as there is use for."""
     if cluster is not None:
         from dia_compiler.distribute.cluster import ClusterCrew
@@ -94,28 +94,31 @@ def _crew(folders: list[Folder], jobs: int, k: int, cluster: str | None = None) 
 
 
 def _part(
-    folders: list[Folder], order: Order, part: str, cluster: str | None, on_progress: Progress | None
+    folders: list[Folder], options: CompileOptions, part: str, cluster: str | None, on_progress: Progress | None
 ) -> Compilation:
-    from dia_compiler.distribute.parts import share
+    from dia_compiler.distribute.parts import parse_part_number
 
-    held = share(part)
-    with _crew(folders, order.jobs, order.k, cluster) as crew:
+    held = parse_part_number(part)
+    with _worker_pool(folders, options.jobs, options.k, cluster) as crew:
         from dia_compiler.part import make_parts
 
-        parts, warnings, sources = make_parts(folders, order, held, crew, on_progress)
+        parts, warnings, sources = make_parts(folders, options, held, crew, on_progress)
     return Compilation((), warnings, sources, tuple(parts))
 
 
 def _made(
-    to_make: list[tuple[Folder, Inputs | None]], order: Order, cluster: str | None, on_progress: Progress | None
-) -> tuple[list[Kept], dict[str, str]]:
-    with _crew([folder for folder, _ in to_make], order.jobs, order.k, cluster) as crew:
-        from dia_compiler.pipeline import make
+    to_make: list[tuple[Folder, Inputs | None]],
+    options: CompileOptions,
+    cluster: str | None,
+    on_progress: Progress | None,
+) -> tuple[list[BundleResult], dict[str, str]]:
+    with _worker_pool([folder for folder, _ in to_make], options.jobs, options.k, cluster) as crew:
+        from dia_compiler.pipeline import make_bundles
 
-        return make(to_make, order, crew, on_progress)
+        return make_bundles(to_make, options, crew, on_progress)
 
 
-def _compilation(whole: list[Kept], sources: dict[str, str]) -> Compilation:
+def _compilation(whole: list[BundleResult], sources: dict[str, str]) -> Compilation:
     warnings = tuple(entry for kept in whole for entry in kept.warnings)
     for entry in warnings:
         if entry.position is not None and entry.position.file not in sources:
@@ -132,7 +135,7 @@ def check_specs(
 ) -> Checked:
     """Every fault of every spec: those that show without evaluating, then examples and three instances of the rest."""
     folders = discover([Path(path) for path in paths])
-    with _crew(folders, jobs or os.cpu_count() or 1, TRIAL) as crew:
-        from dia_compiler.pipeline import try_out
+    with _worker_pool(folders, jobs or os.cpu_count() or 1, TRIAL) as crew:
+        from dia_compiler.pipeline import check_instances
 
-        return try_out(folders, TRIAL, crew, is_strict, on_progress, allow_programs)
+        return check_instances(folders, TRIAL, crew, is_strict, on_progress, allow_programs)

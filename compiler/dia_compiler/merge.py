@@ -18,27 +18,35 @@ from dia_language.diagnostics import DiaError, Diagnostic, Faults, visible
 from dia_language.workers.pool import SECONDS, Crew, Task
 
 from dia_compiler.analyze.check import Checked, check
-from dia_compiler.analyze.worker_resources import Means
-from dia_compiler.distribute.parts import SPECS, Held, Piece, damaged, found_parts, range_of, read_part
-from dia_compiler.distribute.task import Stretch, expand_rest
-from dia_compiler.freeze.health import check_health, figures_of
-from dia_compiler.freeze.output import Frozen, Order, private_folder, written
-from dia_compiler.freeze.spool import ENTRY, Batch, Entry, Spool
+from dia_compiler.analyze.worker_resources import WorkerResources
+from dia_compiler.distribute.parts import (
+    SPECS,
+    StoredPart,
+    TemplatePart,
+    damaged_part,
+    instance_range,
+    part_folders,
+    read_part,
+)
+from dia_compiler.distribute.task import ChunkResult, expand_rest
+from dia_compiler.freeze.health import check_health, row_statistics
+from dia_compiler.freeze.output import CompileOptions, FrozenBundle, private_folder, reporting_write_errors
+from dia_compiler.freeze.spool import ENTRY, Batch, IndexEntry, Spool
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.versions import difference, versions
-from dia_compiler.freeze.write_bundle import BundlePlan, Ready, freeze
+from dia_compiler.freeze.write_bundle import BundlePlan, TemplateRows, freeze
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
-from dia_compiler.pipeline import plan_of, refuse, summary_of, work_of
+from dia_compiler.pipeline import job_of, plan_of, raise_errors, summary_of
 
 MOST_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedBundle:
     """The bundle, the warnings that all rows together give, and how many instances had to be made here."""
 
-    frozen: Frozen
+    frozen: FrozenBundle
     warnings: tuple[Diagnostic, ...]
     sources: dict[str, str]
     made_here: int = 0
@@ -46,33 +54,33 @@ class Merged:
 
 def merge(
     paths: Sequence[Path], target: Path | None = None, jobs: int = 1, force: bool = False, allow_programs: str = NO
-) -> Merged:
+) -> MergedBundle:
     """The bundle of the parts, written at the target (default: where a compile would write it).
 
     Raises DiaError: exit code 2 for parts that are missing, double, or do not belong together, exit code 3 for a
     damaged one. Nothing is written then.
     """
-    parts = together([read_part(folder) for path in paths for folder in found_parts(path)])
-    order, specs = _order(parts[0], target, jobs, force, allow_programs), parts[0].folder / SPECS
+    parts = parts_of_one_compile([read_part(folder) for path in paths for folder in part_folders(path)])
+    options, specs = _order(parts[0], target, jobs, force, allow_programs), parts[0].folder / SPECS
     chosen = [specs / name for name in parts[0].facts["order"]["chosen"]]
-    checked = check(discover(chosen or [specs]), order.is_strict, defers=True, programs=allow_programs)
-    refuse(checked, is_strict=False)
-    plan = plan_of(checked.benchmarks[0], order)
+    checked = check(discover(chosen or [specs]), options.is_strict, defers=True, programs=allow_programs)
+    raise_errors(checked, is_strict=False)
+    plan = plan_of(checked.benchmarks[0], options)
     plan.target = target
     _require_same_templates(plan, parts)
-    with private_folder(plan.folder.parent) as private, written(plan.folder):
+    with private_folder(plan.folder.parent) as private, reporting_write_errors(plan.folder):
         return _merged(plan, parts, checked, private)
 
 
-def _order(first: Held, target: Path | None, jobs: int, force: bool, programs: str) -> Order:
+def _order(first: StoredPart, target: Path | None, jobs: int, force: bool, programs: str) -> CompileOptions:
     held = first.facts["order"]
     names = ("k", "seed", "limit", "shard_size", "is_strict")
     out = None if target is None else target.parent
-    return Order(**{name: held[name] for name in names}, out=out, jobs=jobs, force=force, programs=programs,
+    return CompileOptions(**{name: held[name] for name in names}, out=out, jobs=jobs, force=force, programs=programs,
                  use_cache=False)  # fmt: skip
 
 
-def together(parts: list[Held]) -> list[Held]:
+def parts_of_one_compile(parts: list[StoredPart]) -> list[StoredPart]:
     """The parts in order. Raises DiaError (exit 2) unless they are all the parts of one compile, and of versions."""
     if not parts:
         raise DiaError(Diagnostic("E610", "there is no part to merge"))
@@ -87,17 +95,17 @@ def together(parts: list[Held]) -> list[Held]:
             message = f"`{part.folder}` was made with {other}"
             mend = "merge with the versions that made the parts, or make the parts again"
             raise DiaError(Diagnostic("E612", visible(message), None, mend))
-    held: dict[int, Held] = {}
+    held: dict[int, StoredPart] = {}
     for part in parts:
-        twin = held.setdefault(part.share.number, part)
+        twin = held.setdefault(part.part_number.number, part)
         if twin is not part:
-            message = f"part {part.share} is there twice: `{twin.folder}` and `{part.folder}`"
+            message = f"part {part.part_number} is there twice: `{twin.folder}` and `{part.folder}`"
             raise DiaError(Diagnostic("E613", visible(message), None, "leave one of them out"))
-    _require_all(held, first.share.of)
+    _require_all(held, first.part_number.of)
     return [held[number] for number in sorted(held)]
 
 
-def _require_all(held: Mapping[int, Held], of: int) -> None:
+def _require_all(held: Mapping[int, StoredPart], of: int) -> None:
     missing = of - len(held)
     if missing:
         absent = [number for number in range(1, min(of, len(held) + MOST_TOLD) + 1) if number not in held]
@@ -124,7 +132,7 @@ def _foreign(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _require_same_templates(plan: BundlePlan, parts: Sequence[Held]) -> None:
+def _require_same_templates(plan: BundlePlan, parts: Sequence[StoredPart]) -> None:
     """Nothing, where the specs give here what they gave where the parts were made; else DiaError (exit 2)."""
     there = {item["template"] for item in parts[0].facts["left_out"]}
     for item in plan.item.left_out:
@@ -139,43 +147,43 @@ def _require_same_templates(plan: BundlePlan, parts: Sequence[Held]) -> None:
         wanted = [
             (template.name, bounds[0])
             for place, template in enumerate(plan.item.clean)
-            if (bounds := range_of(template, plan.order.k, place, part.share)) is not None
+            if (bounds := instance_range(template, plan.options.k, place, part.part_number)) is not None
         ]
         if [(told["template"], told["first"]) for told in part.facts["templates"]] != wanted:
-            raise damaged(part.folder, "it holds other instances than such a part does")
+            raise damaged_part(part.folder, "it holds other instances than such a part does")
 
 
-def _merged(plan: BundlePlan, parts: Sequence[Held], checked: Checked, private: Path) -> Merged:
+def _merged(plan: BundlePlan, parts: Sequence[StoredPart], checked: Checked, private: Path) -> MergedBundle:
     try:
         return _frozen(plan, parts, checked, private)
     except ValueError:  # rows that no worker writes, though every digest agrees
-        raise damaged(parts[0].folder, "its rows, or those of another part, cannot be read") from None
+        raise damaged_part(parts[0].folder, "its rows, or those of another part, cannot be read") from None
 
 
-def _frozen(plan: BundlePlan, parts: Sequence[Held], checked: Checked, private: Path) -> Merged:
+def _frozen(plan: BundlePlan, parts: Sequence[StoredPart], checked: Checked, private: Path) -> MergedBundle:
     found = [part.pieces() for part in parts]
     joined = [
-        _Joined(plan, template, [(part, held[template.name]) for part, held in zip(parts, found, strict=True)
+        _JoinedTemplate(plan, template, [(part, held[template.name]) for part, held in zip(parts, found, strict=True)
                                  if template.name in held])
         for template in plan.item.clean
     ]  # fmt: skip
     before = len(checked.faults.entries)
-    _make_again([held for held in joined if held.broken is not None], checked, private, plan.order.jobs)
+    _remake([held for held in joined if held.broken is not None], checked, private, plan.options.jobs)
     ready = [held.ready(checked.faults) for held in joined]
-    refuse(checked, plan.order.is_strict)
+    raise_errors(checked, plan.options.is_strict)
     frozen = freeze(plan, ready, private / "bundle")
     here = sum(held.spools[-1].rows for held in joined if held.broken is not None)
-    return Merged(frozen, tuple(checked.faults.entries[before:]), checked.sources, here)
+    return MergedBundle(frozen, tuple(checked.faults.entries[before:]), checked.sources, here)
 
 
-class _Joined:
+class _JoinedTemplate:
     """The rows of a template from all parts, as far as they follow each other.
 
     A part takes instances to stand at the positions of their numbers, unless the first ones do not. Where a hole lies
     in an earlier part after all, `broken` says from which number and position on they are made again.
     """
 
-    def __init__(self, plan: BundlePlan, template: Template, pieces: Sequence[tuple[Held, Piece]]) -> None:
+    def __init__(self, plan: BundlePlan, template: Template, pieces: Sequence[tuple[StoredPart, TemplatePart]]) -> None:
         self.plan, self.template = plan, template
         self.spools: list[Spool] = []
         self.broken: tuple[int, int] | None = None
@@ -187,7 +195,7 @@ class _Joined:
             if piece.spool.rows and self.broken is None:
                 first, last = self.ends(part, piece.spool)
                 if self.wanted is not None and first.instance != number:
-                    raise damaged(part.folder, f"its instances of `{template.name}` do not follow those before")
+                    raise damaged_part(part.folder, f"its instances of `{template.name}` do not follow those before")
                 if first.position <= position:
                     self.broken = (number, position + 1)
                     break
@@ -195,16 +203,16 @@ class _Joined:
                 self.require_artefacts(part, piece.spool)
                 number, position = last.instance + 1, last.position
         if self.broken is None and self.wanted is not None and number != self.wanted:
-            raise damaged(pieces[-1][0].folder, f"it lacks instances of `{template.name}`")
+            raise damaged_part(pieces[-1][0].folder, f"it lacks instances of `{template.name}`")
 
-    def ready(self, faults: Faults) -> Ready:
+    def ready(self, faults: Faults) -> TemplateRows:
         """The template with all of its rows; tells what these show together."""
         spool = Spool.chained(self.spools)
-        figures = figures_of(spool)
-        check_health(self.template, spool, self.summary, figures, self.plan.order.k, faults, is_trial=False)
-        return Ready(self.template, spool, self.summary, figures)
+        figures = row_statistics(spool)
+        check_health(self.template, spool, self.summary, figures, self.plan.options.k, faults, is_trial=False)
+        return TemplateRows(self.template, spool, self.summary, figures)
 
-    def told(self, part: Held, piece: Piece) -> Summary:
+    def told(self, part: StoredPart, piece: TemplatePart) -> Summary:
         """What the workers of a part said of the template."""
         try:
             wanted = piece.summary["wanted"]
@@ -212,35 +220,35 @@ class _Joined:
                 raise TypeError
             return replace(summary_of(piece.summary), wanted=wanted)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise damaged(part.folder, f"what it says of `{self.template.name}` has another shape") from None
+            raise damaged_part(part.folder, f"what it says of `{self.template.name}` has another shape") from None
 
     @staticmethod
-    def require_artefacts(part: Held, spool: Spool) -> None:
+    def require_artefacts(part: StoredPart, spool: Spool) -> None:
         """Nothing, where each artefact of a part has the name that a compile gives it; else DiaError (exit 3)."""
         for name, content in spool.assets():
             digest, _, extension = name.partition(".")
             if sha256(content).hexdigest() != digest or not (extension.isascii() and extension.isalnum()):
-                raise damaged(part.folder, "an artefact of it has a name that is not its own")
+                raise damaged_part(part.folder, "an artefact of it has a name that is not its own")
 
     @staticmethod
-    def ends(part: Held, spool: Spool) -> tuple[Entry, Entry]:
+    def ends(part: StoredPart, spool: Spool) -> tuple[IndexEntry, IndexEntry]:
         """The entries of the first and the last row."""
         index = spool.parts["index"]
         if index.size != spool.rows * ENTRY.size or index.path is None:
-            raise damaged(part.folder, "its rows and their index do not agree")
+            raise damaged_part(part.folder, "its rows and their index do not agree")
         with index.path.open("rb") as file:
             first = file.read(ENTRY.size)
             file.seek(index.size - ENTRY.size)
             last = file.read(ENTRY.size)
-        return Entry._make(ENTRY.unpack(first)), Entry._make(ENTRY.unpack(last))
+        return IndexEntry._make(ENTRY.unpack(first)), IndexEntry._make(ENTRY.unpack(last))
 
     def task(self, place: int, scratch: str) -> Task:
         """The making of what is broken."""
         assert self.broken is not None and self.wanted is not None
-        work = replace(work_of(self.plan, self.template), means=Means(scratch, self.plan.item.programs))
+        job = replace(job_of(self.plan, self.template), resources=WorkerResources(scratch, self.plan.item.programs))
         seconds = float(self.template.limits.get("seconds", SECONDS))
         number, position = self.broken
-        return Task(place, expand_rest, (work, number, self.wanted, position), seconds)
+        return Task(place, expand_rest, (job, number, self.wanted, position), seconds)
 
 
 def _added(summaries: Sequence[Summary]) -> Summary:
@@ -254,7 +262,7 @@ def _added(summaries: Sequence[Summary]) -> Summary:
     return whole
 
 
-def _make_again(broken: Sequence[_Joined], checked: Checked, private: Path, jobs: int) -> None:
+def _remake(broken: Sequence[_JoinedTemplate], checked: Checked, private: Path, jobs: int) -> None:
     """Makes the instances behind a hole that their part could not know of."""
     if not broken:
         return
@@ -265,7 +273,7 @@ def _make_again(broken: Sequence[_Joined], checked: Checked, private: Path, jobs
             held, spool = broken[outcome.key], spools[outcome.key]
             if isinstance(outcome.item, Batch):
                 spool.add(outcome.item)
-            elif isinstance(outcome.item, Stretch):
+            elif isinstance(outcome.item, ChunkResult):
                 held.summary = held.summary.with_draws(outcome.item.acceptance, outcome.item.tools)
             for entry in outcome.diagnostics:
                 place = entry.position or held.template.position

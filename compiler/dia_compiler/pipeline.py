@@ -16,17 +16,17 @@ from dia_compiler.analyze.check import Checked, CheckedBenchmark, check, faults_
 from dia_compiler.analyze.host_requirements import lacks
 from dia_compiler.analyze.requires import extras_of
 from dia_compiler.analyze.settings import seed_of, settings_of
-from dia_compiler.analyze.worker_resources import Means
-from dia_compiler.distribute.gather import Expanded, Gathering, Progress
-from dia_compiler.distribute.task import Work
-from dia_compiler.freeze.cache import Cache, bound
+from dia_compiler.analyze.worker_resources import WorkerResources
+from dia_compiler.distribute.gather import GatheredRows, Gatherer, Progress
+from dia_compiler.distribute.task import TemplateJob
+from dia_compiler.freeze.cache import Cache, trim
 from dia_compiler.freeze.fingerprint import digest_of, machinery
-from dia_compiler.freeze.health import Figures, check_health, figures_of
-from dia_compiler.freeze.incremental import Inputs, Kept, inputs_of, remember, told_warning
-from dia_compiler.freeze.output import Order, private_folder, scratch_folder, written
+from dia_compiler.freeze.health import RowStatistics, check_health, row_statistics
+from dia_compiler.freeze.incremental import BundleResult, Inputs, inputs_of, remember_bundle, warning_from_json
+from dia_compiler.freeze.output import CompileOptions, private_folder, reporting_write_errors, scratch_folder
 from dia_compiler.freeze.spool import PARTS, Spool
 from dia_compiler.freeze.summary import Summary
-from dia_compiler.freeze.write_bundle import BundlePlan, Ready, freeze
+from dia_compiler.freeze.write_bundle import BundlePlan, TemplateRows, freeze
 from dia_compiler.parse.discover import Folder
 from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.sampling.degrees_of_freedom import Freedom
@@ -42,71 +42,71 @@ class SpecFaults(DiaError):
         self.sources = sources
 
 
-def make(
-    to_make: list[tuple[Folder, Inputs | None]], order: Order, crew: Crew, on_progress: Progress | None
-) -> tuple[list[Kept], dict[str, str]]:
+def make_bundles(
+    to_make: list[tuple[Folder, Inputs | None]], options: CompileOptions, crew: Crew, on_progress: Progress | None
+) -> tuple[list[BundleResult], dict[str, str]]:
     """The bundles of the benchmarks with their warnings, and the texts of the specs; the crew makes their rows.
 
     Raises DiaError with every fault of every spec; nothing is written then.
     """
     folders = [folder for folder, _ in to_make]
-    with private_folder(order.folder) as private, written(order.folder):
-        checked = check(folders, order.is_strict, defers=True, programs=order.programs)
-        plans = [plan_of(item, order) for item in checked.benchmarks]
+    with private_folder(options.folder) as private, reporting_write_errors(options.folder):
+        checked = check(folders, options.is_strict, defers=True, programs=options.programs)
+        plans = [plan_of(item, options) for item in checked.benchmarks]
         inputs = {folder.path: held for folder, held in to_make}  # a folder that cannot be read has no plan
         given = [inputs[plan.item.folder.path] for plan in plans]
-        rows = _Rows(plans, given, private, checked.faults, on_progress)
-        means = Means(str(private.absolute() / "tools"))
-        ready = rows.made(crew, order, means)
-        refuse(checked, order.is_strict)
+        rows = _RowStore(plans, given, private, checked.faults, on_progress)
+        resources = WorkerResources(str(private.absolute() / "tools"))
+        ready = rows.made(crew, options, resources)
+        raise_errors(checked, options.is_strict)
         bundles = [freeze(plan, held, private / f"bundle-{place}") for place, (plan, held) in enumerate(ready)]
-        warnings = _shared_out(checked, folders)
-        kept = [Kept(frozen, found) for frozen, found in zip(bundles, warnings, strict=True)]
-        if order.use_cache:
+        warnings = _warnings_by_benchmark(checked, folders)
+        kept = [BundleResult(frozen, found) for frozen, found in zip(bundles, warnings, strict=True)]
+        if options.use_cache:
             rows.remember(kept)
     return kept, checked.sources
 
 
-def try_out(
+def check_instances(
     folders: list[Folder], k: int, crew: Crew, is_strict: bool, on_progress: Progress | None, programs: str = NO
 ) -> Checked:
     """Every fault of every spec, those included that the first k instances show; nothing is written."""
     with scratch_folder() as scratch:
         checked = check(folders, is_strict, defers=True, programs=programs)
-        plans = [plan_of(item, Order(k=k)) for item in checked.benchmarks]
-        works = [
-            replace(work_of(plan, template, is_trial=True), means=Means(scratch, plan.item.programs))
+        plans = [plan_of(item, CompileOptions(k=k)) for item in checked.benchmarks]
+        template_jobs = [
+            replace(job_of(plan, template, is_trial=True), resources=WorkerResources(scratch, plan.item.programs))
             for plan in plans
             for template in plan.item.clean
         ]
-        gathering = Gathering(works, checked.faults, None, on_progress, explaining(plans))
+        gathering = Gatherer(template_jobs, checked.faults, None, on_progress, explainer(plans))
         expanded = gathering.run(crew)
-    for work, held in zip(works, expanded, strict=True):
+    for job, held in zip(template_jobs, expanded, strict=True):
         if held.summary is not None:
-            figures = figures_of(held.spool)
-            check_health(work.template, held.spool, held.summary, figures, k, checked.faults, is_trial=True)
+            figures = row_statistics(held.spool)
+            check_health(job.template, held.spool, held.summary, figures, k, checked.faults, is_trial=True)
     return checked
 
 
-def explaining(plans: list[BundlePlan]) -> Callable[[Work], list[Diagnostic]]:
+def explainer(plans: list[BundlePlan]) -> Callable[[TemplateJob], list[Diagnostic]]:
     """What tells the faults of a template that the check has left to the workers."""
     items = {plan.item.benchmark.folder: plan.item for plan in plans}
-    return lambda work: faults_of(items[work.benchmark.folder], work.template)
+    return lambda job: faults_of(items[job.benchmark.folder], job.template)
 
 
-def plan_of(item: CheckedBenchmark, order: Order) -> BundlePlan:
-    is_limited = order.limit is not None and order.limit < len(item.clean)
-    item.clean = item.clean[: order.limit]
-    return BundlePlan(item, seed_of(item.benchmark, order.seed), order, is_limited)
+def plan_of(item: CheckedBenchmark, options: CompileOptions) -> BundlePlan:
+    is_limited = options.limit is not None and options.limit < len(item.clean)
+    item.clean = item.clean[: options.limit]
+    return BundlePlan(item, seed_of(item.benchmark, options.seed), options, is_limited)
 
 
-def refuse(checked: Checked, is_strict: bool) -> None:
+def raise_errors(checked: Checked, is_strict: bool) -> None:
     found = checked.faults.ordered(checked.sources)
     if any(entry.severity == "error" or is_strict for entry in found):
         raise SpecFaults(found, checked.sources)
 
 
-def _shared_out(checked: Checked, folders: list[Folder]) -> list[tuple[Diagnostic, ...]]:
+def _warnings_by_benchmark(checked: Checked, folders: list[Folder]) -> list[tuple[Diagnostic, ...]]:
     """The warnings of each benchmark; one without a place in the files of another is the last one's."""
     found = checked.faults.ordered(checked.sources)
     shared: list[list[Diagnostic]] = [[] for _ in folders]
@@ -117,7 +117,7 @@ def _shared_out(checked: Checked, folders: list[Folder]) -> list[tuple[Diagnosti
     return [tuple(entries) for entries in shared]
 
 
-def work_of(plan: BundlePlan, template: Template, is_trial: bool = False) -> Work:
+def job_of(plan: BundlePlan, template: Template, is_trial: bool = False) -> TemplateJob:
     """What a worker needs to expand the template, and nothing that its rows do not depend on."""
     item = plan.item
     facts = {name: value for name, value in item.benchmark.facts.items() if name not in NOT_SEEN}
@@ -126,21 +126,21 @@ def work_of(plan: BundlePlan, template: Template, is_trial: bool = False) -> Wor
         item.benchmark.shared,
     )  # fmt: skip
     settings = settings_of(item.benchmark, template, plan.seed)
-    return Work(template, seen, item.lists_of(template), settings, plan.order.k, facts.get("canary"), is_trial)
+    return TemplateJob(template, seen, item.lists_of(template), settings, plan.options.k, facts.get("canary"), is_trial)
 
 
 @dataclass(slots=True)
-class _Asked:
+class _TemplateState:
     """A template of a plan: what a worker needs for it, its key in the cache, its rows from there or from a worker."""
 
     plan: BundlePlan
-    work: Work
+    job: TemplateJob
     key: str | None
-    ready: Ready | None = None
+    ready: TemplateRows | None = None
     is_from_cache: bool = False
 
 
-class _Rows:
+class _RowStore:
     """The rows of all templates of all bundles, and what of them is worth keeping."""
 
     def __init__(
@@ -154,33 +154,35 @@ class _Rows:
         self.plans, self.inputs, self.private, self.faults = plans, inputs, private, faults
         self.on_progress = on_progress
         self.asked = [
-            _Asked(plan, work, key)
+            _TemplateState(plan, job, key)
             for plan, given in zip(plans, inputs, strict=True)
-            for work, key in _keyed(plan, given)
+            for job, key in _keyed(plan, given)
         ]
 
-    def made(self, crew: Crew, order: Order, means: Means) -> list[tuple[BundlePlan, list[Ready]]]:
+    def made(
+        self, crew: Crew, options: CompileOptions, resources: WorkerResources
+    ) -> list[tuple[BundlePlan, list[TemplateRows]]]:
         """The rows of every plan; what goes wrong is added to the faults."""
-        self.cache = Cache(order.folder, "templates")
+        self.cache = Cache(options.folder, "templates")
         for asked in self.asked:
             self.recall(asked)
         missing = [asked for asked in self.asked if asked.ready is None]
-        works = [replace(asked.work, means=replace(means, programs=asked.plan.item.programs)) for asked in missing]
-        gathering = Gathering(works, self.faults, self.private, self.on_progress, explaining(self.plans))
+        template_jobs = [replace(asked.job, resources=replace(resources, programs=asked.plan.item.programs)) for asked in missing]
+        gathering = Gatherer(template_jobs, self.faults, self.private, self.on_progress, explainer(self.plans))
         for asked, held in zip(missing, gathering.run(crew), strict=True):
             self.look_at(asked, held)
         return [(plan, [a.ready for a in self.asked if a.plan is plan and a.ready]) for plan in self.plans]
 
-    def look_at(self, asked: _Asked, held: Expanded) -> None:
+    def look_at(self, asked: _TemplateState, held: GatheredRows) -> None:
         """Tells what all rows of a template together show."""
         if held.summary is not None:
-            asked.ready = Ready(held.template, held.spool, held.summary, figures_of(held.spool))
-            self.tell_health(asked.ready, asked.work.k)
+            asked.ready = TemplateRows(held.template, held.spool, held.summary, row_statistics(held.spool))
+            self.tell_health(asked.ready, asked.job.k)
 
-    def tell_health(self, ready: Ready, k: int) -> None:
+    def tell_health(self, ready: TemplateRows, k: int) -> None:
         check_health(ready.template, ready.spool, ready.summary, ready.figures, k, self.faults, is_trial=False)
 
-    def recall(self, asked: _Asked) -> None:
+    def recall(self, asked: _TemplateState) -> None:
         """Takes the template's rows from the cache, if they are there."""
         facts = self.cache.read(asked.key) if asked.key is not None else None
         if facts is None or asked.key is None:
@@ -190,25 +192,25 @@ class _Rows:
         for name in PARTS:
             path = self.cache.path(asked.key, name)
             spool.parts[name].path, spool.parts[name].size = path, path.stat().st_size
-        summary, figures = summary_of(facts["summary"]), Figures(**_tuples(facts["figures"]))
-        asked.ready, asked.is_from_cache = Ready(asked.work.template, spool, summary, figures), True
+        summary, figures = summary_of(facts["summary"]), RowStatistics(**_tuples(facts["figures"]))
+        asked.ready, asked.is_from_cache = TemplateRows(asked.job.template, spool, summary, figures), True
         self.faults.entries.extend(summary.warnings)
-        self.tell_health(asked.ready, asked.work.k)
+        self.tell_health(asked.ready, asked.job.k)
         if self.on_progress is not None:
-            self.on_progress(asked.work.template.name, spool.rows, spool.rows)
+            self.on_progress(asked.job.template.name, spool.rows, spool.rows)
 
-    def remember(self, kept: list[Kept]) -> None:
+    def remember(self, kept: list[BundleResult]) -> None:
         """Keeps the rows and the bundles in the cache, unless a file has changed since it was read."""
         for plan, given, whole in zip(self.plans, self.inputs, kept, strict=True):
-            if given is None or not _is_known(plan, given) or inputs_of(plan.item.folder, plan.order) != given:
+            if given is None or not _is_known(plan, given) or inputs_of(plan.item.folder, plan.options) != given:
                 continue
             for asked in self.asked:
                 if asked.plan is plan and not asked.is_from_cache:
                     self.store(asked)
-            remember(given, plan.order, whole, _requirements(plan))
-        bound(self.plans[0].order.folder)
+            remember_bundle(given, plan.options, whole, _requirements(plan))
+        trim(self.plans[0].options.folder)
 
-    def store(self, asked: _Asked) -> None:
+    def store(self, asked: _TemplateState) -> None:
         """Moves the rows of a template, which has been frozen, to the cache."""
         ready = asked.ready
         if ready is None or asked.key is None:
@@ -227,14 +229,14 @@ class _Rows:
         self.cache.store(asked.key, facts, {name: part.path for name, part in ready.spool.parts.items() if part.path})
 
 
-def _keyed(plan: BundlePlan, given: Inputs | None) -> Iterator[tuple[Work, str | None]]:
+def _keyed(plan: BundlePlan, given: Inputs | None) -> Iterator[tuple[TemplateJob, str | None]]:
     """What a worker needs for each template, and its key: a digest of just that, of data files and of the machinery."""
     specs = set(plan.item.files)
     data = sorted(pair for pair in given.files.items() if pair[0] not in specs) if given else []
     for template in plan.item.clean:
-        work = work_of(plan, template)
-        key = digest_of([machinery(), repr(data), pickle.dumps(work, protocol=5)]) if given else None
-        yield work, key
+        job = job_of(plan, template)
+        key = digest_of([machinery(), repr(data), pickle.dumps(job, protocol=5)]) if given else None
+        yield job, key
 
 
 def _is_known(plan: BundlePlan, given: Inputs) -> bool:
@@ -263,7 +265,7 @@ def summary_facts(summary: Summary) -> dict[str, Any]:
 
 def summary_of(facts: Mapping[str, Any]) -> Summary:
     kind, count = facts["freedom"]
-    warnings = tuple(told_warning(entry) for entry in facts["warnings"])
+    warnings = tuple(warning_from_json(entry) for entry in facts["warnings"])
     freedom = Freedom(kind, None if count is None else int(count))
     return Summary(freedom, tuple(facts["acceptance"]), tuple(facts["functions"]), warnings, tools=facts["tools"])
 

@@ -10,7 +10,7 @@ from dia_runtime.data import data_folder
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class WorkerResources:
     """The folder for what asset builders write meanwhile; where it is empty, a temporary one is made.
 
     `programs` is what specs may do that ask for programs to be run: `no`, `confined` or `unconfined`.
@@ -20,7 +20,7 @@ class Means:
     programs: str = NO
 
 
-NOTHING_LENT = Means()
+NO_RESOURCES = WorkerResources()
 
 
 def programs_of(folder: Path, asked: str) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 from dia_compiler.analyze.check import Checked, check
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import seed_of
-from dia_compiler.analyze.worker_resources import Means
+from dia_compiler.analyze.worker_resources import WorkerResources
 from dia_compiler.authoring.session_preview import shown_sessions, shown_truth
-from dia_compiler.distribute.task import Work, allow
-from dia_compiler.freeze.output import Order, scratch_folder
+from dia_compiler.distribute.task import TemplateJob, apply_limits
+from dia_compiler.freeze.output import CompileOptions, scratch_folder
 from dia_compiler.freeze.write_bundle import BundlePlan
 from dia_compiler.generate.bundle_rows import RoundTrip
 from dia_compiler.generate.examples import check_examples
@@ -24,7 +24,7 @@ from dia_compiler.generate.expand import Expansion, Instance
 from dia_compiler.generate.session_expand import expansion_of
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
-from dia_compiler.pipeline import SpecFaults, work_of
+from dia_compiler.pipeline import SpecFaults, job_of
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import DiaError, Diagnostic, Faults, LanguageError
 from dia_language.numbers.radix import integer_text
@@ -99,25 +99,25 @@ def preview(
     `instance` shows that one alone; `stress` measures so many instances. Raises DiaError for faults of the specs.
     """
     checked = check(discover([path]), programs=allow_programs)
-    order = Order(k=max(stress or 0, (instance or 0) + 1, COUNTED))
+    order = CompileOptions(k=max(stress or 0, (instance or 0) + 1, COUNTED))
     plans = [BundlePlan(item, seed_of(item.benchmark, seed), order, False) for item in checked.benchmarks]
-    works = [(work_of(plan, template), plan.item.programs) for plan in plans for template in plan.item.clean]
+    template_jobs = [(job_of(plan, template), plan.item.programs) for plan in plans for template in plan.item.clean]
     _refuse(checked)
-    numbers = range(SHOWN if len(works) == 1 else 1) if instance is None else range(instance, instance + 1)
-    previews = [Preview(work.template) for work, _ in works]
+    numbers = range(SHOWN if len(template_jobs) == 1 else 1) if instance is None else range(instance, instance + 1)
+    previews = [Preview(job.template) for job, _ in template_jobs]
     with scratch_folder() as scratch:
         tasks = [
-            _task(place, replace(work, means=Means(scratch, programs)), numbers, stress or COUNTED)
-            for place, (work, programs) in enumerate(works)
+            _task(place, replace(job, resources=WorkerResources(scratch, programs)), numbers, stress or COUNTED)
+            for place, (job, programs) in enumerate(template_jobs)
         ]
         _gather(tasks, previews, checked)
     _refuse(checked)
     return previews, checked
 
 
-def _task(place: int, work: Work, numbers: range, counted: int) -> Task:
-    seconds = float(work.template.limits.get("seconds", SECONDS))
-    return Task(place, look_at, (work, numbers, counted), seconds)
+def _task(place: int, job: TemplateJob, numbers: range, counted: int) -> Task:
+    seconds = float(job.template.limits.get("seconds", SECONDS))
+    return Task(place, look_at, (job, numbers, counted), seconds)
 
 
 def _gather(tasks: list[Task], previews: list[Preview], checked: Checked) -> None:
@@ -144,19 +144,19 @@ def _refuse(checked: Checked) -> None:
         raise SpecFaults(checked.faults.ordered(checked.sources), checked.sources)
 
 
-def look_at(work: Work, numbers: range, count: int) -> Iterator[Any]:
+def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
     """The work of a worker: instances in words, measures in batches, the overview. Raises DiaError for faults."""
     faults = Faults()
-    prepared = prepare(work.template, work.benchmark, faults, work.lists, work.means.programs)
+    prepared = prepare(job.template, job.benchmark, faults, job.lists, job.resources.programs)
     yield Places(prepared.places)
-    allow(work)
-    expansion = expansion_of(prepared, work.settings, work.means)
+    apply_limits(job)
+    expansion = expansion_of(prepared, job.settings, job.resources)
     check_examples(expansion, faults)
     if faults.errors:
         raise DiaError(faults.errors)
     bound = expansion.drawing.freedom_of(expansion.drawing.items[0]).bound
     if bound is not None and numbers.start >= bound:
-        raise _none_such(work, numbers)  # before it is looked for among all others
+        raise _none_such(job, numbers)  # before it is looked for among all others
     samples: list[Sample] = []
     made = 0
     for sample, shown in _instances(expansion, numbers, count):
@@ -168,16 +168,16 @@ def look_at(work: Work, numbers: range, count: int) -> Iterator[Any]:
             samples = []
     yield samples
     if not made:
-        raise _none_such(work, numbers)
+        raise _none_such(job, numbers)
     drawing = expansion.drawing
     draws = (drawing.drawn - drawing.rejected, drawing.drawn)
-    checks, examples = len(work.template.checks), len(work.template.examples)
+    checks, examples = len(job.template.checks), len(job.template.examples)
     yield Overview(expansion.freedom.as_json(), len(drawing.items), checks, examples, draws)
 
 
-def _none_such(work: Work, numbers: range) -> DiaError:
+def _none_such(job: TemplateJob, numbers: range) -> DiaError:
     message = f"there is no instance {numbers.start}"
-    return DiaError(Diagnostic("E505", message, work.template.position, "instances are numbered from 0"))
+    return DiaError(Diagnostic("E505", message, job.template.position, "instances are numbered from 0"))
 
 
 def _instances(expansion: Expansion, numbers: range, count: int) -> Iterator[tuple[Sample, list[Shown]]]:

@@ -13,7 +13,7 @@ from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.telling import is_quiet, is_verbose, print_diagnostics, progress
 
 if TYPE_CHECKING:
-    from dia_compiler.freeze.output import Frozen
+    from dia_compiler.freeze.output import FrozenBundle
 
 
 @click.command("compile")
@@ -87,7 +87,7 @@ def command(
     return 0
 
 
-def _print_bundle(bundle: Frozen) -> None:
+def _print_bundle(bundle: FrozenBundle) -> None:
     for item in bundle.left_out:
         click.echo(f"left out: {item['template']} needs {item['why']}", err=True)
     click.echo(f"{bundle.path.as_posix()}")

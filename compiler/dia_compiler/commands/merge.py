@@ -14,7 +14,7 @@ from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.telling import is_quiet, print_diagnostics
 
 if TYPE_CHECKING:
-    from dia_compiler.freeze.output import Frozen
+    from dia_compiler.freeze.output import FrozenBundle
 
 
 @click.command("merge")
@@ -60,7 +60,7 @@ def command(
     return 0
 
 
-def _print(frozen: Frozen, as_json: bool) -> None:
+def _print(frozen: FrozenBundle, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"bundle": frozen.as_json(), "run": None}, indent=2))
         return

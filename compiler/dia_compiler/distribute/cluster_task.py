@@ -56,8 +56,8 @@ def _versions() -> dict[str, str]:
 
 def _at_home(task: Task) -> Task:
     """The task with a temporary folder of this machine instead of one of the client's."""
-    work, *others = task.arguments
-    return replace(task, arguments=(replace(work, means=replace(work.means, scratch="")), *others))
+    job, *others = task.arguments
+    return replace(task, arguments=(replace(job, resources=replace(job.resources, scratch="")), *others))
 
 
 def _borrowed(token: str) -> Crew:

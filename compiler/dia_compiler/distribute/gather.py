@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from dia_compiler.distribute.task import (
-    Ready,
-    Stretch,
-    Work,
-    expand_later,
+    ChunkResult,
+    TemplateChecked,
+    TemplateJob,
+    expand_chunk,
     expand_rest,
-    expand_stretch,
     expand_template,
+    locate_first_instance,
 )
 from dia_compiler.freeze.spool import Batch, Spool
 from dia_compiler.freeze.summary import Summary
@@ -33,7 +33,7 @@ ORDERED = 1024  # stretches of a template that are handed out or wait for it; th
 
 
 @dataclass(slots=True)
-class Expanded:
+class GatheredRows:
     """The rows of one template, and the summary where all of them were made."""
 
     template: Template
@@ -47,26 +47,26 @@ class Expanded:
 
 
 @dataclass(slots=True)
-class _Stretch:
+class _Chunk:
     """A stretch of instances that a worker makes, or has made."""
 
     spool: Spool
     faults: tuple[Diagnostic, ...] = ()
-    result: Stretch | None = None
+    result: ChunkResult | None = None
     is_done: bool = False
 
 
 @dataclass(slots=True)
-class _Job:
+class _JobState:
     """A template in the making; stretches are added to it in order, whenever they come."""
 
     number: int
-    work: Work
-    sent: Work  # one object for all stretches, by which a cluster tells that they belong together
-    held: Expanded
+    job: TemplateJob
+    sent: TemplateJob  # one object for all stretches, by which a cluster tells that they belong together
+    held: GatheredRows
     folder: Path | None
     summary: Summary | None = None
-    stretches: dict[int, _Stretch] = field(default_factory=dict)
+    stretches: dict[int, _Chunk] = field(default_factory=dict)
     begins: deque[int] = field(default_factory=deque)
     made: int = 0
     following: int = 0  # the instance from which on no stretch has been ordered, where there are more
@@ -77,137 +77,140 @@ class _Job:
     def last(self) -> int:
         """The number before which the instances end that are made in stretches; 0 where none are."""
         wanted = self.summary.wanted if self.summary is not None else None
-        return (wanted if wanted is None or self.work.last is None else min(wanted, self.work.last)) or 0
+        return (wanted if wanted is None or self.job.last is None else min(wanted, self.job.last)) or 0
 
     def task(self, function: Callable[..., Any], first: int, *arguments: int) -> Task:
         """The task of making instances from the number `first` on."""
-        seconds = float(self.work.template.limits.get("seconds", SECONDS))
+        seconds = float(self.job.template.limits.get("seconds", SECONDS))
         given = (self.sent, first, *arguments) if arguments else (self.sent,)
         name = f"{self.number}-{first}"
-        self.stretches[first] = _Stretch(Spool(self.folder, name) if arguments else self.held.spool)
+        self.stretches[first] = _Chunk(Spool(self.folder, name) if arguments else self.held.spool)
         self.begins.append(first)
         return Task((self.number, first), function, given, seconds)
 
 
-class Gathering:
+class Gatherer:
     """Hands out the work of many templates and gathers what comes back."""
 
     def __init__(
         self,
-        works: list[Work],
+        template_jobs: list[TemplateJob],
         faults: Faults,
         folder: Path | None,
         on_progress: Progress | None,
-        explain: Callable[[Work], list[Diagnostic]],
+        explain: Callable[[TemplateJob], list[Diagnostic]],
     ) -> None:
         """`explain` tells the faults of a template that can be told without a worker, with all that is known here."""
-        spools = [Spool(folder, str(number)) for number in range(len(works))]
-        self.jobs = [
-            _Job(number, work, replace(work, template=work.template.folded), Expanded(work.template, spool), folder)
-            for number, (work, spool) in enumerate(zip(works, spools, strict=True))
+        spools = [Spool(folder, str(number)) for number in range(len(template_jobs))]
+        self.states = [
+            _JobState(
+                number, job, replace(job, template=job.template.folded), GatheredRows(job.template, spool), folder
+            )
+            for number, (job, spool) in enumerate(zip(template_jobs, spools, strict=True))
         ]
         self.faults, self.on_progress, self.explain = faults, on_progress, explain
         self.waiting: deque[Task] = deque()
 
-    def run(self, crew: Crew) -> list[Expanded]:
+    def run(self, crew: Crew) -> list[GatheredRows]:
         """The rows of every template, made by the crew; what goes wrong is added to the faults."""
-        heaviest_first = sorted(self.jobs, key=lambda job: not job.work.template.assets)  # no worker idles at the end
+        heaviest_first = sorted(self.states, key=lambda state: not state.job.template.assets)  # no worker idles at the end
         self.waiting.extend(
-            job.task(expand_later if job.work.first else expand_template, job.work.first) for job in heaviest_first
+            state.task(locate_first_instance if state.job.first else expand_template, state.job.first)
+            for state in heaviest_first
         )
-        for job in self.jobs:
-            self.tell(job)
+        for state in self.states:
+            self.tell(state)
         with closing(crew.run(self.waiting)) as outcomes:
             for outcome in outcomes:
                 number, first = outcome.key
-                self.take(self.jobs[number], first, outcome)
-        return [job.held for job in self.jobs]
+                self.take(self.states[number], first, outcome)
+        return [state.held for state in self.states]
 
-    def take(self, job: _Job, first: int, outcome: Outcome) -> None:
+    def take(self, state: _JobState, first: int, outcome: Outcome) -> None:
         """Something that a worker has sent."""
-        stretch = job.stretches.get(first)
+        stretch = state.stretches.get(first)
         if stretch is None:
             return  # a stretch behind a hole or a fault: what it gives is not wanted any more
         if outcome.is_end:
             stretch.is_done, stretch.faults = True, outcome.diagnostics
-            self.settle(job)
+            self.settle(state)
         elif isinstance(outcome.item, Batch):
             stretch.spool.add(outcome.item)
-            job.made += outcome.item.rows
-            self.tell(job)
-        elif isinstance(outcome.item, Ready):
-            self.faults.entries += outcome.item.warnings if not job.is_ready else ()
-            job.is_ready = True
+            state.made += outcome.item.rows
+            self.tell(state)
+        elif isinstance(outcome.item, TemplateChecked):
+            self.faults.entries += outcome.item.warnings if not state.is_ready else ()
+            state.is_ready = True
         elif isinstance(outcome.item, Summary):
-            job.summary = outcome.item
+            state.summary = outcome.item
         else:
             stretch.result = outcome.item
 
-    def tell(self, job: _Job) -> None:
+    def tell(self, state: _JobState) -> None:
         """Tells how far the template is."""
         if self.on_progress is not None:
-            total = job.made if job.is_over else max(job.work.share, job.made)
-            self.on_progress(job.work.template.name, job.made, total)
+            total = state.made if state.is_over else max(state.job.share, state.made)
+            self.on_progress(state.job.template.name, state.made, total)
 
-    def settle(self, job: _Job) -> None:
+    def settle(self, state: _JobState) -> None:
         """Adds the stretches that are done, in order, to the template's rows; orders what is to be made next."""
-        while job.begins and job.stretches[job.begins[0]].is_done:
-            first = job.begins.popleft()
-            stretch = job.stretches.pop(first)
+        while state.begins and state.stretches[state.begins[0]].is_done:
+            first = state.begins.popleft()
+            stretch = state.stretches.pop(first)
             if stretch.faults:
-                self.fail(job, stretch.faults)
+                self.fail(state, stretch.faults)
             elif stretch.result is None:
-                self.divide(job)
+                self.divide(state)
             else:
-                job.held.spool.take(stretch.spool)
-                self.count(job, stretch.result)
-        self.order(job)
-        if not job.begins and not job.is_over:
-            job.is_over, job.held.summary = True, job.summary
-            self.tell(job)
+                state.held.spool.take(stretch.spool)
+                self.count(state, stretch.result)
+        self.order_chunks(state)
+        if not state.begins and not state.is_over:
+            state.is_over, state.held.summary = True, state.summary
+            self.tell(state)
 
-    def fail(self, job: _Job, diagnostics: tuple[Diagnostic, ...]) -> None:
+    def fail(self, state: _JobState, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Tells the faults of the template, the first that there are in the order of its instances."""
-        if not job.is_ready and not any(entry.code == ENDED for entry in diagnostics):
-            found = self.explain(job.work)
+        if not state.is_ready and not any(entry.code == ENDED for entry in diagnostics):
+            found = self.explain(state.job)
             diagnostics = tuple(found) if any(entry.severity == "error" for entry in found) else diagnostics
         for entry in diagnostics:
-            place = entry.position or job.work.template.position
+            place = entry.position or state.job.template.position
             self.faults.entries.append(Diagnostic(entry.code, entry.message, place, entry.help, entry.severity))
-        self.drop(job)
-        job.is_over = True
+        self.drop(state)
+        state.is_over = True
 
-    def drop(self, job: _Job) -> None:
+    def drop(self, state: _JobState) -> None:
         """Forgets every stretch that has not been added."""
-        for stretch in job.stretches.values():
+        for stretch in state.stretches.values():
             stretch.spool.drop()
-        job.stretches.clear()
-        job.begins.clear()
-        job.following = job.last
-        kept = [task for task in self.waiting if task.key[0] != job.number]
+        state.stretches.clear()
+        state.begins.clear()
+        state.following = state.last
+        kept = [task for task in self.waiting if task.key[0] != state.number]
         self.waiting.clear()
         self.waiting.extend(kept)
 
-    def divide(self, job: _Job) -> None:
+    def divide(self, state: _JobState) -> None:
         """Orders the rest of a template whose first instances are there."""
-        assert job.summary is not None
-        self.faults.entries.extend(job.summary.warnings)
-        begin = job.work.first or job.work.span
-        if begin < job.last and not job.summary.goes_straight:
-            self.waiting.append(job.task(expand_rest, begin, job.last, job.summary.next_position))
-            begin = job.last
-        job.following = begin
+        assert state.summary is not None
+        self.faults.entries.extend(state.summary.warnings)
+        begin = state.job.first or state.job.span
+        if begin < state.last and not state.summary.goes_straight:
+            self.waiting.append(state.task(expand_rest, begin, state.last, state.summary.next_position))
+            begin = state.last
+        state.following = begin
 
-    def order(self, job: _Job) -> None:
+    def order_chunks(self, state: _JobState) -> None:
         """Orders more stretches, as many as there may be at once."""
-        while job.summary is not None and 0 < job.following < job.last and len(job.begins) < ORDERED:
-            first, job.following = job.following, job.following + job.work.span
-            self.waiting.append(job.task(expand_stretch, first, min(job.following, job.last)))
+        while state.summary is not None and 0 < state.following < state.last and len(state.begins) < ORDERED:
+            first, state.following = state.following, state.following + state.job.span
+            self.waiting.append(state.task(expand_chunk, first, min(state.following, state.last)))
 
-    def count(self, job: _Job, result: Stretch) -> None:
+    def count(self, state: _JobState, result: ChunkResult) -> None:
         """Adds up the draws; what lies behind the first hole is made one by one."""
-        assert job.summary is not None
-        job.summary = job.summary.with_draws(result.acceptance, result.tools)
+        assert state.summary is not None
+        state.summary = state.summary.with_draws(result.acceptance, result.tools)
         if result.hole is not None:
-            self.drop(job)
-            self.waiting.append(job.task(expand_rest, result.hole, job.last, result.hole + 1))
+            self.drop(state)
+            self.waiting.append(state.task(expand_rest, result.hole, state.last, result.hole + 1))

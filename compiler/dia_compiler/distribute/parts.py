@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_compiler.freeze.output import SPAN
-from dia_compiler.freeze.shards import Files, put
+from dia_compiler.freeze.shards import Files, write_file
 from dia_compiler.freeze.spool import PARTS, Spool
 from dia_compiler.generate.expand import ALL
 from dia_compiler.parse.model import Template
@@ -40,7 +40,7 @@ ORDERED: dict[str, tuple[type, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class PartNumber:
     """Which part of how many."""
 
     number: int
@@ -50,17 +50,17 @@ class Share:
         return f"{self.number}/{self.of}"
 
 
-def share(text: str) -> Share:
+def parse_part_number(text: str) -> PartNumber:
     """The part that I/N names. Raises DiaError (exit 2) where there is none."""
     found = WRITTEN.fullmatch(text)
     number, of = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= number <= of <= MOST:
         message = visible(f"`{text[:40]}` is no part: it is the number of a part and how many there are")
         raise DiaError(Diagnostic("E600", message, None, "write `--part 1/4`, then 2/4, 3/4 and 4/4"))
-    return Share(number, of)
+    return PartNumber(number, of)
 
 
-def range_of(template: Template, k: int, place: int, held: Share) -> tuple[int, int | None] | None:
+def instance_range(template: Template, k: int, place: int, held: PartNumber) -> tuple[int, int | None] | None:
     """First instance and the end of those that the part holds of the template at that place; None for none of it.
 
     A template of many instances that follow each other is divided among all parts. Any other one lies whole in one.
@@ -74,7 +74,7 @@ def range_of(template: Template, k: int, place: int, held: Share) -> tuple[int, 
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TemplatePart:
     """What a part holds of a template, and what its workers said of that."""
 
     template: str
@@ -83,11 +83,11 @@ class Piece:
     summary: Mapping[str, Any]
 
 
-def write_part(folder: Path, facts: Mapping[str, Any], specs: Mapping[str, bytes], pieces: list[Piece]) -> int:
+def write_part(folder: Path, facts: Mapping[str, Any], specs: Mapping[str, bytes], pieces: list[TemplatePart]) -> int:
     """The number of rows; writes the part into the folder, which is empty."""
     files: Files = {}
     for name, content in sorted(specs.items()):
-        put(folder, f"{SPECS}/{name}", content, files)
+        write_file(folder, f"{SPECS}/{name}", content, files)
     (folder / ROWS).mkdir(exist_ok=True)
     for number, piece in enumerate(pieces):
         for kind, part in piece.spool.parts.items():
@@ -104,23 +104,23 @@ def write_part(folder: Path, facts: Mapping[str, Any], specs: Mapping[str, bytes
     ]  # fmt: skip
     shown = {name: files[f"{SPECS}/{name}"]["sha256"] for name in specs}
     described = with_checksum({"format": FORMAT, **facts, "specs": shown, "templates": told, "files": files})
-    put(folder, NAME, manifest_bytes(described), {})
+    write_file(folder, NAME, manifest_bytes(described), {})
     return sum(piece.spool.rows for piece in pieces)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StoredPart:
     """A part that lies on the disk, every file of it as its `part.json` says."""
 
     folder: Path
     facts: Mapping[str, Any]
 
     @property
-    def share(self) -> Share:
+    def part_number(self) -> PartNumber:
         """Which part of how many."""
-        return Share(self.facts["part"], self.facts["of"])
+        return PartNumber(self.facts["part"], self.facts["of"])
 
-    def pieces(self) -> dict[str, Piece]:
+    def pieces(self) -> dict[str, TemplatePart]:
         """Template -> what the part holds of it."""
         found = {}
         for number, told in enumerate(self.facts["templates"]):
@@ -130,11 +130,11 @@ class Held:
                 part = spool.parts[kind]
                 part.path = self.folder / ROWS / f"{number}.{kind}"
                 part.size = self.facts["files"][f"{ROWS}/{number}.{kind}"]["size"]
-            found[told["template"]] = Piece(told["template"], told["first"], spool, told["summary"])
+            found[told["template"]] = TemplatePart(told["template"], told["first"], spool, told["summary"])
         return found
 
 
-def found_parts(path: Path) -> list[Path]:
+def part_folders(path: Path) -> list[Path]:
     """The folders of parts that a path names: itself, or those right below it. Raises DiaError (exit 2) for none."""
     if (path / NAME).is_file():
         return [path]
@@ -145,28 +145,28 @@ def found_parts(path: Path) -> list[Path]:
     return below
 
 
-def read_part(folder: Path) -> Held:
+def read_part(folder: Path) -> StoredPart:
     """The part that lies there. Raises DiaError (exit 3) where a byte of it is not what it was."""
     try:
         with open_inside(folder, NAME) as file:
             encoded = file.read(LARGEST + 1)
         facts: Any = parse(encoded) if len(encoded) <= LARGEST else None
         if not _is_whole(facts, encoded):
-            raise damaged(folder, f"`{NAME}` is not what its own checksum says")
+            raise damaged_part(folder, f"`{NAME}` is not what its own checksum says")
         for name, entry in facts["files"].items():
             found = measure(folder, name, entry["size"])
             if (found.size, found.sha256) != (entry["size"], entry["sha256"]):
-                raise damaged(folder, f"`{name}` has other bytes than `{NAME}` says")
+                raise damaged_part(folder, f"`{name}` has other bytes than `{NAME}` says")
         for name, _ in walk(folder):
             if name != NAME and name not in facts["files"]:
-                raise damaged(folder, f"`{name}` is not listed in `{NAME}`")
+                raise damaged_part(folder, f"`{name}` is not listed in `{NAME}`")
     except (OSError, ValueError) as error:
         why = f"`{Path(error.filename).name}` is missing" if isinstance(error, FileNotFoundError) else str(error)
-        raise damaged(folder, why) from None
-    return Held(folder, facts)
+        raise damaged_part(folder, why) from None
+    return StoredPart(folder, facts)
 
 
-def damaged(folder: Path, why: str) -> DiaError:
+def damaged_part(folder: Path, why: str) -> DiaError:
     """The error for a part that is not what was made (exit 3)."""
     message = visible(f"the part `{folder}` is damaged: {why}")
     return DiaError(Diagnostic("E611", message, None, "make this part again"), 3)

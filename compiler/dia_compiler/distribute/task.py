@@ -11,9 +11,9 @@ from typing import Any
 from dia_compiler.analyze.items import Item
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import Settings
-from dia_compiler.analyze.worker_resources import NOTHING_LENT, Means
+from dia_compiler.analyze.worker_resources import NO_RESOURCES, WorkerResources
 from dia_compiler.freeze.output import SPAN
-from dia_compiler.freeze.spool import Batch, framed
+from dia_compiler.freeze.spool import Batch, asset_frame
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.generate.bundle_rows import Writer
 from dia_compiler.generate.examples import check_examples
@@ -35,7 +35,7 @@ KEPT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class TemplateJob:
     """A template to be expanded: everything that its rows depend on."""
 
     template: Template
@@ -46,7 +46,7 @@ class Work:
     canary: str | None
     is_trial: bool = False
     span: int = SPAN
-    means: Means = NOTHING_LENT
+    resources: WorkerResources = NO_RESOURCES
     first: int = 0
     last: int | None = None  # only the instances from `first` on and below `last`, where it can be divided
 
@@ -57,14 +57,14 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class TemplateChecked:
     """What a worker says first of a template whose expressions are right: the warnings so far."""
 
     warnings: tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ChunkResult:
     """What a worker says of a stretch of instances: draws kept and made, and the hole before which it ends."""
 
     acceptance: tuple[int, int]
@@ -93,7 +93,7 @@ class _Batches:
         self.questions.append(question)
         self.answers.append(answer)
         self.index.append(entry)
-        self.assets += [framed(asset.digest, asset.extension, asset.content) for asset in instance.attachments]
+        self.assets += [asset_frame(asset.digest, asset.extension, asset.content) for asset in instance.attachments]
         self.size += len(question) + len(answer) + sum(len(asset.content) for asset in instance.attachments)
         if len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES:
             yield from self.rest()
@@ -109,18 +109,18 @@ class _Batches:
         return (batch,)
 
 
-def expand_template(work: Work) -> Iterator[Any]:
+def expand_template(job: TemplateJob) -> Iterator[Any]:
     """Batches of rows, then the summary; only the first instances where the rest can be made in stretches.
 
     Raises DiaError with every fault of the template.
     """
     faults = Faults()
-    expansion = yield from _prepared(work, faults, is_first=True)
+    expansion = yield from _prepared(job, faults, is_first=True)
     _check(expansion, faults)
-    total = _divisible(expansion, work)
-    batches, place, is_straight = _Batches(Writer(expansion, work.canary)), 0, True
-    stop = min(work.span, total if work.last is None else work.last) if total is not None else None
-    for instance in expansion.instances(expansion.drafts(work.k, work.is_trial, stop)):
+    total = _divisible(expansion, job)
+    batches, place, is_straight = _Batches(Writer(expansion, job.canary)), 0, True
+    stop = min(job.span, total if job.last is None else job.last) if total is not None else None
+    for instance in expansion.instances(expansion.drafts(job.k, job.is_trial, stop)):
         place = instance.position
         is_straight = is_straight and instance.position == instance.number
         yield from batches.add(instance)
@@ -136,54 +136,54 @@ def _summary(expansion: Expansion, faults: Faults, total: int | None, is_straigh
     return Summary(expansion.freedom, drawn, functions, warnings, total, is_straight, following, permission.used())
 
 
-def expand_later(work: Work) -> Iterator[Any]:
+def locate_first_instance(job: TemplateJob) -> Iterator[Any]:
     """The summary of a template of which instances from the number `first` on are wanted, and no row.
 
     Where its first instances stand at the positions of their numbers, the others are taken to do so too: whoever joins
     them sees whether they follow each other. Else the position is sought by a walk over parameters alone.
     """
     faults = Faults()
-    expansion = yield from _prepared(work, faults, is_first=True)
-    total = _divisible(expansion, work)
-    position = 0 if total is None else _following(expansion, work)
-    yield _summary(expansion, faults, total, position == work.first, position)
+    expansion = yield from _prepared(job, faults, is_first=True)
+    total = _divisible(expansion, job)
+    position = 0 if total is None else _following(expansion, job)
+    yield _summary(expansion, faults, total, position == job.first, position)
 
 
-def _following(expansion: Expansion, work: Work) -> int:
+def _following(expansion: Expansion, job: TemplateJob) -> int:
     """The position from which on the instance of the number `first` is sought."""
-    walker, ahead = expansion.drawing.walker(Item()), min(work.span, work.first)
+    walker, ahead = expansion.drawing.walker(Item()), min(job.span, job.first)
     position = number = dry = 0
-    while number < work.first:
+    while number < job.first:
         if position == number == ahead:
-            return work.first
-        is_hole = _sought(expansion, walker, position, number, work.k) is None
+            return job.first
+        is_hole = _sought(expansion, walker, position, number, job.k) is None
         dry, number, position = dry + 1 if is_hole else 0, number + (not is_hole), position + 1
         if dry >= DRY_POSITIONS:
-            raise expansion.too_few(number, work.k, Item(), "the walk over all choices ends")
+            raise expansion.too_few(number, job.k, Item(), "the walk over all choices ends")
     return position
 
 
-def _divisible(expansion: Expansion, work: Work) -> int | None:
+def _divisible(expansion: Expansion, job: TemplateJob) -> int | None:
     """How many instances there will be, where they are many and can be made in stretches; else None."""
-    template, (item, *others) = work.template, expansion.drawing.items
+    template, (item, *others) = job.template, expansion.drawing.items
     is_plain = expansion.drawing.each is None and not template.is_boundary_first and not others
-    if work.is_trial or not is_plain or template.instances == ALL or not expansion.drawing.has_choices(item):
+    if job.is_trial or not is_plain or template.instances == ALL or not expansion.drawing.has_choices(item):
         return None
-    wanted = expansion.instance_count(item, work.k, False)
-    return wanted if wanted is not None and wanted > work.span else None
+    wanted = expansion.instance_count(item, job.k, False)
+    return wanted if wanted is not None and wanted > job.span else None
 
 
-def expand_stretch(work: Work, first: int, last: int) -> Iterator[Any]:
+def expand_chunk(job: TemplateJob, first: int, last: int) -> Iterator[Any]:
     """Batches of rows of instances that stand at the positions of their numbers, then the stretch; ends at a hole."""
-    expansion = yield from _prepared(work, Faults())
-    batches, walker = _Batches(Writer(expansion, work.canary)), expansion.drawing.walker(Item())
+    expansion = yield from _prepared(job, Faults())
+    batches, walker = _Batches(Writer(expansion, job.canary)), expansion.drawing.walker(Item())
     number = first
-    for instance in expansion.instances(_straight(expansion, walker, first, last, work.k)):
+    for instance in expansion.instances(_straight(expansion, walker, first, last, job.k)):
         yield from batches.add(instance)
         number = instance.number + 1
     yield from batches.rest()
     hole = number if number < last else None
-    yield Stretch((walker.drawn - walker.rejected, walker.drawn), hole, permission.used())
+    yield ChunkResult((walker.drawn - walker.rejected, walker.drawn), hole, permission.used())
 
 
 def _straight(expansion: Expansion, walker: Walker[Any], first: int, last: int, k: int) -> Iterator[Draft]:
@@ -195,14 +195,14 @@ def _straight(expansion: Expansion, walker: Walker[Any], first: int, last: int, 
         yield Draft(Item(), number, number, scope)
 
 
-def expand_rest(work: Work, first: int, last: int, position: int) -> Iterator[Any]:
+def expand_rest(job: TemplateJob, first: int, last: int, position: int) -> Iterator[Any]:
     """Batches of rows of all instances from the number `first` on, which are sought from the position on."""
-    expansion = yield from _prepared(work, Faults())
-    batches, walker = _Batches(Writer(expansion, work.canary)), expansion.drawing.walker(Item())
-    for instance in expansion.instances(_scattered(expansion, walker, first, last, work.k, position)):
+    expansion = yield from _prepared(job, Faults())
+    batches, walker = _Batches(Writer(expansion, job.canary)), expansion.drawing.walker(Item())
+    for instance in expansion.instances(_scattered(expansion, walker, first, last, job.k, position)):
         yield from batches.add(instance)
     yield from batches.rest()
-    yield Stretch((walker.drawn - walker.rejected, walker.drawn), tools=permission.used())
+    yield ChunkResult((walker.drawn - walker.rejected, walker.drawn), tools=permission.used())
 
 
 def _scattered(
@@ -235,33 +235,33 @@ def _sought(expansion: Expansion, walker: Walker[Any], position: int, count: int
 _EXPANSIONS: dict[tuple[str, str, str], Expansion] = {}
 
 
-def _prepared(work: Work, faults: Faults, is_first: bool = False) -> Generator[Any, None, Expansion]:
+def _prepared(job: TemplateJob, faults: Faults, is_first: bool = False) -> Generator[Any, None, Expansion]:
     """Yields where expressions stand; gives the template ready to be expanded, which stays ready for its stretches."""
-    key = (work.benchmark.folder, work.template.file, work.settings.seed)
+    key = (job.benchmark.folder, job.template.file, job.settings.seed)
     held = None if is_first else _EXPANSIONS.pop(key, None)
-    allow(work)
+    apply_limits(job)
     if held is None:
         with _literals_bounded():
-            made = prepare(work.template, work.benchmark, faults, work.lists, work.means.programs)
+            made = prepare(job.template, job.benchmark, faults, job.lists, job.resources.programs)
         if faults.errors:
             raise DiaError(faults.errors)
         yield Places(made.places)
-        yield Ready(tuple(faults.entries))
-        held = expansion_of(made, work.settings, work.means)
+        yield TemplateChecked(tuple(faults.entries))
+        held = expansion_of(made, job.settings, job.resources)
     while len(_EXPANSIONS) >= KEPT:
         del _EXPANSIONS[next(iter(_EXPANSIONS))]
     _EXPANSIONS[key] = held
     return held
 
 
-def allow(work: Work) -> None:
+def apply_limits(job: TemplateJob) -> None:
     """Sets what evaluations of the template may take, and whether they may start programs."""
-    limits = work.template.limits
+    limits = job.template.limits
     heartbeat.allow(
         int(limits.get("steps", STEPS)), float(limits.get("seconds", heartbeat.SECONDS)),
         int(limits.get("digits", INTEGER_DIGITS)),
     )  # fmt: skip
-    permission.permit(work.means.programs)
+    permission.permit(job.resources.programs)
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from dia_compiler.analyze.check import CheckedBenchmark, check
 from dia_compiler.api import compile
 from dia_compiler.explore.variations import Moves, moves_of
 from dia_compiler.freeze.fingerprint import digest_of
-from dia_compiler.freeze.output import Frozen
+from dia_compiler.freeze.output import FrozenBundle
 from dia_compiler.parse.discover import BENCHMARK_FILE, discover
 from dia_compiler.pipeline import SpecFaults
 
@@ -78,7 +78,7 @@ class Explored:
     requests: int
     trouble: RunSummary | None
     links: list[tuple[Item, float, float]] = field(default_factory=list)
-    bundle: Frozen | None = None
+    bundle: FrozenBundle | None = None
     bank: Path | None = None
 
 
@@ -345,14 +345,14 @@ class _Expedition:
         except OSError as error:
             raise DiaError(Diagnostic("E897", visible(f"`{folder}` cannot be written: {error.strerror}"))) from None
 
-    def _compiled(self, folder: Path, k: int) -> Frozen:
+    def _compiled(self, folder: Path, k: int) -> FrozenBundle:
         made = compile(
             [folder / SPECS], k, _seed(self.wishes.plan.seed), folder / "bundle", force=True, use_cache=False,
             allow_programs=self.item.programs,
         )  # fmt: skip
         return made.bundles[0]
 
-    def frozen(self, items: Sequence[Item]) -> Frozen:
+    def frozen(self, items: Sequence[Item]) -> FrozenBundle:
         """The bundle of the accepted items alone: the very questions that were asked."""
         folder = self.out / FOUND
         self._write(folder / SPECS, items)

@@ -7,13 +7,13 @@ from typing import Any
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dia_compiler.freeze.write_bundle import BundlePlan as BundlePlan
-    from dia_compiler.freeze.write_bundle import Ready as Ready
+    from dia_compiler.freeze.write_bundle import TemplateRows as TemplateRows
     from dia_compiler.freeze.write_bundle import freeze as freeze
     from dia_compiler.freeze.write_bundle import plugins_of as plugins_of
     from dia_compiler.freeze.write_bundle import provenance as provenance
     from dia_compiler.freeze.write_bundle import seed_word as seed_word
 
-PUBLIC = ("BundlePlan", "Ready", "freeze", "provenance", "seed_word", "plugins_of")
+PUBLIC = ("BundlePlan", "TemplateRows", "freeze", "provenance", "seed_word", "plugins_of")
 
 
 def __getattr__(name: str) -> Any:

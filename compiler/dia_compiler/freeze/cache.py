@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_compiler.freeze.fingerprint import digest_of, file_digest
-from dia_compiler.freeze.output import TEMPORARY, sweep
+from dia_compiler.freeze.output import TEMPORARY, remove_leftovers
 
 FOLDER = ".cache"
 LARGEST_ENTRY = 1 << 26
@@ -54,7 +54,7 @@ class Cache:
             if sum(path.stat().st_size for path in files.values()) > LARGEST_ENTRY:
                 return
             self.folder.mkdir(parents=True, exist_ok=True)
-            with _beside(self.folder) as made:
+            with _temporary_folder(self.folder) as made:
                 digests = {name: file_digest(path) for name, path in files.items()}
                 for name, path in files.items():
                     path.rename(made / name)
@@ -85,8 +85,8 @@ def _unsealed(encoded: bytes, key: str) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
-    sweep(folder)
+def _temporary_folder(folder: Path) -> Iterator[Path]:
+    remove_leftovers(folder)
     made = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=folder))
     try:
         yield made
@@ -94,7 +94,7 @@ def _beside(folder: Path) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def bound(out: Path, most: int = LARGEST_CACHE) -> None:
+def trim(out: Path, most: int = LARGEST_CACHE) -> None:
     """Removes the entries that have not been used for longest until the rest is small enough."""
     with contextlib.suppress(OSError):
         found = sorted(_entries(out / FOLDER), reverse=True)

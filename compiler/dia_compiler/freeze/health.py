@@ -19,7 +19,7 @@ MANY = 10  # instances from which on a share of answers says something
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class RowStatistics:
     """The figures of a template's rows; a variant counts as its instance, once.
 
     `positions` are None where every instance stands at the position of its number; `twins` are the numbers of two
@@ -42,7 +42,7 @@ class Figures:
         return Fraction(self.commonest, self.instances) if self.instances else Fraction(0)
 
 
-def figures_of(spool: Spool) -> Figures:
+def row_statistics(spool: Spool) -> RowStatistics:
     """The figures of the rows."""
     instances = items = shown = long = 0
     is_straight = True
@@ -56,7 +56,7 @@ def figures_of(spool: Spool) -> Figures:
     for group in groups(entry.text for entry in spool.entries() if entry.is_base):
         distinct, commonest = distinct + 1, max(commonest, group.size)
     positions = None if is_straight else tuple(entry.position for entry in spool.entries() if entry.is_base)
-    return Figures(spool.rows, instances, items, shown, long, distinct, commonest, positions, _twins(spool))
+    return RowStatistics(spool.rows, instances, items, shown, long, distinct, commonest, positions, _twins(spool))
 
 
 def _twins(spool: Spool) -> tuple[int, int] | None:
@@ -67,7 +67,7 @@ def _twins(spool: Spool) -> tuple[int, int] | None:
 
 
 def check_health(
-    template: Template, spool: Spool, summary: Summary, figures: Figures, k: int, faults: Faults, is_trial: bool
+    template: Template, spool: Spool, summary: Summary, figures: RowStatistics, k: int, faults: Faults, is_trial: bool
 ) -> None:
     """Tells equal questions as an error, and the health warnings."""
     _tell_twins(template, spool, figures, faults)
@@ -76,7 +76,7 @@ def check_health(
             faults.warn(name, message, place, f"mend it, or allow it: `allow: {{{name}: reason}}`")
 
 
-def _tell_twins(template: Template, spool: Spool, figures: Figures, faults: Faults) -> None:
+def _tell_twins(template: Template, spool: Spool, figures: RowStatistics, faults: Faults) -> None:
     if figures.twins is None:
         return
     message = f"instances {figures.twins[0]} and {figures.twins[1]} are the same question"
@@ -93,7 +93,7 @@ def _name(spool: Spool, number: int) -> str:
 
 
 def _warnings(
-    template: Template, spool: Spool, summary: Summary, figures: Figures, k: int, is_trial: bool
+    template: Template, spool: Spool, summary: Summary, figures: RowStatistics, k: int, is_trial: bool
 ) -> dict[str, tuple[str, Position]]:
     place = template.answer.position if template.answer else template.position
     warnings: dict[str, tuple[str, Position]] = {}

@@ -16,15 +16,15 @@ from dia_runtime.bundle.verify import file_problems
 from dia_compiler.analyze.host_requirements import lacks
 from dia_compiler.freeze.cache import Cache
 from dia_compiler.freeze.fingerprint import digest_of, folder_files, machinery
-from dia_compiler.freeze.output import Frozen, Order
+from dia_compiler.freeze.output import CompileOptions, FrozenBundle
 from dia_compiler.parse.discover import Folder
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class BundleResult:
     """A bundle that is what a compile would make, and the warnings of the compile that made it."""
 
-    frozen: Frozen
+    frozen: FrozenBundle
     warnings: tuple[Diagnostic, ...]
 
 
@@ -36,36 +36,36 @@ class Inputs:
     key: str
 
 
-def inputs_of(folder: Folder, order: Order) -> Inputs | None:
+def inputs_of(folder: Folder, options: CompileOptions) -> Inputs | None:
     """What the bundle of a benchmark is made of, or None where it cannot be told quickly."""
-    if not order.use_cache:
+    if not options.use_cache:
         return None
     try:
-        files = folder_files(folder.path, order.folder)
+        files = folder_files(folder.path, options.folder)
         if files is None:
             return None
         chosen = sorted(path.relative_to(folder.path.resolve()).as_posix() for path in folder.chosen)
     except (OSError, ValueError):
         return None
-    asked = [order.k, order.seed, order.is_strict, order.limit, order.shard_size]
+    asked = [options.k, options.seed, options.is_strict, options.limit, options.shard_size]
     shown = json.dumps([folder.path.as_posix(), chosen, asked, sorted(files.items())])
     return Inputs(files, digest_of([machinery(), shown]))
 
 
-def unchanged(folder: Folder, inputs: Inputs, order: Order) -> Kept | None:
+def unchanged_bundle(folder: Folder, inputs: Inputs, options: CompileOptions) -> BundleResult | None:
     """The bundle that lies where it belongs, byte for byte as a compile would make it; None where it does not."""
-    facts = Cache(order.folder, "bundles").read(inputs.key)
+    facts = Cache(options.folder, "bundles").read(inputs.key)
     if facts is None:
         return None
     if any(lacks(kind, name, folder.path) != why for kind, name, why in facts["requires"]):
         return None
-    frozen = Frozen(order.folder / facts["name"], **facts["frozen"], left_out=tuple(facts["left_out"]))
+    frozen = FrozenBundle(options.folder / facts["name"], **facts["frozen"], left_out=tuple(facts["left_out"]))
     if not _lies_there(frozen):
         return None
-    return Kept(frozen, tuple(told_warning(entry) for entry in facts["warnings"]))
+    return BundleResult(frozen, tuple(warning_from_json(entry) for entry in facts["warnings"]))
 
 
-def _lies_there(frozen: Frozen) -> bool:
+def _lies_there(frozen: FrozenBundle) -> bool:
     """Whether the bundle of that digest lies at its path, every file of it unchanged."""
     if not (frozen.path / NAME).is_file():
         return False
@@ -76,16 +76,18 @@ def _lies_there(frozen: Frozen) -> bool:
         return False
 
 
-def remember(inputs: Inputs, order: Order, kept: Kept, requires: Iterable[tuple[str, str, str | None]]) -> None:
+def remember_bundle(
+    inputs: Inputs, options: CompileOptions, kept: BundleResult, requires: Iterable[tuple[str, str, str | None]]
+) -> None:
     """Keeps in the cache that these inputs give this bundle."""
     facts = kept.frozen.as_json()
     name, left_out = Path(facts.pop("path")).name, facts.pop("left_out")
     warnings = [entry.as_json() for entry in kept.warnings]
     entry = {"name": name, "frozen": facts, "left_out": left_out, "warnings": warnings, "requires": list(requires)}
-    Cache(order.folder, "bundles").store(inputs.key, entry, {})
+    Cache(options.folder, "bundles").store(inputs.key, entry, {})
 
 
-def told_warning(entry: Mapping[str, Any]) -> Diagnostic:
+def warning_from_json(entry: Mapping[str, Any]) -> Diagnostic:
     """The diagnostic that its `as_json` gave."""
     place = None if entry["path"] is None else Position(entry["path"], entry["line"], entry["column"])
     return Diagnostic(entry["code"], entry["message"], place, entry["help"], entry["severity"])

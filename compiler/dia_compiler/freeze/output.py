@@ -25,7 +25,7 @@ SPAN = 200  # instances of a template that are made in one go
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CompileOptions:
     """What was asked of a compile: how many instances, under which seed, where to, and how."""
 
     k: int = 5
@@ -46,7 +46,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Frozen:
+class FrozenBundle:
     """A bundle that lies on disk."""
 
     path: Path
@@ -80,9 +80,9 @@ def private_folder(parent: Path) -> Iterator[Path]:
     """
     made = [folder for folder in (parent, *parent.parents) if not folder.exists()]
     try:
-        with written(parent):
+        with reporting_write_errors(parent):
             parent.mkdir(parents=True, exist_ok=True)
-            sweep(parent)
+            remove_leftovers(parent)
             folder = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=parent))
         try:
             yield folder
@@ -105,7 +105,7 @@ def scratch_folder() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def written(target: Path) -> Iterator[None]:
+def reporting_write_errors(target: Path) -> Iterator[None]:
     """Tells what goes wrong while something is written to the target as DiaError (exit code 2)."""
     try:
         yield
@@ -114,7 +114,7 @@ def written(target: Path) -> Iterator[None]:
         raise DiaError(Diagnostic("E602", message, None, "free space, or choose another folder with -o")) from None
 
 
-def sweep(parent: Path) -> None:
+def remove_leftovers(parent: Path) -> None:
     """Removes what compiles that were killed have left behind."""
     for path in parent.glob(f"{TEMPORARY}*-*"):
         owner = path.name.removeprefix(TEMPORARY).partition("-")[0]
@@ -132,19 +132,19 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def refuse_foreign(target: Path, order: Order) -> None:
+def refuse_foreign(target: Path, options: CompileOptions) -> None:
     """Raises DiaError where something lies at the target that only --force may replace."""
     require_ordinary(target)
-    if order.force or not _exists(target):
+    if options.force or not _exists(target):
         return
-    reason = _reason_to_keep(target, order)
+    reason = _reason_to_keep(target, options)
     if reason is not None:
         message = f"`{target}` {reason}"
         raise DiaError(Diagnostic("E601", message, None, "--force replaces it; -o chooses another folder"))
 
 
-def _reason_to_keep(target: Path, order: Order) -> str | None:
-    if order.out is not None:
+def _reason_to_keep(target: Path, options: CompileOptions) -> str | None:
+    if options.out is not None:
         return "holds something else"
     if not (target / NAME).is_file():
         return "is not a bundle"

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dia_compiler.freeze.spool import Part
+from dia_compiler.freeze.spool import SpooledBytes
 
 Files = dict[str, dict[str, Any]]
 
 
-class Written:
+class HashedFile:
     """A file that is hashed while it is written; joins the bundle's files when it is closed."""
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -36,9 +36,9 @@ class Written:
         files[self.name] = {"size": self.size, "sha256": self.digest.hexdigest()}
 
 
-def put(folder: Path, name: str, content: bytes, files: Files) -> None:
+def write_file(folder: Path, name: str, content: bytes, files: Files) -> None:
     """Writes one whole file of the bundle."""
-    file = Written(folder, name)
+    file = HashedFile(folder, name)
     try:
         file.write(content)
         file.close(files)
@@ -46,9 +46,11 @@ def put(folder: Path, name: str, content: bytes, files: Files) -> None:
         file.file.close()
 
 
-def put_lines(folder: Path, kind: str, parts: Iterable[tuple[int, Part]], shard: int | None, files: Files) -> None:
+def write_lines(
+    folder: Path, kind: str, parts: Iterable[tuple[int, SpooledBytes]], shard: int | None, files: Files
+) -> None:
     """Writes the lines of all parts, each given with their number, to one file, or to shards of `shard` lines."""
-    writer = _Shards(folder, kind, shard, files)
+    writer = _ShardWriter(folder, kind, shard, files)
     try:
         for rows, part in parts:
             writer.add(rows, part)
@@ -58,22 +60,22 @@ def put_lines(folder: Path, kind: str, parts: Iterable[tuple[int, Part]], shard:
             writer.file.file.close()
 
 
-class _Shards:
+class _ShardWriter:
     """The files that the lines go to, one after the other."""
 
     def __init__(self, folder: Path, kind: str, shard: int | None, files: Files) -> None:
         self.folder, self.kind, self.shard, self.files = folder, kind, shard, files
         self.number, self.room = 0, shard or 0
-        self.file: Written | None = None
+        self.file: HashedFile | None = None
 
-    def open(self) -> Written:
+    def open(self) -> HashedFile:
         """The file that the next line goes to."""
         if self.file is None:
             number = "" if self.shard is None else f"-{self.number:05}"
-            self.file = Written(self.folder, f"{self.kind}{number}.jsonl")
+            self.file = HashedFile(self.folder, f"{self.kind}{number}.jsonl")
         return self.file
 
-    def add(self, rows: int, part: Part) -> None:
+    def add(self, rows: int, part: SpooledBytes) -> None:
         """Appends so many lines; as blocks where they need not be told apart."""
         if self.shard is None or rows < self.room:
             for block in part.blocks():

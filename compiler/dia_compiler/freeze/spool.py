@@ -20,12 +20,12 @@ LONGEST = 32_000  # characters that a prompt should not exceed: about 8,000 toke
 NUL = b"\0"
 
 
-def framed(digest: str, extension: str, content: bytes) -> bytes:
+def asset_frame(digest: str, extension: str, content: bytes) -> bytes:
     """An artefact as it is kept until it is frozen."""
     return FRAME.pack(bytes.fromhex(digest), extension.encode(), len(content)) + content
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """What a bundle wants to know of a row: its leaf, digests of its text and its answer, where it stands, flags."""
 
     leaf: bytes
@@ -53,7 +53,7 @@ class Batch:
     assets: bytes = b""
 
 
-class Part:
+class SpooledBytes:
     """Bytes that come in pieces: the first ones are held, many go to a file."""
 
     __slots__ = ("held", "path", "size")
@@ -98,12 +98,12 @@ class Part:
         self.held, self.size = bytearray(), 0
 
 
-class Chain(Part):
+class ChainedBytes(SpooledBytes):
     """Parts one behind the other, which are only read."""
 
     __slots__ = ("links",)
 
-    def __init__(self, links: Sequence[Part]) -> None:
+    def __init__(self, links: Sequence[SpooledBytes]) -> None:
         super().__init__(None, sum(link.size for link in links))
         self.links = links
 
@@ -119,7 +119,7 @@ class Spool:
     __slots__ = ("parts", "rows", "sample")
 
     def __init__(self, folder: Path | None = None, name: str = "") -> None:
-        self.parts = {part: Part(folder / f"{name}.{part}" if folder else None) for part in PARTS}
+        self.parts = {part: SpooledBytes(folder / f"{name}.{part}" if folder else None) for part in PARTS}
         self.rows, self.sample = 0, ""
 
     def add(self, batch: Batch) -> None:
@@ -142,18 +142,18 @@ class Spool:
     def chained(spools: Sequence[Spool]) -> Spool:
         """The rows of all spools in order, which stay where they are."""
         whole = Spool()
-        whole.parts = {part: Chain([spool.parts[part] for spool in spools]) for part in PARTS}
+        whole.parts = {part: ChainedBytes([spool.parts[part] for spool in spools]) for part in PARTS}
         whole.rows = sum(spool.rows for spool in spools)
         whole.sample = next((spool.sample for spool in spools if spool.rows), "")
         return whole
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[IndexEntry]:
         """What is known of each row, in order."""
         rest = b""
         for block in self.parts["index"].blocks(ENTRY.size * 4096):
             rest += block
             whole = len(rest) - len(rest) % ENTRY.size
-            yield from map(Entry._make, ENTRY.iter_unpack(rest[:whole]))
+            yield from map(IndexEntry._make, ENTRY.iter_unpack(rest[:whole]))
             rest = rest[whole:]
 
     def assets(self) -> Iterator[tuple[str, bytes]]:

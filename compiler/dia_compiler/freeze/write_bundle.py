@@ -24,9 +24,9 @@ from dia_runtime.formats import FORMATS
 from dia_compiler.analyze.check import CheckedBenchmark
 from dia_compiler.analyze.settings import settings_of
 from dia_compiler.assets import BUILDERS
-from dia_compiler.freeze.health import Figures
-from dia_compiler.freeze.output import Frozen, Order, refuse_foreign, replace, written
-from dia_compiler.freeze.shards import Files, put, put_lines
+from dia_compiler.freeze.health import RowStatistics
+from dia_compiler.freeze.output import CompileOptions, FrozenBundle, refuse_foreign, replace, reporting_write_errors
+from dia_compiler.freeze.shards import Files, write_file, write_lines
 from dia_compiler.freeze.spool import Spool
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.versions import LIBRARIES
@@ -46,14 +46,14 @@ class BundlePlan:
 
     item: CheckedBenchmark
     seed: str
-    order: Order
+    options: CompileOptions
     is_limited: bool = False
     target: Path | None = None
 
     @property
     def folder(self) -> Path:
         """Where the bundle will lie."""
-        return self.target or self.order.folder / self.folder_name
+        return self.target or self.options.folder / self.folder_name
 
     @property
     def folder_name(self) -> str:
@@ -61,7 +61,7 @@ class BundlePlan:
         facts = self.item.benchmark.facts
         name = self.item.benchmark.name + self._selection()
         suffix = "" if self.seed == "0" else f"-{seed_word(self.seed)}"
-        return f"{name}-{facts.get('version', '0.0.0')}-k{self.order.k}{suffix}"
+        return f"{name}-{facts.get('version', '0.0.0')}-k{self.options.k}{suffix}"
 
     @property
     def is_selection(self) -> bool:
@@ -85,63 +85,63 @@ def seed_word(seed: str) -> str:
 
 
 @dataclass(slots=True)
-class Ready:
+class TemplateRows:
     """A template whose rows are all there: kept on disk, with their figures and what the worker said of them."""
 
     template: Template
     spool: Spool
     summary: Summary
-    figures: Figures
+    figures: RowStatistics
 
 
-def freeze(plan: BundlePlan, ready: Sequence[Ready], folder: Path) -> Frozen:
+def freeze(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> FrozenBundle:
     """The bundle of the rows, made in a private folder and moved to its own.
 
     Raises DiaError (exit code 2) where it may not or cannot be.
     """
     target = plan.folder
-    with written(target):
+    with reporting_write_errors(target):
         folder.mkdir()
         frozen, encoded = _write(plan, ready, folder)
         if not _holds_already(target, encoded):
-            refuse_foreign(target, plan.order)
+            refuse_foreign(target, plan.options)
             replace(folder, target)
     return frozen
 
 
-def _write(plan: BundlePlan, ready: Sequence[Ready], folder: Path) -> tuple[Frozen, bytes]:
+def _write(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> tuple[FrozenBundle, bytes]:
     """Writes every file of the bundle into the folder; gives what was made and the manifest's bytes."""
     files: Files = {}
     rows = sum(held.spool.rows for held in ready)
-    shard = plan.order.shard_size if rows > plan.order.shard_size else None
+    shard = plan.options.shard_size if rows > plan.options.shard_size else None
     for kind in ("questions", "answers"):
-        put_lines(folder, kind, ((held.spool.rows, held.spool.parts[kind]) for held in ready), shard, files)
+        write_lines(folder, kind, ((held.spool.rows, held.spool.parts[kind]) for held in ready), shard, files)
     for name, content in (artefact for held in ready for artefact in held.spool.assets()):
         if f"assets/{name}" not in files:
-            put(folder, f"assets/{name}", content, files)
+            write_file(folder, f"assets/{name}", content, files)
     canary = plan.item.benchmark.facts.get("canary")
     templates = [line(_template_record(held, plan) | ({"canary": canary} if canary else {})) for held in ready]
-    put(folder, "templates.jsonl", b"".join(part + b"\n" for part in templates), files)
+    write_file(folder, "templates.jsonl", b"".join(part + b"\n" for part in templates), files)
     for name, content in sorted(plan.item.files.items()):
-        put(folder, f"specs/{name}", _marked(name, content, canary), files)
+        write_file(folder, f"specs/{name}", _marked(name, content, canary), files)
     root = merkle.root(entry.leaf for held in ready for entry in held.spool.entries())
     manifest = _manifest(plan, ready, root, files)
     encoded = manifest_bytes(manifest)
-    put(folder, NAME, encoded, {})
+    write_file(folder, NAME, encoded, {})
     plugins = plugins_of(manifest, {_format_kind(plan, held) for held in ready})
     libraries = {library for name in manifest["builders"] for library in BUILDERS[name].libraries}
     tools = {name: said for held in ready for name, said in held.summary.tools.items()}
     made_with = provenance(bundle_id(encoded), plugins, libraries, tools) | ({"canary": canary} if canary else {})
-    put(folder, PROVENANCE, manifest_bytes(made_with) + b"\n", {})
+    write_file(folder, PROVENANCE, manifest_bytes(made_with) + b"\n", {})
     counts = manifest["counts"]
-    frozen = Frozen(
+    frozen = FrozenBundle(
         plan.folder, plan.item.benchmark.name, bundle_id(encoded), root,
         counts["templates"], counts["items"], counts["questions"], tuple(manifest["left_out"]),
     )  # fmt: skip
     return frozen, encoded
 
 
-def _template_record(held: Ready, plan: BundlePlan) -> dict[str, Any]:
+def _template_record(held: TemplateRows, plan: BundlePlan) -> dict[str, Any]:
     template, figures = held.template, held.figures
     facts = template.facts
     return {
@@ -173,7 +173,7 @@ def _marked(name: str, content: bytes, canary: str | None) -> bytes:
     return held if len(held) <= FILE_BYTES else content
 
 
-def _freedom(held: Ready) -> Freedom:
+def _freedom(held: TemplateRows) -> Freedom:
     """The degree of freedom; where only a lower bound is known, what was made is one too."""
     freedom, figures = held.summary.freedom, held.figures
     if freedom.kind != "at_least" or figures.items != 1:
@@ -181,7 +181,7 @@ def _freedom(held: Ready) -> Freedom:
     return Freedom("at_least", max(freedom.count or 0, figures.instances))
 
 
-def _manifest(plan: BundlePlan, ready: Sequence[Ready], root: str, files: Files) -> dict[str, Any]:
+def _manifest(plan: BundlePlan, ready: Sequence[TemplateRows], root: str, files: Files) -> dict[str, Any]:
     benchmark = plan.item.benchmark
     settings = settings_of(benchmark, None, plan.seed)
     used = sorted({name for held in ready for name in held.summary.functions})
@@ -197,7 +197,7 @@ def _manifest(plan: BundlePlan, ready: Sequence[Ready], root: str, files: Files)
             "version": str(benchmark.facts.get("version", "0.0.0")),
             "license": benchmark.facts.get("license"),
             "seed": plan.seed,
-            "k": plan.order.k,
+            "k": plan.options.k,
             "counts": {"templates": len(ready), "items": items, "questions": questions},
             "points": settings.stored_points,
             "answer_format": dict(settings.format),
@@ -215,12 +215,12 @@ def _manifest(plan: BundlePlan, ready: Sequence[Ready], root: str, files: Files)
     )
 
 
-def _used_builders(ready: Sequence[Ready]) -> set[str]:
+def _used_builders(ready: Sequence[TemplateRows]) -> set[str]:
     """The asset builders that the templates use."""
     return {asset.build.text for held in ready for asset in held.template.assets}
 
 
-def _used_types(ready: Sequence[Ready]) -> list[TypeUse]:
+def _used_types(ready: Sequence[TemplateRows]) -> list[TypeUse]:
     found: list[TypeUse] = []
     for held in ready:
         stack: list[Any] = [parameter.type for parameter in held.template.parameters]
@@ -248,7 +248,7 @@ def _used_lists(uses: Sequence[TypeUse]) -> set[str]:
     return found
 
 
-def _format_kind(plan: BundlePlan, held: Ready) -> str:
+def _format_kind(plan: BundlePlan, held: TemplateRows) -> str:
     """The answer format of a template."""
     return str(settings_of(plan.item.benchmark, held.template, plan.seed).format["kind"])
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from dia_compiler.analyze.domains import Scope
 from dia_compiler.analyze.plan import AssetCode
-from dia_compiler.analyze.worker_resources import Means
+from dia_compiler.analyze.worker_resources import WorkerResources
 from dia_compiler.assets.base import Builder, Entropy, OptionFault, Site
 from dia_compiler.sampling.instance_tree import Stream, derived
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
@@ -56,16 +56,16 @@ class Artefact:
 class AssetBuilder:
     """Builds the assets of one template; what was built last of each is not built again for another wording."""
 
-    def __init__(self, codes: Mapping[str, AssetCode], means: Means) -> None:
-        self.codes, self.means = codes, means
+    def __init__(self, codes: Mapping[str, AssetCode], resources: WorkerResources) -> None:
+        self.codes, self.resources = codes, resources
         self.last: dict[str, tuple[Any, str | bytes]] = {}
         self.own: tempfile.TemporaryDirectory[str] | None = None
 
     @cached_property
     def folder(self) -> Path:
         """Where builders may write meanwhile; it may not be there yet."""
-        if self.means.scratch:
-            return Path(self.means.scratch)
+        if self.resources.scratch:
+            return Path(self.resources.scratch)
         self.own = tempfile.TemporaryDirectory(prefix="dia-assets-", ignore_cleanup_errors=True)
         return Path(self.own.name)
 

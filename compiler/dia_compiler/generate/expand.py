@@ -14,7 +14,7 @@ from dia_compiler.analyze.names import OPTIONS
 from dia_compiler.analyze.plan import AssetCode, Prepared, Wording
 from dia_compiler.analyze.settings import Settings
 from dia_compiler.analyze.stored_conditions import condition_record, share_record
-from dia_compiler.analyze.worker_resources import NOTHING_LENT, Means
+from dia_compiler.analyze.worker_resources import NO_RESOURCES, WorkerResources
 from dia_compiler.generate.asset_builder import Artefact, AssetBuilder
 from dia_compiler.generate.draw import Drawing
 from dia_compiler.parse.model import Answer
@@ -95,12 +95,12 @@ class Draft(NamedTuple):
 class Expansion:
     """Makes the instances of one prepared template under one seed."""
 
-    def __init__(self, prepared: Prepared, settings: Settings, means: Means = NOTHING_LENT) -> None:
+    def __init__(self, prepared: Prepared, settings: Settings, resources: WorkerResources = NO_RESOURCES) -> None:
         self.prepared, self.settings = prepared, settings
         self.drawing = Drawing(prepared, settings.seed)
         self.lists = self.drawing.lists
         self.same_grading: Grading | None = None  # where all instances are graded alike
-        self.asset_builder = AssetBuilder(prepared.assets, means)
+        self.asset_builder = AssetBuilder(prepared.assets, resources)
 
     @property
     def answer(self) -> Answer:

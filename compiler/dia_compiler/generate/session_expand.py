@@ -7,7 +7,7 @@ from dia_compiler.analyze.plan import Prepared, Reached, Wording
 from dia_compiler.analyze.session_plan import Piece
 from dia_compiler.analyze.settings import Settings
 from dia_compiler.analyze.stored_conditions import reached
-from dia_compiler.analyze.worker_resources import NOTHING_LENT, Means
+from dia_compiler.analyze.worker_resources import NO_RESOURCES, WorkerResources
 from dia_compiler.generate.expand import Draft, Expansion, Grading, Instance
 from dia_compiler.generate.session_render import Making
 from dia_compiler.sampling.instance_tree import RecordingChoose
@@ -16,17 +16,17 @@ from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.grading.grader import Grader
 
 
-def expansion_of(prepared: Prepared, settings: Settings, means: Means = NOTHING_LENT) -> Expansion:
+def expansion_of(prepared: Prepared, settings: Settings, resources: WorkerResources = NO_RESOURCES) -> Expansion:
     """What makes the instances of the template: questions with answers, or sessions."""
     kind = Expansion if prepared.session_plan is None else SessionExpansion
-    return kind(prepared, settings, means)
+    return kind(prepared, settings, resources)
 
 
 class SessionExpansion(Expansion):
     """Makes the instances of one prepared template of sessions under one seed."""
 
-    def __init__(self, prepared: Prepared, settings: Settings, means: Means = NOTHING_LENT) -> None:
-        super().__init__(prepared, settings, means)
+    def __init__(self, prepared: Prepared, settings: Settings, resources: WorkerResources = NO_RESOURCES) -> None:
+        super().__init__(prepared, settings, resources)
         assert prepared.session_plan is not None
         self.session_plan = prepared.session_plan
         self.reaches: dict[int, Reached] = {}

@@ -31,7 +31,7 @@ class Freedom:
         return self.count if self.kind in ("exact", "at_most") else None
 
 
-def counted(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
+def count_ways(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
     """The number of acceptable ways through the tree of choices of a draw, or None where they are too many."""
     if is_too_wide(draw, most):
         return None
@@ -73,7 +73,7 @@ def counted_in_stages(
     try:
         return _Count(stages, most).total(scope)
     except DiaError:  # whether it comes before the ways are too many, and which is the first, the plain count tells
-        return counted(draw, most)
+        return count_ways(draw, most)
 
 
 @dataclass(slots=True)

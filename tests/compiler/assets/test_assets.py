@@ -15,12 +15,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dia_compiler.analyze.worker_resources import Means
+from dia_compiler.analyze.worker_resources import WorkerResources
 from dia_compiler.api import compile
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import Builder, OptionFault, Site, data, template
 from dia_compiler.commands.cli import run
-from dia_compiler.freeze.spool import Spool, framed
+from dia_compiler.freeze.spool import Spool, asset_frame
 from dia_compiler.generate.asset_builder import AssetBuilder, entropy
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
@@ -283,7 +283,7 @@ def test_a_full_disk_is_no_fault_of_the_spec() -> None:
     builder = SimpleNamespace(validate=lambda options: None, build=full)
     asset: Any = SimpleNamespace(builder=builder, asset=SimpleNamespace(name="one", position=None))
     with pytest.raises(DiaError) as caught:
-        AssetBuilder({"one": asset}, Means()).built(asset, {}, b"key", 0)
+        AssetBuilder({"one": asset}, WorkerResources()).built(asset, {}, b"key", 0)
     found = caught.value.diagnostics[0]
     assert (found.code, found.message) == ("E602", f"`one` cannot be built: {os.strerror(errno.ENOSPC)}")
 
@@ -293,5 +293,5 @@ def test_artefacts_are_walked_over_in_the_order_in_which_they_came(tmp_path: Pat
     for folder in (None, tmp_path):
         spool = Spool(folder, "one")
         for content in contents:
-            spool.parts["assets"].add(framed(hashlib.sha256(content).hexdigest(), "bin", content))
+            spool.parts["assets"].add(asset_frame(hashlib.sha256(content).hexdigest(), "bin", content))
         assert list(spool.assets()) == [(f"{hashlib.sha256(held).hexdigest()}.bin", held) for held in contents]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from dia_compiler import compile
-from dia_compiler.distribute.parts import NAME, Share, range_of, read_part, share
-from dia_compiler.freeze.spool import framed
+from dia_compiler.distribute.parts import NAME, PartNumber, instance_range, parse_part_number, read_part
+from dia_compiler.freeze.spool import asset_frame
 from dia_compiler.merge import merge
 from dia_compiler.parse.model import Template
 from dia_language.diagnostics import DiaError
@@ -179,7 +179,7 @@ def test_a_forged_description_is_refused(parts: list[Path], tmp_path: Path, how:
 
 def test_a_forged_artefact_writes_nowhere(parts: list[Path], tmp_path: Path) -> None:
     content = b"a stranger's bytes"
-    frame = framed(sha256(content).hexdigest(), "/../../../x", content)
+    frame = asset_frame(sha256(content).hexdigest(), "/../../../x", content)
     (parts[1] / "rows" / "0.assets").write_bytes(frame)
 
     def how(facts: dict[str, Any]) -> None:
@@ -211,7 +211,7 @@ def test_a_folder_without_parts_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["0/4", "5/4", "1", "1/0", "a/b", "1/4/2", "-1/4", "1/9999999"])
 def test_what_is_no_part_is_refused(text: str) -> None:
     with pytest.raises(DiaError) as found:
-        share(text)
+        parse_part_number(text)
     assert found.value.exit_code == 2
 
 
@@ -220,7 +220,7 @@ def test_what_is_no_part_is_refused(text: str) -> None:
 def test_every_instance_lies_in_one_part(made: tuple[Path, list[Path]], k: int, of: int, place: int) -> None:
     template = templates(made[1][0] / "specs")
     for one in template:
-        bounds = [range_of(one, k, place, Share(number, of)) for number in range(1, of + 1)]
+        bounds = [instance_range(one, k, place, PartNumber(number, of)) for number in range(1, of + 1)]
         held = [bound for bound in bounds if bound is not None]
         if held == [(0, None)]:
             continue

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from dia_compiler import compile
 from dia_compiler.distribute import gather as gathering
-from dia_compiler.freeze.cache import Cache, bound
+from dia_compiler.freeze.cache import Cache, trim
 from dia_compiler.freeze.fingerprint import folder_files
 
 pytestmark = pytest.mark.slow  # each test compiles several times in processes of its own
@@ -58,13 +58,13 @@ def specs(tmp_path: Path) -> Path:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the templates that workers are asked for."""
     names: list[str] = []
-    inner = gathering.Gathering.__init__
+    inner = gathering.Gatherer.__init__
 
-    def noting(self: Any, works: Any, *given: Any) -> None:
-        names.extend(work.template.name for work in works)
-        inner(self, works, *given)
+    def noting(self: Any, template_jobs: Any, *given: Any) -> None:
+        names.extend(job.template.name for job in template_jobs)
+        inner(self, template_jobs, *given)
 
-    monkeypatch.setattr(gathering.Gathering, "__init__", noting)
+    monkeypatch.setattr(gathering.Gatherer, "__init__", noting)
     return names
 
 
@@ -209,7 +209,7 @@ def test_the_cache_is_bounded(tmp_path: Path) -> None:
         Cache(tmp_path, "templates").store(f"key{number}", {}, {"rows": file})
         os.utime(tmp_path / ".cache" / "templates" / f"key{number}", (number, number))
     assert Cache(tmp_path, "templates").read("key0") is not None  # used last, now
-    bound(tmp_path, 3500)
+    trim(tmp_path, 3500)
     assert sorted(path.name for path in (tmp_path / ".cache" / "templates").iterdir()) == ["key0", "key3", "key4"]
 
 
@@ -225,7 +225,7 @@ def test_a_link_in_place_of_the_cache_is_not_followed(place: str, specs: Path, t
     link.symlink_to(precious)
     for _ in range(2):
         assert compile([specs], out=tmp_path / "out", jobs=1).bundles[0].templates == 3
-    bound(tmp_path / "out", 100)
+    trim(tmp_path / "out", 100)
     assert sorted(path.relative_to(precious) for path in precious.rglob("*")) == before and link.is_symlink()
 
 

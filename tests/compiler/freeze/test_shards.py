@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from dia_compiler import compile
-from dia_compiler.distribute.gather import Gathering
-from dia_compiler.distribute.task import Work
-from dia_compiler.freeze.shards import Files, put_lines
-from dia_compiler.freeze.spool import Part
-from dia_compiler.pipeline import work_of
+from dia_compiler.distribute.gather import Gatherer
+from dia_compiler.distribute.task import TemplateJob
+from dia_compiler.freeze.shards import Files, write_lines
+from dia_compiler.freeze.spool import SpooledBytes
+from dia_compiler.pipeline import job_of
 from dia_compiler.sampling.digests import groups
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import verify
@@ -72,13 +72,13 @@ def specs(folder: Path, *templates: str) -> Path:
 def small_span(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stretches of 40 instances, so that little work is much divided."""
 
-    def divided(*given: Any, **named: Any) -> Work:
-        work = work_of(*given, **named)
-        return Work(
-            work.template, work.benchmark, work.lists, work.settings, work.k, work.canary, work.is_trial, span=SPAN
+    def divided(*given: Any, **named: Any) -> TemplateJob:
+        job = job_of(*given, **named)
+        return TemplateJob(
+            job.template, job.benchmark, job.lists, job.settings, job.k, job.canary, job.is_trial, span=SPAN
         )
 
-    monkeypatch.setattr("dia_compiler.pipeline.work_of", divided)
+    monkeypatch.setattr("dia_compiler.pipeline.job_of", divided)
 
 
 def content(bundle: Path) -> dict[str, bytes]:
@@ -110,13 +110,13 @@ def test_stretches_are_ordered_a_few_at_a_time(
 ) -> None:
     folder = specs(tmp_path / "specs", VAST, HOLES, LATE)
     at_once = compile([folder], k=333, out=tmp_path / "at_once", jobs=2).bundles[0].path
-    most, order = [0], Gathering.order
+    most, order = [0], Gatherer.order_chunks
 
-    def noted(gathering: Gathering, job: Any) -> None:
+    def noted(gathering: Gatherer, job: Any) -> None:
         order(gathering, job)
         most[0] = max(most[0], len(job.begins))
 
-    monkeypatch.setattr(Gathering, "order", noted)
+    monkeypatch.setattr(Gatherer, "order_chunks", noted)
     monkeypatch.setattr("dia_compiler.distribute.gather.ORDERED", 3)
     few = compile([folder], k=333, out=tmp_path / "few", jobs=2, use_cache=False).bundles[0].path
     assert content(few) == content(at_once) and most == [3]
@@ -188,10 +188,10 @@ def test_lines_are_cut_where_they_should_be(tmp_path_factory: pytest.TempPathFac
     folder, files = tmp_path_factory.mktemp("shards"), Files()
     spooled = []
     for lines in parts:
-        part = Part(None)
+        part = SpooledBytes(None)
         part.add(b"".join(line + b"\n" for line in lines))
         spooled.append((len(lines), part))
-    put_lines(folder, "x", spooled, size, files)
+    write_lines(folder, "x", spooled, size, files)
     every = [line + b"\n" for lines in parts for line in lines]
     expected = [b"".join(every[at : at + size]) for at in range(0, len(every), size)]
     assert [(folder / name).read_bytes() for name in sorted(files)] == expected

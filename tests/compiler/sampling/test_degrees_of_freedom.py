@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from dia_compiler.sampling.degrees_of_freedom import Stage, counted, counted_in_stages
+from dia_compiler.sampling.degrees_of_freedom import Stage, count_ways, counted_in_stages
 from dia_language.diagnostics import DiaError, Diagnostic
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,9 +19,9 @@ def draws(*bounds: int) -> Any:
 
 
 def test_ways_are_counted_until_they_are_too_many() -> None:
-    assert counted(draws(3, 4, 5), 100) == 60
-    assert counted(draws(3, 4, 50), 100) is None
-    assert counted(draws(3, 4, 2**130), 100) is None
+    assert count_ways(draws(3, 4, 5), 100) == 60
+    assert count_ways(draws(3, 4, 50), 100) is None
+    assert count_ways(draws(3, 4, 2**130), 100) is None
 
 
 def test_a_tree_that_is_too_wide_far_down_is_told_without_walking_through_it() -> None:
@@ -33,7 +33,7 @@ def test_a_tree_that_is_too_wide_far_down_is_told_without_walking_through_it() -
             choose.below(3)
         choose.below(10**6)
 
-    assert counted(draw, 20_000) is None and len(drawn) <= 11
+    assert count_ways(draw, 20_000) is None and len(drawn) <= 11
 
 
 def test_a_failure_on_the_first_way_down_does_not_end_a_count_that_gives_up_before_it() -> None:
@@ -42,9 +42,9 @@ def test_a_failure_on_the_first_way_down_does_not_end_a_count_that_gives_up_befo
         if not first:
             raise DiaError(Diagnostic("E504", "division by zero"))
 
-    assert counted(draw, 1000) is None
+    assert count_ways(draw, 1000) is None
     with pytest.raises(DiaError):
-        counted(draw, 10**6)
+        count_ways(draw, 10**6)
 
 
 @given(st.data())
@@ -83,7 +83,7 @@ def test_a_count_in_stages_is_the_plain_count(data: st.DataObject) -> None:
 
     stages = [Stage(stage(place), matters(place), partial(ways, place)) for place in range(size)]
     most = data.draw(st.integers(1, 60))
-    assert outcome(lambda: counted_in_stages(draw, stages, {}, most)) == outcome(lambda: counted(draw, most))
+    assert outcome(lambda: counted_in_stages(draw, stages, {}, most)) == outcome(lambda: count_ways(draw, most))
 
 
 def outcome(count: Callable[[], int | None]) -> int | str | None:
