@@ -36,6 +36,8 @@ COMPLAINT = 200
 LONGEST = 60.0
 ZIG = ("cc", "-target", f"{platform.machine()}-linux-gnu.2.28")
 SLOW = "install `gcc`, which is faster than the compiler of the extra `binary`, or raise `limits: {seconds: ...}`"
+# What bubblewrap and our launcher say of a file that the kernel does not run, each with a reason of its own
+NOT_EXECUTABLE = re.compile(rb"(bwrap: execvp|launcher:) [^\n]*\n")
 FORGETFUL = re.compile(r"(?i)out of memory|MemoryError|NoMemoryError|allocate memory|memory size|PARI stack overflows")
 
 
@@ -81,7 +83,7 @@ def _command(language: str, home: Path) -> list[str]:
 
 
 def _run(wall: Wall, command: Sequence[str], room: Room, given: bytes, allowance: Allowance) -> Done:
-    more = replace(allowance, processes=allowance.processes + wall.processes)
+    more = replace(allowance, processes_around=wall.processes)
     return run(bounded(wall.around(command, room), more), given, more, gathers=wall.processes == 0)
 
 
@@ -140,9 +142,10 @@ def _failure(done: Done, allowance: Allowance, home: Path) -> LanguageError:
     complaint = _first_line(done.complaint, home)
     if FORGETFUL.search(done.complaint.decode("utf-8", "replace")):
         return too_much_memory(allowance)
-    number = -done.code if done.code < 0 else done.code - 128
+    if NOT_EXECUTABLE.fullmatch(done.complaint) and not done.output:
+        return LanguageError("the program ended with exit code 126: main cannot be executed")
     try:
-        how = f"signal {signal.Signals(number).name}"
+        how = f"signal {signal.Signals(done.code - 128).name}"
     except ValueError:
         how = f"exit code {done.code}"
     return LanguageError(f"the program ended with {how}" + (f": {complaint}" if complaint else ""))

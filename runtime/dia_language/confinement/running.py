@@ -33,18 +33,22 @@ SMALLER = "make the program smaller"
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one program may take. `address_space` bounds what it reserves, too; `writes` is how large a file may get."""
+    """What one program may take. `address_space` bounds what it reserves, too; `writes` is how large a file may get.
+
+    `processes_around` are those that confine it: what they take is not the program's.
+    """
 
     seconds: float = SECONDS
     memory: int = MEMORY_BYTES
     processes: int = PROCESSES
     has_bounded_address_space: bool = True
     writes: int = 0
+    processes_around: int = 0
 
 
 @dataclass(slots=True)
 class Done:
-    """How a program has ended, and what it has said."""
+    """How a program has ended, and what it has said. Where a signal killed it, the code is 128 and its number."""
 
     code: int
     output: bytes
@@ -101,7 +105,8 @@ class _Watched:
                 for key, _ in ears.select(TICK) if ears.get_map() else ():
                     self.serve(ears, key)
                 self.judge()
-        return Done(self.process.returncode, *map(bytes, self.heard_of.values()))
+        code = self.process.returncode
+        return Done(code if code >= 0 else 128 - code, *map(bytes, self.heard_of.values()))
 
     def listen(self, ears: selectors.BaseSelector) -> None:
         held = self.process
@@ -147,7 +152,8 @@ class _Watched:
         if max(map(len, self.heard_of.values())) > OUTPUT_BYTES:
             raise over(f"wrote more than {OUTPUT_BYTES >> 20} MiB")
         processes = threads = memory = 0
-        for _, tasks, held in _descendants(self.process.pid):  # no further than needed: more come meanwhile
+        below = islice(_descendants(self.process.pid), allowed.processes_around, None)
+        for _, tasks, held in below:  # no further than needed: more come meanwhile
             processes, threads, memory = processes + 1, threads + tasks, memory + held
             if processes > allowed.processes:
                 raise over(f"started more than {PROCESSES} processes")

@@ -1,12 +1,14 @@
 """The walls around a program: no network, no other process, nothing to read but what it is given, nothing to change.
 
-bubblewrap builds them where it is installed, else `unshare` with a root of our own; both are tried out once before they
-are trusted.
+bubblewrap builds them where it is installed, else our own launcher, by the system call `unshare`; both are tried out
+once before they are trusted. Behind either a program is process 2 below an init process, sees the same folders, and may
+make the same system calls: what it does and prints does not tell which of the two it was.
 """
 
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +26,8 @@ HOME: Final = Path("/program")
 DEVICES = (Path("/dev/null"), Path("/dev/urandom"))
 NOBODY, FILTER = "65534", "filter"
 SHELL = Path("/bin/sh")
+LAUNCHER = (sys.executable, "-I", "-S", "-B", str(Path(__file__).with_name("launcher.py")))
+UNSET = [word for name in ("_", "OLDPWD", "SHLVL") for word in ("--unsetenv", name)]  # what some shells add
 MEND = "install bubblewrap and allow user namespaces; `--allow-programs=unconfined` runs programs with your own rights"
 
 
@@ -61,64 +65,32 @@ def _bubblewrapped(command: Sequence[str], room: Room) -> list[str]:
         (room.folder.parent / FILTER).write_bytes(found)
     opened = [] if found is None else ["/bin/sh", "-c", 'exec "$@" 9<"$0"', str(room.folder.parent / FILTER)]
     return [
-        *opened, *_tool("bwrap"), *filtered, "--unshare-user", "--unshare-all", "--die-with-parent", "--new-session",
-        "--uid", NOBODY, "--gid", NOBODY, "--cap-drop", "ALL", "--hostname", "program",
+        *opened, shutil.which("bwrap") or "bwrap", *filtered,
+        "--unshare-user", "--unshare-all", "--die-with-parent", "--new-session",
+        "--uid", NOBODY, "--gid", NOBODY, "--cap-drop", "ALL", "--hostname", "program", *UNSET,
         *binds, *devices, *own, *(["--proc", "/proc"] if room.has_processes else []),
         "--remount-ro", "/", "--chdir", "/", "--", *command,
     ]  # fmt: skip
 
 
-# Runs as root of new namespaces: builds the root, then steps down to nobody, who has no rights over it.
-BUILD = """set -e
-root=$1; home=$2; way=$3; processes=$4; shift 4
-mount -t tmpfs -o mode=755,size=1m tmpfs "$root"
-lay() {
-  if [ -d "$2" ]; then mkdir -p "$root$3"; else mkdir -p "$root${3%/*}"; : > "$root$3"; fi
-  mount -o "$1" "$2" "$root$3"
-}
-lay rbind,$way,nosuid,nodev "$home" /program
-[ "$processes" = no ] || { mkdir -p "$root/proc"; mount -t proc proc "$root/proc"; }
-for device in /dev/null /dev/urandom; do lay rbind "$device" "$device"; done
-while [ "$1" != -- ]; do lay rbind,ro,nosuid,nodev "$1" "$1"; shift; done
-shift
-mount -o remount,bind,ro "$root"
-# no memory of System V, which belongs to no process; older kernels leave these numbers to the machine's root
-for number in shmall msgmni; do { echo 0 > /proc/sys/kernel/$number; } 2>/dev/null || true; done
-exec unshare --user --root="$root" --wd=/ -- "$@"
-"""
-
-
 def _unshared(command: Sequence[str], room: Room) -> list[str]:
-    """The command in namespaces and a root that a shell builds from read-only binds; the root lies beside the room."""
+    """The command behind our launcher, in namespaces and a root of its own; the root lies beside the room."""
     root = room.folder.parent / "root"
     root.mkdir(exist_ok=True)
-    way = "rw" if room.is_writable else "ro"
+    access, proc = "rw" if room.is_writable else "ro", "proc" if room.has_processes else "-"
+    found = call_filter()
     return [
-        *_tool("setpriv"), "--pdeathsig", "KILL", "--no-new-privs", "--",
-        *_tool("unshare"), "--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts",
-        "--fork", "--kill-child", "--", "/bin/sh", "-c", f"PATH={_path()}\n{BUILD}", "sh",
-        str(root), str(room.folder), way, "yes" if room.has_processes else "no",
+        *LAUNCHER, "confined", str(root), str(room.folder), access, proc, "-" if found is None else found.hex(),
         *map(str, room.readable), "--", *command,
     ]  # fmt: skip
 
 
 def _open(command: Sequence[str], room: Room) -> list[str]:
-    """The command as it is; the kernel ends it when this process dies, where there is a tool that asks it to."""
-    tool = shutil.which("setpriv")
-    return [*([tool, "--pdeathsig", "KILL", "--no-new-privs", "--"] if tool else []), *command]
+    """The command as it is; the kernel ends it when this process dies."""
+    return [*LAUNCHER, "open", "--", *command]
 
 
-def _tool(name: str) -> list[str]:
-    found = shutil.which(name)
-    return [found if found is not None else name]
-
-
-def _path() -> str:
-    """Where the tools of the system lie."""
-    return "/usr/sbin:/usr/bin:/sbin:/bin"
-
-
-WALLS = (Wall("bubblewrap", _bubblewrapped, 2), Wall("unshare", _unshared, 1))
+WALLS = (Wall("bubblewrap", _bubblewrapped, 2), Wall("unshare", _unshared, 2))
 NO_WALL = Wall("unconfined", _open, 0, lambda folder: folder)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -50,11 +49,10 @@ def working() -> list[walls.Wall]:
     return [wall for wall in walls.WALLS if walls.works(wall)]
 
 
-# One wall every day, the others with what is slow: every program is started once more behind each of them.
 NAMES = [wall.name for wall in (*walls.WALLS, walls.NO_WALL)]
 
 
-@pytest.fixture(params=[NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])])
+@pytest.fixture(params=NAMES)
 def wall(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[walls.Wall]:
     """Each wall in turn, permitted."""
     found = {held.name: held for held in (*working(), walls.NO_WALL)}.get(request.param)
@@ -210,6 +208,118 @@ def test_every_language_of_the_function_is_known() -> None:
     assert tuple(interpreters.LANGUAGES) == LANGUAGES
 
 
+# The process layout, which is the same behind every wall
+
+SIGNALS_TO_ITSELF = {
+    "python": "import os, signal; os.kill(os.getpid(), signal.SIGTERM); print('alive')",
+    "c": "#include <signal.h>\n#include <unistd.h>\nint main(void) { kill(getpid(), SIGTERM); return 0; }",
+    "javascript": "process.kill(process.pid, 'SIGTERM'); setTimeout(() => console.log('alive'), 2000)",
+    "php": "<?php posix_kill(getmypid(), 15); echo 'alive';",
+    "perl": "kill 'TERM', $$; print 'alive'",
+    "ruby": "Process.kill('TERM', Process.pid); sleep 1; puts 'alive'",
+    "bash": "kill -TERM $$; echo alive",
+}
+ABORTS = {
+    "python": "import os; os.abort()",
+    "c": "#include <stdlib.h>\nint main(void) { abort(); }",
+    "javascript": "process.abort()",
+    "perl": "use POSIX; POSIX::abort()",
+    "ruby": "Process.kill('ABRT', Process.pid); sleep 1",
+    "bash": "kill -ABRT $$",
+}
+NUMBERS = {
+    "python": "import os; print(os.getpid(), os.getppid())",
+    "c": '#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf("%d %d", getpid(), getppid()); }',
+    "javascript": "console.log(process.pid, process.ppid)",
+    "php": "<?php echo getmypid(), ' ', posix_getppid();",
+    "perl": "print $$, ' ', getppid()",
+    "ruby": 'puts "#{Process.pid} #{Process.ppid}"',
+    "bash": "echo $$ $PPID",
+}
+CODES = {
+    "python": "import sys; sys.exit(77)",
+    "c": "int main(void) { return 77; }",
+    "javascript": "process.exit(77)",
+    "php": "<?php exit(77);",
+    "perl": "exit 77",
+    "ruby": "exit 77",
+    "bash": "exit 77",
+}
+
+
+def needs_posix(language: str) -> None:
+    """Skips where php has no functions of POSIX, which some builds leave out."""
+    needs(language)
+    if language == "php":
+        asked = [str(interpreter("php")), "-n", "-r", "exit(function_exists('posix_kill') ? 0 : 1);"]
+        if subprocess.run(asked, check=False).returncode:
+            pytest.skip("this php has no functions of POSIX")
+
+
+@pytest.mark.parametrize("language", SIGNALS_TO_ITSELF)
+def test_a_signal_to_itself_ends_a_program(language: str, wall: walls.Wall) -> None:
+    needs_posix(language)
+    assert refusal(language, SIGNALS_TO_ITSELF[language]) == "the program ended with signal SIGTERM"
+
+
+@pytest.mark.parametrize("language", ABORTS)
+def test_a_program_aborts_with_the_signal_for_it(language: str, wall: walls.Wall) -> None:
+    needs(language)
+    assert refusal(language, ABORTS[language]).startswith("the program ended with signal SIGABRT")
+
+
+@pytest.mark.parametrize("language", CODES)
+def test_the_exit_code_is_passed_on(language: str, wall: walls.Wall) -> None:
+    needs(language)
+    assert refusal(language, CODES[language]) == "the program ended with exit code 77"
+
+
+@pytest.mark.parametrize("language", NUMBERS)
+def test_a_program_is_process_2_below_an_init_process(language: str, locked: walls.Wall) -> None:
+    needs_posix(language)
+    assert program(language, NUMBERS[language]) == "2 1"
+
+
+def test_process_1_reaps_orphans_and_is_deaf_to_the_program(locked: walls.Wall) -> None:
+    source = (
+        "import os, signal, time\nr, w = os.pipe()\nfor n in (1, 2, 9, 15, 17, 19): os.kill(1, n)\n"
+        "child = os.fork()\nif child == 0:\n  if os.fork(): os._exit(0)\n"
+        "  while os.getppid() != 1: time.sleep(.001)\n  os.write(w, b'adopted'); os._exit(0)\n"
+        "os.waitpid(child, 0)\nprint(child, os.read(r, 9).decode(), os.getpgid(0), os.getsid(0))\n"
+        "for _ in range(2000):\n  try: os.kill(child + 1, 0)\n  except ProcessLookupError: print('reaped'); break\n"
+        "  time.sleep(.001)"
+    )
+    assert program("python", source) == "3 adopted 1 1\nreaped"
+
+
+def test_what_a_program_sees_does_not_tell_the_wall(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = (
+        "import os, resource, signal, socket\nos.umask(0)\n"
+        "print(sorted(os.environ.items()), os.getcwd(), os.umask(0), os.nice(0), os.uname().nodename, os.getuid(), os.getgid())\n"
+        "print([resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith('RLIMIT_')])\n"
+        "print(signal.pthread_sigmask(0, []), [n for n in range(1, 32) if signal.getsignal(n) != signal.SIG_DFL])\n"
+        "print(os.listdir('/'), os.listdir('/dev'), os.stat('/').st_mode, os.stat('/program').st_uid, socket.if_nameindex())\n"
+        "def is_open(n):\n  try: return bool(os.fstat(n))\n  except OSError: return False\n"
+        "print([n for n in range(64) if is_open(n)])\n"
+        "with socket.create_server(('127.0.0.1', 0)) as s: socket.create_connection(s.getsockname()); print('itself')"
+    )
+    seen = {}
+    with permitted("confined"):
+        for wall in working():
+            monkeypatch.setattr(programs, "chosen", lambda word, wall=wall: wall)
+            seen[wall.name] = program("python", source)
+    if not seen:
+        pytest.skip("nothing here can confine a program")
+    assert len(set(seen.values())) == 1 and all(text.endswith("itself") for text in seen.values()), seen
+
+
+@pytest.mark.parametrize(
+    "source", [b"\x7fELF" + bytes(60), b"#!/no/interpreter\n"], ids=["no program", "no interpreter"]
+)
+def test_what_the_kernel_does_not_run_is_told_alike(source: bytes, wall: walls.Wall) -> None:
+    assert refusal("elf", source) == "the program ended with exit code 126: main cannot be executed"
+
+
 # Permission
 
 
@@ -293,20 +403,21 @@ def test_no_memory_is_kept_that_belongs_to_no_process(locked: walls.Wall) -> Non
 # What limits stop
 
 
-def programs_of_anyone() -> set[int]:
-    """The processes that run a program of ours or are a wall around one; other tests may have some, too."""
+def programs_of_this_test() -> set[int]:
+    """The processes that run a program of this test, or confine one: they name its folder, or have it mounted."""
+    own = "/".join(Path(tempfile.gettempdir()).parts[-3:]).encode() + b"/dia-program-"
     found = set()
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
-            if entry.name.isdigit() and re.search(rb"/main[.]|dia-program-", (entry / "cmdline").read_bytes()):
+            if entry.name.isdigit() and any(own in (entry / name).read_bytes() for name in ("cmdline", "mountinfo")):
                 found.add(int(entry.name))
     return found
 
 
 def assert_gone() -> None:
-    """Of the processes that there are now none is left in a while, and no folder either."""
-    seen, deadline = programs_of_anyone(), monotonic() + 6
-    while (left := seen & programs_of_anyone()) and monotonic() < deadline:
+    """Nothing of the program is left in a while, and no folder either."""
+    deadline = monotonic() + 6
+    while (left := programs_of_this_test()) and monotonic() < deadline:
         sleep(0.01)
     assert left == set()
     assert list(Path(tempfile.gettempdir()).glob("dia-program-*")) == []
@@ -402,12 +513,12 @@ def test_nothing_outlives_the_one_who_started_it(wall: walls.Wall, tmp_path: Pat
     )
     if wall is walls.NO_WALL and shutil.which("setpriv") is None:
         pytest.skip("nothing here ends a program with its parent")
-    before, deadline = programs_of_anyone(), monotonic() + 10
+    deadline = monotonic() + 10
     with subprocess.Popen([sys.executable, "-c", starter], env={**os.environ, "TMPDIR": str(tmp_path)}) as process:
         while not list(tmp_path.glob("dia-program-*/own/main.py")) and monotonic() < deadline:
             sleep(0.01)
         sleep(0.3)
-        assert programs_of_anyone() - before
+        assert programs_of_this_test()
         process.kill()
     shutil.rmtree(next(tmp_path.glob("dia-program-*")))
     begin = monotonic()
