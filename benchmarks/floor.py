@@ -37,7 +37,8 @@ from dia_compiler.sampling.instance_tree import ROUNDS, Stream, feistel, templat
 from dia_language.workers.fork_server import YOUNG
 from dia_language.workers.heartbeat import begin
 from dia_language.workers.pool import INTEGER_DIGITS
-from dia_runtime.grading.grader import CORRECT, Grader
+from dia_runtime.grading.grader import Grader
+from dia_runtime.grading.verdicts import Verdict
 from reasoning_gym import peer_times
 
 SPECS = Path(__file__).resolve().parent / "specs"
@@ -117,7 +118,7 @@ def products(job: TemplateJob, k: int, pattern: Row, is_proven: bool) -> list[Ro
             for evaluation in EVALUATIONS["products"]:
                 begin(evaluation)
             grade = grader.grade(value, (), said, wrap(said, form))
-            if value % a or value // a != b or grade.verdict != CORRECT:
+            if value % a or value // a != b or grade.verdict != Verdict.CORRECT:
                 raise SystemExit("a product is wrong")
         flags = BASE if number else BASE | FIRST
         if said in asked and is_shown(said, asked[: asked.index("\n")]):
@@ -160,7 +161,7 @@ def base_conversion(job: TemplateJob, k: int, pattern: Row, is_proven: bool) -> 
             for evaluation in EVALUATIONS["base_conversion"]:
                 begin(evaluation)
             grade = grader.grade(said, (), said, wrap(said, form))
-            if int(said, target) != n or grade.verdict != CORRECT:
+            if int(said, target) != n or grade.verdict != Verdict.CORRECT:
                 raise SystemExit("a number in another base is wrong")
         flags = BASE if number else BASE | FIRST
         if is_shown(said, asked[: asked.index("\n\nGive your")]):

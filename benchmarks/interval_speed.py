@@ -17,7 +17,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy
-from dia_runtime.grading.marks import Mark, mark
+from dia_runtime.grading.verdicts import Mark, Verdict, mark
 from dia_runtime.scoring.metrics import FIGURES, tally
 from dia_runtime.scoring.statistics.compare import comparison, differences
 from dia_runtime.scoring.statistics.figures import figures_json
@@ -30,8 +30,8 @@ POINTS = {"correct": 1, "skipped": 0, "wrong": -2}
 
 def drawn(generator: numpy.random.Generator, items: int) -> Marks:
     """The marks of a respondent, on items that differ in difficulty."""
-    worse = [mark(verdict, POINTS) for verdict in ("skipped", "wrong", "wrong", "unparsed")]
-    right = mark("correct", POINTS)
+    worse = [mark(Verdict(verdict), POINTS) for verdict in ("skipped", "wrong", "wrong", "unparsed")]
+    right = mark(Verdict.CORRECT, POINTS)
 
     def of_item(chance: float) -> dict[int, Mark]:
         return {at: right if generator.random() < chance else worse[generator.integers(4)] for at in range(K)}

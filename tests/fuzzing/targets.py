@@ -30,7 +30,8 @@ from dia_language.numbers.values import Record, plain
 from dia_language.templates.templates import compile_template, parse_template
 from dia_language.workers import heartbeat
 from dia_runtime.bundle.canonical import line
-from dia_runtime.grading.grader import VERDICTS, Grader
+from dia_runtime.grading.grader import Grader
+from dia_runtime.grading.verdicts import Verdict
 from replies import ANSWERS, FORMATS
 
 EXPECTED = (DiaError, LanguageError, MemoryError, RecursionError)
@@ -159,7 +160,7 @@ def replies(content: bytes) -> None:
         for chain in ("strict", "lenient", "compat"):
             with suppress(*TOLD):
                 found = Grader(comparison, form, chain).grade(truth, [], text, reply)
-                assert found.verdict in VERDICTS
+                assert found.verdict in Verdict
         kind = answer_type(comparison)
         for mode in ("strict", "lenient"):
             with suppress(*TOLD, Unreadable, Undecided):

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from dia_compiler.commands.cli import run
-from dia_runtime.grading.verdicts import Judge, Rules
+from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.scoring.score import opened
 from helpers.places import ROOT
 

@@ -21,7 +21,8 @@ from dia_language.confinement.permission import NO
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.safe_paths import require_ordinary
-from dia_runtime.grading.verdicts import Judge, Rules
+from dia_runtime.grading.judge import Judge, Rules
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.psychometrics.boundary.ability import Prior, ability
 from dia_runtime.psychometrics.boundary.belief import Guide
 from dia_runtime.psychometrics.boundary.search import Ask, Item, Plan, Search
@@ -414,10 +415,10 @@ def _verdicts(path: Path, positions: set[int], chain: str) -> dict[int, bool]:
     """Position -> whether the reply is right, of those that have one."""
     with read_store(path) as store, closing(Judge(store, Rules(chain))) as judge:
         return {
-            entry.question.position: entry.mark.verdict == "correct"
+            entry.question.position: entry.mark.verdict is Verdict.CORRECT
             for respondent in store.respondents()
             for entry in judge.judged(respondent.id)
-            if entry.question.position in positions and entry.mark.verdict != "error"
+            if entry.question.position in positions and entry.mark.verdict is not Verdict.ERROR
         }
 
 

@@ -15,7 +15,8 @@ from dia_language.stored.stored_conditions import condition
 from dia_language.stored.stored_conditions import share as stored_share
 from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.records import leaf, question_id
-from dia_runtime.grading.grader import CORRECT, SKIPPED, WRONG, Condition, Share
+from dia_runtime.grading.grader import Condition, Share
+from dia_runtime.grading.verdicts import Verdict
 
 SESSIONS = "sessions"  # the kind of format, and of comparison, of a question that is asked in sessions
 ANSWER, MISTAKE = "the answer", "the mistake"  # of which the round trip speaks
@@ -160,13 +161,13 @@ class RoundTrip:
         holds = condition(instance.accept_if) if instance.accept_if is not None else None
         share = stored_share(instance.share) if instance.share is not None else None
         if grading is not self.grading:
-            self.expect(instance, grading.format["skip"], SKIPPED, "the skip token", holds, share)
+            self.expect(instance, grading.format["skip"], Verdict.SKIPPED, "the skip token", holds, share)
             self.grading = grading
-        self.expect(instance, instance.text, CORRECT, ANSWER, holds, share)
+        self.expect(instance, instance.text, Verdict.CORRECT, ANSWER, holds, share)
         for value in instance.accept:
-            self.expect(instance, grading.kind.write(value), CORRECT, "an accepted form", holds, share)
+            self.expect(instance, grading.kind.write(value), Verdict.CORRECT, "an accepted form", holds, share)
         for name, text in instance.mistakes.items():
-            self.expect(instance, text, WRONG, MISTAKE, holds, share, name)
+            self.expect(instance, text, Verdict.WRONG, MISTAKE, holds, share, name)
 
     def expect(
         self,
@@ -212,7 +213,7 @@ def _place(what: str, expansion: Expansion) -> Position:
 
 
 def _mend(what: str, found: str, instance: Instance) -> str | None:
-    if found == SKIPPED or what == "the skip token":
+    if found == Verdict.SKIPPED or what == "the skip token":
         return "choose a `skip` token that is no answer"
     if what.startswith(MISTAKE):
         return "leave the mistake out, or let `accept_if` refuse it"

@@ -20,6 +20,7 @@ from dia_language.numbers.values import Entry, Record, Value, plain
 from dia_language.workers.heartbeat import found, seek
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import grade
+from dia_runtime.grading.verdicts import Verdict
 
 
 def check_examples(expansion: Expansion, faults: Faults) -> None:
@@ -47,9 +48,9 @@ def _check_example(expansion: Expansion, example: Example, number: int, faults: 
         check_replies(session_plan, record, spec.examples[number], faults)
         return
     for datum in example.accepts:
-        _expect(expansion, instance, record, datum, "correct", faults)
+        _expect(expansion, instance, record, datum, Verdict.CORRECT, faults)
     for datum in example.rejects:
-        _expect(expansion, instance, record, datum, "wrong", faults)
+        _expect(expansion, instance, record, datum, Verdict.WRONG, faults)
     for verdict, replies in example.replies.items():
         for scalar in replies:
             _told(instance, record, scalar.text, verdict, scalar.position, faults)

@@ -275,7 +275,7 @@ def _object(text: str, key: str) -> dict[str, Any]:
 
 
 def _form(format: dict[str, Any], points: tuple[str, ...], benchmark: str) -> Form:
-    from dia_runtime.grading.verdicts import worth
+    from dia_runtime.grading.judge import worth
     from dia_runtime.integrations.shared.table import Form
 
     told = {name: str(worth(name, value)) for name, value in parse_points(points).items()}

@@ -82,7 +82,7 @@ def command(
       dia report build/runs/dia_bench-oracle.run -o build/report.html
     """
     from dia_runtime.commands.score import notes, parse_points
-    from dia_runtime.grading.verdicts import Rules, worth
+    from dia_runtime.grading.judge import Rules, worth
     from dia_runtime.report.page.write import write_report
     from dia_runtime.scoring.compare import MOST_MODELS
     from dia_runtime.scoring.score import PRESETS, opened, score

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from dia_language.answers import Mode, Undecided, Unreadable, answer_type
 from dia_language.answers.base import CHARACTERS, AnswerType
@@ -24,17 +24,10 @@ from dia_language.budgets import reset
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
 from dia_language.numbers.values import Value, decode
 from dia_runtime.formats import FORMATS
+from dia_runtime.grading.verdicts import Verdict
 
-Verdict: TypeAlias = Literal["correct", "skipped", "wrong", "unparsed", "error"]
 Condition: TypeAlias = Callable[[Value], bool]
 Share: TypeAlias = Callable[[Value], Fraction]
-
-CORRECT: Final = "correct"
-SKIPPED: Final = "skipped"
-WRONG: Final = "wrong"
-UNPARSED: Final = "unparsed"
-ERROR: Final = "error"
-VERDICTS: Final[tuple[Verdict, ...]] = (CORRECT, SKIPPED, WRONG, UNPARSED, ERROR)
 
 NO_FLAGS: Final[frozenset[str]] = frozenset()
 SKIP_MALFORMED: Final = frozenset({"skip_malformed"})
@@ -98,15 +91,15 @@ class Grader:
         """
         reset()  # what a grading may take does not depend on those before it
         if reply is None:
-            return Grade(WRONG if self.is_verbatim else ERROR, None, None)
+            return Grade(Verdict.WRONG if self.is_verbatim else Verdict.ERROR, None, None)
         found, step = self.form.extract(reply, self.format, self.chain)
         part, flags = None, NO_FLAGS
         if found is None:
-            verdict: Verdict = UNPARSED
+            verdict = Verdict.UNPARSED
         elif self.is_verbatim:
             verdict = self._compared(found, text)
         elif found.strip() == self.skip and self.skip:
-            verdict = SKIPPED
+            verdict = Verdict.SKIPPED
         else:
             value = self._value(found.strip())
             part = self._share(share, value) if self.has_share else None
@@ -117,8 +110,8 @@ class Grader:
 
     def _compared(self, found: str, text: str) -> Verdict:
         if found == self.form.wrap(text, self.format):
-            return CORRECT
-        return SKIPPED if self.skip and found == self.form.wrap(self.skip, self.format) else WRONG
+            return Verdict.CORRECT
+        return Verdict.SKIPPED if self.skip and found == self.form.wrap(self.skip, self.format) else Verdict.WRONG
 
     def _value(self, found: str) -> Value | None:
         """The typed value of an answer's text, which is never None; None where it is none of the type."""
@@ -132,17 +125,17 @@ class Grader:
     ) -> tuple[Verdict, frozenset[str]]:
         """The verdict on a read answer, and its flags."""
         if value is None:
-            return WRONG, NO_FLAGS
+            return Verdict.WRONG, NO_FLAGS
         if self.has_condition:
-            return CORRECT if _holds(accept_if, value) else WRONG, NO_FLAGS
+            return Verdict.CORRECT if _holds(accept_if, value) else Verdict.WRONG, NO_FLAGS
         flags = NO_FLAGS
         for form in (truth, *accept):
             try:
                 if self._equals(value, form):
-                    return CORRECT, NO_FLAGS
+                    return Verdict.CORRECT, NO_FLAGS
             except Undecided:
                 flags = UNDECIDED
-        return WRONG, flags
+        return Verdict.WRONG, flags
 
     def _share(self, share: Share | None, value: Value | None) -> Fraction:
         """The share of full marks, where the answer declares one."""
@@ -170,7 +163,7 @@ def typed(comparison: Mapping[str, Any]) -> AnswerType:
 
 
 _Held = TypeVar("_Held")
-SETTLED = frozenset({CORRECT, SKIPPED})
+SETTLED = frozenset({Verdict.CORRECT, Verdict.SKIPPED})
 
 
 def grade(

@@ -1,343 +1,73 @@
-"""Stored replies to verdicts, with their points, flags and typical mistakes."""
+"""Verdicts, the one list of them, and the points that they are worth."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from enum import StrEnum
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dia_language.answers import Mode, Undecided, Unreadable
-from dia_language.answers.base import CHARACTERS, AnswerType
-from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
-from dia_language.numbers.values import Value, decode
-from dia_language.stored.stored_conditions import condition, guarded_condition, guarded_share
-from dia_language.stored.stored_conditions import share as stored_share
-from dia_language.workers.pool import Servant
-from dia_runtime.bundle.open import Bundle
-from dia_runtime.bundle.records import is_gradable
-from dia_runtime.grading.grader import WRONG, Condition, Grade, Grader, Share
-from dia_runtime.grading.marks import VERDICTS, Exact, Mark, mark
-from dia_runtime.grading.sessions.judging import Found, Truth, is_of_sessions, judge_transcript, truth_of
-from dia_runtime.store.schema import StoredQuestion, StoredReply
-from dia_runtime.store.store import Store
-
-FLAGS = ("over_context", "refused", "truncated", "skip_malformed", "undecided")
-# How providers call the end of a reply -> flag. The first two come without a text, and for good.
-ENDINGS = {"over_context": "over_context", "content_filter": "refused", "length": "truncated"}
-WORTHS = ("correct", "skipped", "wrong")
-# Bounded, because Fraction("1e999999999") does not end.
-NUMBER = re.compile(r"[+-]?[0-9]{1,9}(?:/[1-9][0-9]{0,8}|\.[0-9]{1,9})?", re.ASCII)
+Exact = int | Fraction
 
 
-Record = Mapping[str, Any]
-KEPT = 20_000  # questions whose preparation is kept for the next respondent
-SHORT = 10_000  # characters of what is kept
-NO_MISTAKES: Mapping[str, bool] = {}
+class Verdict(StrEnum):
+    """What becomes of a reply, in the order in which tables and pictures show it.
 
+    A verdict is written as its text, wherever it is written: in JSON, in tables, and as the name of its colour. Each
+    has its heading where failures are counted (`plural`), what it means (`meaning`), and whether figures count it as a
+    wrong answer.
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """How replies are judged: chain, points that replace the questions' own, what an error counts as, what is over.
-
-    Over `instances` a question counts by its first attempt, over `attempts` by all of them, as an item of its own.
-    `preset` names a published study whose own reading is wanted beside ours where questions of sessions have it.
+    >>> Verdict.UNPARSED, Verdict.UNPARSED.counts_as_wrong, Verdict.UNPARSED.sign
+    ('unparsed', True, 'u')
     """
 
-    chain: str = "strict"
-    points: Mapping[str, Exact] | None = None
-    errors: str = "keep"
-    over: str = "instances"
-    preset: str | None = None
+    plural: str
+    meaning: str
+    counts_as_wrong: bool
+
+    CORRECT = "correct", "correct", "the right answer"
+    SKIPPED = "skipped", "skipped", "an abstention in the form that was asked for"
+    WRONG = "wrong", "wrong", "any other answer", True
+    UNPARSED = "unparsed", "unparsed", "No answer could be read out of the reply; it counts as wrong.", True
+    ERROR = "error", "errors", "No reply came, and another try may mend it; figures stay open meanwhile."
+
+    def __new__(cls, text: str, plural: str = "", meaning: str = "", counts_as_wrong: bool = False) -> Verdict:
+        """The member with its facts, which is the text itself."""
+        verdict = str.__new__(cls, text)
+        verdict._value_, verdict.plural, verdict.meaning = text, plural, meaning
+        verdict.counts_as_wrong = counts_as_wrong
+        return verdict
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    @property
+    def colour(self) -> str:
+        """The name of its colour in the palette of pictures; text on it has the colour `on-` and that name."""
+        return self.value
+
+    @property
+    def sign(self) -> str:
+        """The letter that stands for it in the index of a report."""
+        return self.value[0]
 
 
-class Judged(NamedTuple):
-    """A question, the mark and the flags of its reply, which known mistakes the reply is and is not, and its share.
-
-    `said` is the text that was taken for the answer, by which `step` of the chain; `reply` is what came back, and
-    `truth` the canonical text of the right answer. A skip would have had the points `silent`.
-    """
-
-    question: StoredQuestion
-    mark: Mark
-    flags: frozenset[str]
-    mistakes: Mapping[str, bool]
-    share: Fraction | None
-    said: str | None
-    step: str | None
-    reply: StoredReply
-    truth: str
-    silent: Exact = 0
-    sessions: Found | None = None
-    record: Truth | None = None
+OF_REPLIES = tuple(verdict for verdict in Verdict if verdict is not Verdict.ERROR)
+WITH_POINTS = (Verdict.CORRECT, Verdict.SKIPPED, Verdict.WRONG)  # questions say what these are worth
 
 
-def reading(entry: Judged) -> str | None:
-    """What the reply says: all right answers alike, a wrong one as it is written; None where it says nothing.
+class Mark(NamedTuple):
+    """A verdict and its points: one value, or the two ends while the verdict is `error`."""
 
-    A skip and an answer differ from each other, whatever they are written like.
-    """
-    if entry.mark.verdict in ("correct", "skipped"):
-        return entry.mark.verdict
-    if entry.mark.verdict != "wrong" or entry.said is None:
-        return None
-    return f"wrong: {' '.join(entry.said.split())}"
+    verdict: Verdict
+    low: Exact
+    high: Exact
 
 
-@dataclass(slots=True)
-class _Prepared:
-    """What grading needs of a question, decoded once."""
-
-    grader: Grader
-    truth: Value
-    accept: list[Value]
-    text: str
-    mistakes: Mapping[str, str]
-    condition: Condition | None
-    share: Share | None
-    marks: Mapping[str, Mark]
-
-
-@dataclass(frozen=True, slots=True)
-class _Sessions:
-    """What judging a question of sessions needs."""
-
-    truth: Truth
-    marks: Mapping[str, Mark]
-
-
-class Judge:
-    """Judges the replies of one run; keeps what its questions share. To be closed."""
-
-    def __init__(self, store: Store, rules: Rules, source: Bundle | None = None) -> None:
-        """`source` has the answers where the run itself holds none."""
-        self.store, self.rules, self.source = store, rules, source
-        self.servant = Servant()
-        self._prepared: dict[int, _Prepared | _Sessions] = {}
-        self._types: dict[str, AnswerType] = {}
-        self._graders: dict[tuple[str, str], Grader] = {}
-        self._marks: dict[str, Mapping[str, Mark]] = {}
-
-    def close(self) -> None:
-        """Nothing; ends the worker in which conditions are evaluated."""
-        self.servant.close()
-
-    def judged(self, respondent: int) -> Iterator[Judged]:
-        """The respondent's replies, judged, in the order of the questions."""
-        answers = _InOrder(self.source.answers()) if self.source else None
-        attempt = 1 if self.rules.over == "instances" else None
-        for question, reply in self.store.replies(respondent, attempt):
-            yield self._one(question, reply, answers)
-
-    def judged_one(self, question: StoredQuestion, reply: StoredReply) -> Judged:
-        """One reply, judged by the answers that the run itself holds."""
-        return self._one(question, reply, None)
-
-    def _one(self, question: StoredQuestion, reply: StoredReply, answers: _InOrder | None) -> Judged:
-        prepared = self._prepared.get(question.position)
-        if prepared is None:
-            prepared = self._prepare(question, answers)
-        if isinstance(prepared, _Sessions):
-            return self._judge_sessions(question, reply, prepared)
-        return self._judge(question, reply, prepared)
-
-    def _judge_sessions(self, question: StoredQuestion, reply: StoredReply, held: _Sessions) -> Judged:
-        """The reply to a question of sessions, which is a transcript."""
-        found = None if reply.text is None else judge_transcript(held.truth, reply.text, self.rules.chain, self.servant)
-        verdict = found.outcome.verdict if found else "wrong" if reply.error is None else "error"
-        verdict = "wrong" if verdict == "error" and self.rules.errors == "wrong" else verdict
-        flags, share = (found.outcome.flags, found.outcome.share) if found else (frozenset(), None)
-        mark, silent = held.marks[verdict], held.marks["skipped"].low
-        return Judged(question, mark, flags, NO_MISTAKES, share, None, None, reply, "", silent, found, held.truth)
-
-    def _judge(self, question: StoredQuestion, reply: StoredReply, held: _Prepared) -> Judged:
-        found = self._found(reply, held)
-        verdict = "wrong" if found.verdict == "error" and self.rules.errors == "wrong" else found.verdict
-        ending = ENDINGS.get(reply.finish_reason or "")
-        return Judged(
-            question,
-            held.marks[verdict],
-            found.flags | {ending} if ending else found.flags,
-            self._mistakes(held, found) if verdict == "wrong" and held.mistakes else NO_MISTAKES,
-            _marks(found, verdict, held.share),
-            found.extracted,
-            found.step,
-            reply,
-            held.text,
-            held.marks["skipped"].low,
-        )
-
-    def _found(self, reply: StoredReply, held: _Prepared) -> Grade:
-        if reply.text is None and reply.error is None:  # the provider's last word: an answer, and not a right one
-            return Grade(WRONG, None, None)
-        said = None if reply.error is not None else reply.text
-        return held.grader.grade(held.truth, held.accept, held.text, said, held.condition, held.share)
-
-    def _prepare(self, question: StoredQuestion, answers: _InOrder | None) -> _Prepared | _Sessions:
-        record = answers.get(question.id) if answers else None
-        if record is None:
-            record = _held(self.store, question, self.source)
-        if is_of_sessions(record):
-            return _Sessions(truth_of(record, self.rules.preset), self.marks(question.points))
-        comparison = record["comparison"]
-        truth, accept = _decoded(record)
-        prepared = _Prepared(
-            self._grader(question, comparison),
-            truth,
-            accept,
-            record["text"],
-            {name: str(text) for name, text in record["mistakes"].items()},
-            _condition(self.store, record, self.servant),
-            _share(self.store, record, self.servant),
-            self.marks(question.points),
-        )
-        if len(self._prepared) < KEPT and len(question.grading or "") < SHORT:
-            self._prepared[question.position] = prepared
-        return prepared
-
-    def _grader(self, question: StoredQuestion, comparison: Record) -> Grader:
-        key = (question.format, repr(comparison))
-        found = self._graders.get(key)
-        if found is None:
-            format = self.store.parsed(question.format)
-            if not isinstance(format, dict):
-                raise self.store.damaged(visible(f"the answer format of `{question.id}` is none"))
-            found = Grader(comparison, format, self.rules.chain, self._types.get(key[1]))
-            # Multiple choice has a format of its own in each question, so the type is kept by itself.
-            if len(self._types) < KEPT and len(key[1]) < SHORT:
-                self._types[key[1]] = found.answer
-            if len(self._graders) < KEPT and len(key[0]) + len(key[1]) < SHORT:
-                self._graders[key] = found
-        return found
-
-    def marks(self, encoded: str) -> Mapping[str, Mark]:
-        """Verdict -> its mark, by the points of a question and those that replace them."""
-        found = self._marks.get(encoded)
-        if found is None:
-            points = told_points(self.store, encoded) | dict(self.rules.points or {})
-            found = {verdict: mark(verdict, points) for verdict in VERDICTS}
-            if len(self._marks) < KEPT and len(encoded) < SHORT:
-                self._marks[encoded] = found
-        return found
-
-    def _mistakes(self, held: _Prepared, found: Grade) -> dict[str, bool]:
-        """Which of the known mistakes the wrong answer is, read and compared as the truth is."""
-        grader = held.grader
-        if found.extracted is None:
-            return dict.fromkeys(held.mistakes, False)
-        if grader.is_verbatim:
-            wrapped = ((name, grader.form.wrap(text, grader.format)) for name, text in held.mistakes.items())
-            return {name: text == found.extracted for name, text in wrapped}
-        said = _read(grader.answer, found.extracted.strip(), grader.mode)
-        return {name: said is not None and _is(grader.answer, said, text) for name, text in held.mistakes.items()}
-
-
-class _InOrder:
-    """Finds records by ids that are asked for in the records' own order, without holding all of them."""
-
-    def __init__(self, records: Iterable[Record]) -> None:
-        self._records = iter(records)
-
-    def get(self, id: str) -> Record | None:
-        """The record, or None when it does not come any more."""
-        return next((record for record in self._records if record["id"] == id), None)
-
-
-def _decoded(record: Record) -> tuple[Value, list[Value]]:
-    try:
-        return decode(record["answer"]), [decode(form) for form in record["accept"]]
-    except ValueError:
-        raise DiaError(Diagnostic("E822", "an answer record holds no stored value"), 3) from None
-
-
-def _marks(found: Grade, verdict: str, share: Share | None) -> Fraction | None:
-    """The share of full marks; nothing said or nothing read has none of them, and an error leaves them open."""
-    if share is None or verdict == "error":
-        return None
-    return Fraction(0) if found.share is None else found.share
-
-
-def _held(store: Store, question: StoredQuestion, source: Bundle | None) -> dict[str, Any]:
-    if question.grading is None:
-        message = f"`{store.path}` holds no answers"
-        if source is not None and source.is_sealed:
-            message = visible(f"{message}, and `{source.path}` is sealed")
-            raise DiaError(Diagnostic("E808", message, None, "give the bundle that `dia unseal` gives back"))
-        raise DiaError(Diagnostic("E808", message, None, "give the bundle that has them with `--bundle`"))
-    record = store.record(question.grading)
-    if not is_gradable(record):
-        raise store.damaged(visible(f"the grading record of `{question.id}` lacks something"))
-    return record
-
-
-def _condition(store: Store, record: Record, servant: Servant) -> Condition | None:
-    """The condition of the answer, or None where it has none. Raises DiaError (exit 3) for one that is no condition."""
-    stored = record["comparison"].get("accept_if")
-    if stored is None:
-        return None
-    try:
-        condition(stored)  # compiled here and evaluated there
-    except (KeyError, TypeError, AttributeError, ValueError, DiaError):
-        raise store.damaged("a condition of an answer is none") from None  # a stranger wrote it
-    return guarded_condition(stored, servant)
-
-
-def _share(store: Store, record: Record, servant: Servant) -> Share | None:
-    """The share of the answer, or None where it has none. Raises DiaError (exit 3) for one that is no share."""
-    stored = record["comparison"].get("share")
-    if stored is None:
-        return None
-    try:
-        stored_share(stored)  # compiled here and evaluated there
-    except (KeyError, TypeError, AttributeError, ValueError, DiaError):
-        raise store.damaged("a share of an answer is none") from None  # a stranger wrote it
-    return guarded_share(stored, servant)
-
-
-def _is(kind: AnswerType, said: Value, text: str) -> bool:
-    mistake = _read(kind, text, "strict")
-    try:
-        return mistake is not None and kind.equal(said, mistake)
-    except Undecided:
-        return False
-
-
-def _read(kind: AnswerType, text: str, mode: Mode) -> Value | None:
-    """The typed value of a text, which is never None; None for a text that is no value of the type."""
-    try:
-        return kind.read(text, mode) if len(text) <= CHARACTERS else None
-    except Unreadable:
-        return None
-
-
-def worth(name: str, value: Any) -> Exact:
-    """The points of a verdict. Raises DiaError (exit 2) for anything but an exact number.
-
-    >>> worth("wrong", "-1/2"), worth("wrong", "-2")
-    (Fraction(-1, 2), -2)
-    """
-    if name not in WORTHS:
-        help = did_you_mean(name, WORTHS) or "points are given for correct, skipped and wrong"
-        raise DiaError(Diagnostic("E811", visible(f"no verdict with points is called `{name}`"), None, help))
-    if isinstance(value, bool) or not NUMBER.fullmatch(str(value)):
-        message = visible(f"the points of `{name}` are no exact number: {str(value)[:40]}")
-        raise DiaError(Diagnostic("E811", message))
-    exact = Fraction(str(value))
-    return exact.numerator if exact.denominator == 1 else exact  # integers add up much faster
-
-
-def told_points(store: Store, encoded: str) -> dict[str, Exact]:
-    """The points that a question told. Raises DiaError (exit 3) for what are none."""
-    try:
-        return _parsed_points(encoded)
-    except (KeyError, ValueError, TypeError, RecursionError, DiaError):
-        raise store.damaged("the points of a question are no numbers") from None
-
-
-@lru_cache(maxsize=64)
-def _parsed_points(encoded: str) -> dict[str, Exact]:
-    held = json.loads(encoded)
-    return {name: worth(name, held[name]) for name in WORTHS}
+def mark(verdict: Verdict, points: Mapping[str, Exact]) -> Mark:
+    """The mark of a verdict; `unparsed` has the points of `wrong`, `error` any from wrong to correct."""
+    if verdict is Verdict.ERROR:
+        ends = (points[Verdict.WRONG], points[Verdict.CORRECT])
+        return Mark(verdict, min(ends), max(ends))
+    value = points[Verdict.WRONG if verdict.counts_as_wrong else verdict]
+    return Mark(verdict, value, value)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.grading.verdicts import Judge, Judged, Rules
+from dia_runtime.grading.judge import Judge, Judged, Rules
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.psychometrics.response_table import read_matrix
 from dia_runtime.store.schema import MAGIC
 from dia_runtime.store.store import Store, facts_of, read_store
@@ -160,7 +161,7 @@ def _require_one_meaning(roots: dict[str, Store], unit: str) -> None:
 
 def _add(tables: _Tables, model: int, unit: str, benchmark: str, entry: Judged) -> None:
     question = entry.question
-    if question.variant is not None or entry.mark.verdict == "error":
+    if question.variant is not None or entry.mark.verdict is Verdict.ERROR:
         return
     name = {"instances": question.id, "items": question.item, "templates": question.template}.get(unit, benchmark)
     item = tables.items.setdefault(name, len(tables.items))
@@ -172,7 +173,7 @@ def _add(tables: _Tables, model: int, unit: str, benchmark: str, entry: Judged) 
     if question.id not in about["questions"]:
         about["questions"][question.id] = _parameters(question.grading) if unit != "benchmarks" else "{}"
         about["skills"] |= dict.fromkeys(_skills(question.skills))
-    tables.count(model, item, entry.mark.verdict == "correct")
+    tables.count(model, item, entry.mark.verdict is Verdict.CORRECT)
 
 
 def _skills(encoded: str) -> list[str]:

@@ -13,9 +13,9 @@ from typing import Any
 
 from dia_language.diagnostics import visible
 
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.pictures.figures import names
 
-VERDICTS = ("correct", "skipped", "wrong", "unparsed", "error")
 # Key of a figure -> heading, factor and decimals: shares are printed in percent.
 RELIABILITY = {
     "rs": ("RS@k", 1, 1),
@@ -112,7 +112,7 @@ def title(result: Mapping[str, Any]) -> str:
 def _table(title: str, labels: tuple[str, ...], rows: Iterable[tuple[tuple[str, ...], Mapping[str, Any]]]) -> Table:
     rows = list(rows)
     shown = {**RELIABILITY, **ABSTENTION, **(SHARE if any("share" in block for _, block in rows) else {})}
-    plain = (*labels, "n", *VERDICTS)
+    plain = (*labels, "n", *Verdict)
     headings = (*plain, *(heading for heading, _, _ in shown.values()), *SKIPPED.values())
     cells = tuple((*names, *_cells(block, shown)) for names, block in rows)
     figures = frozenset(range(len(plain), len(plain) + len(shown)))
@@ -122,7 +122,7 @@ def _table(title: str, labels: tuple[str, ...], rows: Iterable[tuple[tuple[str, 
 
 def _cells(block: Mapping[str, Any], figures: Mapping[str, tuple[str, int, int]]) -> Iterable[str]:
     yield str(block["n"])
-    yield from (str(block["counts"][verdict]) for verdict in VERDICTS)
+    yield from (str(block["counts"][verdict]) for verdict in Verdict)
     for key, (_, factor, places) in figures.items():
         yield figure_text(block.get(key, EMPTY), factor, places)
     yield from (str(block.get(key, "")) for key in SKIPPED)

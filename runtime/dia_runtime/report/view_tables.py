@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dia_runtime.grading.marks import VERDICTS
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text
 
 Result = Mapping[str, Any]
@@ -35,11 +35,11 @@ def _hardest(result: Result) -> Table:
             held["question"],
             held["truth"],
             ", ".join(f"{said} {number}x" for said, number in list(held["said"].items())[:SAID]),
-            *(str(held["counts"][verdict]) for verdict in VERDICTS),
+            *(str(held["counts"][verdict]) for verdict in Verdict),
         )
         for held in result["hardest"]
     )
-    return Table("Hardest questions", ("question", "truth", "said", *VERDICTS), rows, 3)
+    return Table("Hardest questions", ("question", "truth", "said", *Verdict), rows, 3)
 
 
 def _same(result: Result) -> Table:

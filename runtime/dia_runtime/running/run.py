@@ -16,6 +16,7 @@ from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.bundle.session_records import parts_of
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import grade
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.respondents import RESPONDENTS, require_known
 from dia_runtime.respondents.asker import Asker, Blocking, Interrupted, Knowing
 from dia_runtime.respondents.budget import Budget
@@ -285,7 +286,7 @@ def _truth(store: Store, seed: str) -> Truth:
         return held
 
     def is_wrong(held: Mapping[str, Any], reply: str, format: Mapping[str, Any]) -> bool:
-        return grade(held, reply, format).verdict == "wrong"
+        return grade(held, reply, format).verdict is Verdict.WRONG
 
     # Questions come item by item, so a few items are enough to keep.
     return Truth(seed, record, lru_cache(maxsize=4)(store.texts), wrap, is_wrong)

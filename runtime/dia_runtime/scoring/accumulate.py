@@ -15,9 +15,9 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
-from dia_runtime.grading.marks import Exact
+from dia_runtime.grading.judge import FLAGS, Judged, reading
 from dia_runtime.grading.sessions.judging import Truth
-from dia_runtime.grading.verdicts import FLAGS, Judged, reading
+from dia_runtime.grading.verdicts import Exact, Verdict
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.metrics import FIGURES, NOTHING, Figure, Part, Tally, added, plus
 from dia_runtime.scoring.sessions.composite import composite
@@ -136,7 +136,7 @@ class Model:
         self.asked += entry.question.variant is None and entry.reply.attempt == 1
         if entry.question.variant is None:
             self._note(item, entry)
-        if entry.mark.verdict == "wrong" and entry.question.variant is None:
+        if entry.mark.verdict is Verdict.WRONG and entry.question.variant is None:
             self.explained.add(entry.question.template, item, entry.mistakes)
         if self.ways.keeps_marks:
             self._keep(entry)
@@ -148,7 +148,7 @@ class Model:
         template = entry.question.template
         held = self.sessions.setdefault(template, SessionTally(record.stored, record.study_name))
         if entry.sessions is None:
-            held.add_error(is_lost=entry.mark.verdict != "error")
+            held.add_error(is_lost=entry.mark.verdict is not Verdict.ERROR)
             return
         held.add(entry.sessions.outcome, item)
         if entry.sessions.published is not None:
@@ -156,9 +156,9 @@ class Model:
 
     def _note(self, item: str, entry: Judged) -> None:
         """Takes what selective prediction needs: the points with perfect abstention, and what attempts agree on."""
-        worth = entry.mark.low if entry.mark.verdict == "correct" else entry.silent
+        worth = entry.mark.low if entry.mark.verdict is Verdict.CORRECT else entry.silent
         self.best[item] = self.best.get(item, 0) + worth
-        if self.ways.over == "attempts" and entry.mark.verdict in ("correct", "wrong"):
+        if self.ways.over == "attempts" and entry.mark.verdict in (Verdict.CORRECT, Verdict.WRONG):
             said = reading(entry)
             if said is not None:
                 self.readings.setdefault(item, Counter())[said] += 1

@@ -12,15 +12,14 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, visible
 from dia_runtime.bundle.compressed import lines
-from dia_runtime.grading.marks import VERDICTS
-from dia_runtime.grading.verdicts import Judge, Rules
+from dia_runtime.grading.judge import Judge, Rules
+from dia_runtime.grading.verdicts import OF_REPLIES, Verdict
 from dia_runtime.scoring.metrics import Figure, Part
 from dia_runtime.scoring.score import Place, opened
 from dia_runtime.scoring.statistics.figures import figures_json
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.store.store import facts_of
 
-LABELS = tuple(verdict for verdict in VERDICTS if verdict != "error")
 MOST = 1_000_000
 
 
@@ -67,8 +66,8 @@ def _line(path: Path, number: int, raw: bytes) -> tuple[tuple[str, str | None, i
     is_key = isinstance(key[0], str) and (model is None or isinstance(model, str)) and type(attempt) is int
     if not is_key:
         raise _fault(path, number, "`id` and `model` are texts, `attempt` is a whole number")
-    if verdict not in LABELS:
-        help = did_you_mean(str(verdict), LABELS) or f"there are {', '.join(LABELS)}"
+    if verdict not in OF_REPLIES:
+        help = did_you_mean(str(verdict), OF_REPLIES) or f"there are {', '.join(OF_REPLIES)}"
         raise _fault(path, number, f"no verdict is called `{str(verdict)[:40]}`", help)
     return key, verdict
 
@@ -99,7 +98,9 @@ def agreement(
                     pairs: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
                     for entry in judge.judged(respondent.id):
                         label = sample.of(entry.question.id, respondent.name, entry.reply.attempt)
-                        if label is not None and entry.mark.verdict != "error":  # there is no reply to agree about
+                        if (
+                            label is not None and entry.mark.verdict is not Verdict.ERROR
+                        ):  # there is no reply to agree about
                             pairs[entry.question.id][label, entry.mark.verdict] += 1
                     models.append({"model": respondent.name, **_figures(pairs, intervals)})
     if not any(model["labelled"] for model in models):

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.grading.verdicts import Judge, Judged, Rules
+from dia_runtime.grading.judge import Judge, Judged, Rules
 from dia_runtime.store.store import Store
 
 

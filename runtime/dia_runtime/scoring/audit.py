@@ -12,7 +12,7 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.formats import FORMATS
-from dia_runtime.grading.verdicts import Judge, Judged, Rules
+from dia_runtime.grading.judge import Judge, Judged, Rules
 from dia_runtime.scoring.accumulate import Cell, block
 from dia_runtime.scoring.align import names
 from dia_runtime.scoring.metrics import FIGURES

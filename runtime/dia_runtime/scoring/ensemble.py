@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.grading.verdicts import NO_MISTAKES, Judge, Judged, Rules, reading
+from dia_runtime.grading.judge import NO_MISTAKES, Judge, Judged, Rules, reading
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.scoring.accumulate import Model, Ways
 from dia_runtime.scoring.align import beside, names
 from dia_runtime.store.store import Store
@@ -22,7 +23,6 @@ from dia_runtime.store.store import Store
 VOTES = ("vote", "outcomes")
 TIES = ("skip", "first", "wrong")
 SKIPS = ("count", "ignore")
-SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +53,23 @@ def _elected(entries: Sequence[Judged], judge: Judge, policy: Policy) -> Judged:
     vote: Callable[[Judged], str | None] = reading if policy.votes == "vote" else _outcome
     votes = Counter(held for held in map(vote, entries) if held is not None)
     if policy.skips == "ignore" and len(votes) > 1:
-        del votes[SKIPPED]
+        del votes[Verdict.SKIPPED]
     if not votes:  # nobody said anything: unread, unless all may still say something
-        silent = [entry for entry in entries if entry.mark.verdict != "error"]
+        silent = [entry for entry in entries if entry.mark.verdict is not Verdict.ERROR]
         return (silent or entries)[0]
     most = max(votes.values())
     winners = {held for held, number in votes.items() if number == most}
     if len(winners) > 1 and policy.ties != "first":
-        return _as(entries[0], "skipped" if policy.ties == "skip" else "wrong", judge)
+        return _as(entries[0], Verdict.SKIPPED if policy.ties == "skip" else Verdict.WRONG, judge)
     return next(entry for entry in entries if vote(entry) in winners)
 
 
 def _outcome(entry: Judged) -> str | None:
-    return {"unparsed": "wrong", "error": None}.get(entry.mark.verdict, entry.mark.verdict)
+    verdict = entry.mark.verdict
+    return None if verdict is Verdict.ERROR else Verdict.WRONG if verdict.counts_as_wrong else verdict
 
 
-def _as(entry: Judged, verdict: str, judge: Judge) -> Judged:
+def _as(entry: Judged, verdict: Verdict, judge: Judge) -> Judged:
     """The entry with another verdict, which no reply gave."""
     mark = judge.marks(entry.question.points)[verdict]
     share = None if entry.share is None else entry.share * 0

@@ -15,7 +15,7 @@ from functools import lru_cache, reduce
 from math import comb
 from typing import Any, NamedTuple
 
-from dia_runtime.grading.marks import VERDICTS, Exact, Mark
+from dia_runtime.grading.verdicts import Exact, Mark, Verdict
 
 MEAN = "mean:"  # begins the name of a mean of anything, which has no range that is known
 Range = tuple[int, int]
@@ -84,7 +84,7 @@ def added(held: Tally, entry: Mark) -> Tally:
 
 def plus(one: Tally, other: Tally) -> Tally:
     """The tally of the instances of both."""
-    counts = {name: getattr(one, name) + getattr(other, name) for name in (*VERDICTS, "low", "high")}
+    counts = {name: getattr(one, name) + getattr(other, name) for name in (*Verdict, "low", "high")}
     return Tally(**counts)
 
 
@@ -95,7 +95,7 @@ def tally(marks: Iterable[Mark]) -> Tally:
 
 def counts(tallies: Tallies) -> dict[str, int]:
     """How many instances got each verdict."""
-    return {name: sum(getattr(held, name) * times for held, times in tallies.items()) for name in VERDICTS}
+    return {name: sum(getattr(held, name) * times for held, times in tallies.items()) for name in Verdict}
 
 
 def tsr(table: Table) -> dict[str, int]:

@@ -9,8 +9,8 @@ from itertools import combinations
 from math import atanh, sqrt, tanh
 from typing import Any
 
-from dia_runtime.grading.marks import VERDICTS
-from dia_runtime.grading.verdicts import Judged, Rules, reading
+from dia_runtime.grading.judge import Judged, Rules, reading
+from dia_runtime.grading.verdicts import OF_REPLIES, Verdict
 from dia_runtime.scoring.align import Said, beside, names
 from dia_runtime.scoring.score import Place, opened
 from dia_runtime.store.store import facts_of
@@ -18,7 +18,6 @@ from dia_runtime.store.transcripts import characters
 
 MOST_MODELS = 30  # whose skips are compared, each with each
 Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
-UNANIMOUS = ("correct", "skipped", "wrong", "unparsed")
 
 
 def views(
@@ -43,7 +42,7 @@ class _Views:
     def __init__(self, models: list[str], limit: int) -> None:
         self.models, self.limit = models, limit
         self.questions = 0
-        self.unanimous: dict[str, list[str]] = {verdict: [] for verdict in UNANIMOUS}
+        self.unanimous: dict[str, list[str]] = {verdict: [] for verdict in OF_REPLIES}
         self.agreed: Counter[str] = Counter()
         self.hardest: list[tuple[float, int, dict[str, Any]]] = []
         self.same: list[dict[str, Any]] = []
@@ -63,7 +62,7 @@ class _Views:
                 self.unanimous[verdict].append(entries[0].question.id)
         self._rank(said)
         self._compare(said)
-        has_skipped = [(entry.respondent, entry.judged.mark.verdict == "skipped") for entry in said[:MOST_MODELS]]
+        has_skipped = [(entry.respondent, entry.judged.mark.verdict is Verdict.SKIPPED) for entry in said[:MOST_MODELS]]
         for (one, first), (other, second) in combinations(has_skipped, 2):
             self.skips[one, other][first, second] += 1
         for entry in said:
@@ -73,13 +72,13 @@ class _Views:
         """Keeps the questions with the smallest share of right replies; of equals the first."""
         entries = [entry.judged for entry in said]
         counts = Counter(entry.mark.verdict for entry in entries)
-        share = counts["correct"] / len(entries)
+        share = counts[Verdict.CORRECT] / len(entries)
         if not self.limit or (len(self.hardest) == self.limit and -share <= self.hardest[0][0]):
             return
         held = {
             "question": entries[0].question.id,
             "truth": entries[0].truth,
-            "counts": {verdict: counts[verdict] for verdict in VERDICTS},
+            "counts": {verdict: counts[verdict] for verdict in Verdict},
             "said": dict(Counter(_shown(entry) for entry in entries).most_common()),
         }
         push = heappush if len(self.hardest) < self.limit else heapreplace
@@ -87,7 +86,7 @@ class _Views:
 
     def _compare(self, said: Sequence[Said]) -> None:
         """Keeps a wrong answer that several gave, where it is the only wrong one."""
-        wrong = [entry for entry in said if entry.judged.mark.verdict == "wrong" and reading(entry.judged)]
+        wrong = [entry for entry in said if entry.judged.mark.verdict is Verdict.WRONG and reading(entry.judged)]
         if len(wrong) < 2 or len({reading(entry.judged) for entry in wrong}) > 1:
             return
         self.same_count += 1
@@ -121,7 +120,7 @@ class _Views:
                 for (one, other), found in sorted(self.skips.items())
             ],
             "lengths": [
-                {"model": model, "by_verdict": {verdict: self._length(at, verdict) for verdict in UNANIMOUS}}
+                {"model": model, "by_verdict": {verdict: self._length(at, verdict) for verdict in OF_REPLIES}}
                 for at, model in enumerate(self.models)
             ],
         }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.grading.verdicts import Judge, Rules, told_points, worth
+from dia_runtime.grading.judge import Judge, Rules, told_points, worth
 from dia_runtime.psychometrics.rasch.bank import read_bank
 from dia_runtime.scoring.accumulate import Model, Ways
 from dia_runtime.scoring.align import names

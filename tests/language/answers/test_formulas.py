@@ -13,7 +13,8 @@ from dia_language.answers.formulas import NodeBuilder
 from dia_language.answers.grammar import parse_formula
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import decode, encode
-from dia_runtime.grading.grader import CORRECT, WRONG, grade
+from dia_runtime.grading.grader import grade
+from dia_runtime.grading.verdicts import Verdict
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -148,10 +149,10 @@ def test_an_undecided_reply_is_wrong_and_flagged() -> None:
     truth = settle(read("2*log(x)", XY), XY)
     record = {"answer": encode(truth), "text": write(truth, XY), "comparison": XY, "accept": []}
     found = grade(record, "<xml>log(x^2)</xml>", {"kind": "xml"})
-    assert (found.verdict, set(found.flags)) == (WRONG, {"undecided"})
-    assert grade(record, "<xml>log(x)+log(x)</xml>", {"kind": "xml"}).verdict == CORRECT
+    assert (found.verdict, set(found.flags)) == (Verdict.WRONG, {"undecided"})
+    assert grade(record, "<xml>log(x)+log(x)</xml>", {"kind": "xml"}).verdict == Verdict.CORRECT
     clear = grade(record, "<xml>log(x)</xml>", {"kind": "xml"})
-    assert (clear.verdict, clear.flags) == (WRONG, frozenset())
+    assert (clear.verdict, clear.flags) == (Verdict.WRONG, frozenset())
 
 
 atoms = st.sampled_from(["x", "y", "0", "2", "3", "1/2", "pi", "sqrt(2)", "sqrt(x)", "(x-x)", "1/(x+1)"])

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from dia_language.diagnostics import DiaError
 from dia_runtime.formats import FORMATS
-from dia_runtime.grading.grader import CORRECT, SKIPPED, UNPARSED, WRONG, Grader, grade
+from dia_runtime.grading.grader import Grader, grade
+from dia_runtime.grading.verdicts import Verdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -332,6 +333,6 @@ def test_every_format_grades_truth_skip_and_the_rest() -> None:
     for format in (*FREE, LABEL):
         form = FORMATS[format["kind"]]
         for chain in ("strict", "lenient"):
-            for said, verdict in (("AGREE", CORRECT), (SKIP, SKIPPED), ("DISAGREE", WRONG)):
+            for said, verdict in (("AGREE", Verdict.CORRECT), (SKIP, Verdict.SKIPPED), ("DISAGREE", Verdict.WRONG)):
                 assert grade(answer, form.wrap(said, format), format, chain).verdict == verdict
-            assert grade(answer, "", format, chain).verdict == UNPARSED
+            assert grade(answer, "", format, chain).verdict == Verdict.UNPARSED

@@ -14,20 +14,12 @@ from dia_language.answers import settle, write
 from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.numbers.values import encode
 from dia_runtime.formats import FORMATS
-from dia_runtime.grading.grader import (
-    CORRECT,
-    ERROR,
-    SKIPPED,
-    UNPARSED,
-    VERDICTS,
-    WRONG,
-    Grade,
-    Grader,
-    Verdict,
-    grade,
-)
+from dia_runtime.grading.grader import Grade, Grader, grade
+from dia_runtime.grading.verdicts import Verdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+CORRECT, SKIPPED, WRONG, UNPARSED, ERROR = Verdict
 
 FORMAT = {"kind": "xml", "skip": "I-DO-NOT-KNOW"}
 SKIP = "<xml>I-DO-NOT-KNOW</xml>"
@@ -117,7 +109,7 @@ def test_every_reply_has_the_verdict_of_the_table(row: tuple[str | None, str, st
         found = grade(FORTY_TWO, reply, FORMAT, chain)
         flags = {"skip_malformed"} if verdict.endswith("!") else set()
         assert (found.verdict, set(found.flags)) == (verdict.removesuffix("!"), flags), chain
-        assert found.verdict in VERDICTS
+        assert found.verdict in Verdict
 
 
 # The table's numbers once more, in the answer's place, for the types that could take them for something.

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy
 import pytest
-from dia_runtime.grading.marks import VERDICTS, Mark, mark
+from dia_runtime.grading.verdicts import Mark, Verdict, mark
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.intervals import clustered_variance
 from dia_runtime.scoring.metrics import Figure, Table, Tallies, tally
@@ -20,7 +20,7 @@ POINTS = {"correct": Fraction(1), "skipped": Fraction(0), "wrong": Fraction(-2)}
 
 
 def items_of(verdicts: Sequence[Sequence[str]]) -> Table:
-    return {f"item {at}": tally(mark(verdict, POINTS) for verdict in row) for at, row in enumerate(verdicts)}
+    return {f"item {at}": tally(mark(Verdict(verdict), POINTS) for verdict in row) for at, row in enumerate(verdicts)}
 
 
 def table_of(verdicts: Sequence[Sequence[str]]) -> Tallies:
@@ -88,8 +88,8 @@ def test_unequal_k_sums_the_means_of_items() -> None:
     assert metrics.tsr(items_of([["correct"], ["wrong", "correct", "skipped"]])) == {"item 0": 1, "item 1": 1}
 
 
-ROWS = st.lists(st.lists(st.sampled_from(VERDICTS[:4]), min_size=1, max_size=5), min_size=1, max_size=8)
-OPEN = st.lists(st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=3), min_size=1, max_size=3)
+ROWS = st.lists(st.lists(st.sampled_from(tuple(Verdict)[:4]), min_size=1, max_size=5), min_size=1, max_size=8)
+OPEN = st.lists(st.lists(st.sampled_from(tuple(Verdict)), min_size=1, max_size=3), min_size=1, max_size=3)
 
 
 @given(ROWS)
@@ -97,7 +97,7 @@ def test_figures_equal_their_definitions(rows: list[list[str]]) -> None:
     table, n = table_of(rows), len(rows)
     flat = [verdict for row in rows for verdict in row]
     right = [row.count("correct") for row in rows]
-    assert metrics.counts(table) == {verdict: flat.count(verdict) for verdict in VERDICTS}
+    assert metrics.counts(table) == {verdict: flat.count(verdict) for verdict in Verdict}
     assert metrics.conf(table).value == Fraction(sum(set(row) == {"correct"} for row in rows), n)
     assert metrics.pass_at(table).value == Fraction(sum("correct" in row for row in rows), n)
     shares = [Fraction(c, len(row)) for c, row in zip(right, rows, strict=True)]
@@ -148,7 +148,7 @@ def test_bounds_are_the_extremes_over_all_ways_that_errors_can_end(
     rows: list[list[str]], figure: Callable[[Tallies], Figure]
 ) -> None:
     bounds = figure(table_of(rows)).bounds
-    ends = [VERDICTS[:4] if verdict == "error" else (verdict,) for row in rows for verdict in row]
+    ends = [tuple(Verdict)[:4] if verdict == "error" else (verdict,) for row in rows for verdict in row]
     found: list[Fraction] = []
     for way in itertools.islice(itertools.product(*ends), 2000):
         flat = iter(way)
@@ -194,5 +194,5 @@ def test_one_cluster_has_no_error() -> None:
 
 
 def test_marks() -> None:
-    assert mark("unparsed", POINTS) == Mark("unparsed", Fraction(-2), Fraction(-2))
-    assert mark("error", POINTS) == Mark("error", Fraction(-2), Fraction(1))
+    assert mark(Verdict.UNPARSED, POINTS) == Mark(Verdict.UNPARSED, Fraction(-2), Fraction(-2))
+    assert mark(Verdict.ERROR, POINTS) == Mark(Verdict.ERROR, Fraction(-2), Fraction(1))

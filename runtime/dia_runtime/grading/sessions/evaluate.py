@@ -21,6 +21,7 @@ from dia_language.numbers.operators import truth as is_true
 from dia_language.numbers.values import Value
 from dia_language.stored.stored_code import Code, code_of
 from dia_runtime.grading.sessions.outcome import ABSENT, BROKEN, UNREAD, VALID, Decision, Order, Outcome
+from dia_runtime.grading.verdicts import Verdict
 
 Stored = Mapping[str, Any]
 Scope = Mapping[str, Any]
@@ -94,7 +95,7 @@ def _is_true(stored: Stored, scope: Scope) -> bool:
 
 def _lost(failed: Failed, **more: Any) -> Outcome:
     """The outcome where the truth cannot be known: nothing could be read, or what was read makes no sense."""
-    return Outcome("wrong" if failed.state == BROKEN else "unparsed", failed.state, failed.name, **more)
+    return Outcome(Verdict.WRONG if failed.state == BROKEN else Verdict.UNPARSED, failed.state, failed.name, **more)
 
 
 # grade
@@ -103,8 +104,8 @@ def _lost(failed: Failed, **more: Any) -> Outcome:
 def _grade(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
     try:
         if "skipped" in stored and _is_true(stored["skipped"], scope):
-            return Outcome("skipped")
-        verdict = "correct" if _is_true(stored["correct"], scope) else "wrong"
+            return Outcome(Verdict.SKIPPED)
+        verdict = Verdict.CORRECT if _is_true(stored["correct"], scope) else Verdict.WRONG
         return Outcome(verdict, share=_share(stored, scope))
     except Failed as failed:
         return _lost(failed, share=Fraction(0) if "share" in stored else None)
@@ -145,7 +146,7 @@ def _decisions(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
     share = Fraction(agreeing, len(decisions)) if decisions else Fraction(0)
     if first is not None:
         return _lost(first, share=share, decisions=tuple(decisions))
-    return Outcome("correct" if share == 1 else "wrong", share=share, decisions=tuple(decisions))
+    return Outcome(Verdict.CORRECT if share == 1 else Verdict.WRONG, share=share, decisions=tuple(decisions))
 
 
 def _each(stored: Stored, scope: Scope) -> list[Scope]:
@@ -187,7 +188,7 @@ def _ranking(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
         return _lost(Failed(UNREAD, _reply_of(stored["predicted"])), share=zero, order=Order(predicted, order, None, 0))
     score, pairs = _pair_score(predicted, labels, actual, stored.get("ties", "label_order"))
     outcome = Order(predicted, order, score, pairs)
-    return Outcome("correct" if score == 1 else "wrong", share=score, order=outcome)
+    return Outcome(Verdict.CORRECT if score == 1 else Verdict.WRONG, share=score, order=outcome)
 
 
 def _reply_of(stored: Stored) -> str | None:
@@ -273,7 +274,7 @@ def _figures(stored: Stored, scope: Scope, outcome: Outcome) -> dict[str, Value]
     found: dict[str, Value] = {}
     for name, figure in stored.items():
         try:
-            is_decided = outcome.verdict in ("correct", "wrong") or figure.get("over") != "decided"
+            is_decided = outcome.verdict in (Verdict.CORRECT, Verdict.WRONG) or figure.get("over") != "decided"
             if not is_decided or ("where" in figure and not _is_true(figure["where"], scope)):
                 continue
         except Failed:

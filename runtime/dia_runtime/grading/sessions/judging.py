@@ -13,6 +13,7 @@ from dia_language.workers.pool import Servant
 from dia_runtime.grading.sessions.evaluate import KINDS, weigh, weighed
 from dia_runtime.grading.sessions.outcome import BROKEN, UNREAD, Outcome
 from dia_runtime.grading.sessions.typed_replies import Heard, heard
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.store.transcripts import SaidSession, read_transcript
 
 Stored = Mapping[str, Any]
@@ -76,7 +77,7 @@ def judge_transcript(truth: Truth, text: str, chain: str = "strict", servant: Se
     try:
         sessions, recorded = read_transcript(text), _recorded(text)
     except ValueError:
-        unread = Outcome("unparsed", UNREAD, kind=truth.kind)
+        unread = Outcome(Verdict.UNPARSED, UNREAD, kind=truth.kind)
         return Found(unread, unread if truth.study else None)
     if truth.study is None:
         return Found(_outcome(truth.stored, sessions, chain, False, recorded, servant))
@@ -101,7 +102,7 @@ def _outcome(
     try:
         said = heard(stored["replies"], sessions, chain, is_logged)
     except (ValueError, ArithmeticError, LanguageError, DiaError):
-        return Outcome("unparsed", UNREAD)
+        return Outcome(Verdict.UNPARSED, UNREAD)
     try:
         if servant is None:
             found = weigh(stored, said.scope, recorded)
@@ -110,14 +111,14 @@ def _outcome(
     except (LanguageError, DiaError) as error:
         if getattr(error, "code", None) == "E822":
             raise DiaError(Diagnostic("E822", visible(str(error))), 3) from None
-        found = Outcome("wrong", BROKEN)  # the replies made an expression run beyond its budget
+        found = Outcome(Verdict.WRONG, BROKEN)  # the replies made an expression run beyond its budget
     return _told(found, said)
 
 
 def _told(found: Outcome, said: Heard) -> Outcome:
     """The outcome with what is known of how the replies came; what was refused for good is wrong, not unread."""
-    is_refused = found.verdict == "unparsed" and said.flags and not _has_text(said.scope.get(found.missing or ""))
-    verdict = "wrong" if is_refused else found.verdict
+    is_refused = found.verdict is Verdict.UNPARSED and said.flags and not _has_text(said.scope.get(found.missing or ""))
+    verdict = Verdict.WRONG if is_refused else found.verdict
     return replace(
         found,
         verdict=verdict,

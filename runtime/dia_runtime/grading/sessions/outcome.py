@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dia_language.numbers.values import Value
+from dia_runtime.grading.verdicts import Verdict
 
 # What became of a question: all that its truth needs was read; a reply came and could not be read; one never came;
 # an expression of the truth failed on the replies.
@@ -50,7 +51,7 @@ class Outcome:
     `mismatches` counts values that a log gave with texts that are read otherwise.
     """
 
-    verdict: str
+    verdict: Verdict
     state: str = VALID
     missing: str | None = None
     has_come: bool = True

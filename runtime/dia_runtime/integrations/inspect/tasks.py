@@ -13,6 +13,7 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.session_records import roles_in, sessions_of
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.integrations.inspect.content import content_of
 from dia_runtime.integrations.inspect.export import HOLDS
 from dia_runtime.integrations.inspect.logs import LEFT_OUT
@@ -127,7 +128,7 @@ def _entries(scores: Sequence[SampleScore]) -> Iterator[str]:
     """What figures over items are made of: each sample's item, whether it is correct, and its value as points."""
     for held in scores:
         value = held.score.as_float()
-        grade = Graded("correct" if value == 1 else "wrong", None, Fraction(value).limit_denominator(10**9))
+        grade = Graded(Verdict.CORRECT if value == 1 else Verdict.WRONG, None, Fraction(value).limit_denominator(10**9))
         yield figures.entry(str((held.sample_metadata or {})["item"]), grade)
 
 

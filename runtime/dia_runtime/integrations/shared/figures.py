@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from dia_runtime.grading.marks import Mark
+from dia_runtime.grading.verdicts import Mark, Verdict
 from dia_runtime.integrations.shared.graded import Graded, exact
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.intervals import standard_error
@@ -31,7 +31,7 @@ def tables(entries: Iterable[str]) -> Tallies:
     for text in entries:
         item, verdict, points = text.rsplit("\t", 2)
         value = exact(points)
-        items[item] = added(items.get(item, metrics.NOTHING), Mark(verdict, value, value))
+        items[item] = added(items.get(item, metrics.NOTHING), Mark(Verdict(verdict), value, value))
     return Counter(items.values())
 
 

@@ -15,8 +15,8 @@ from dia_language.stored.stored_conditions import guarded_condition, guarded_sha
 from dia_language.workers.pool import Servant
 from dia_runtime.bundle.records import is_gradable
 from dia_runtime.grading.grader import Condition, Grader, Share
-from dia_runtime.grading.marks import Exact, mark
-from dia_runtime.grading.verdicts import WORTHS, worth
+from dia_runtime.grading.judge import worth
+from dia_runtime.grading.verdicts import WITH_POINTS, Exact, Verdict, mark
 
 Row = Mapping[str, Any]
 
@@ -24,16 +24,14 @@ Row = Mapping[str, Any]
 class Graded(NamedTuple):
     """The verdict on a reply, the answer that was read in it, and the verdict's points."""
 
-    verdict: str
+    verdict: Verdict
     extracted: str | None
     points: Exact
 
     def figures(self) -> dict[str, float]:
         """The verdict as numbers that a harness can average."""
         return {
-            "correct": float(self.verdict == "correct"),
-            "skipped": float(self.verdict == "skipped"),
-            "unparsed": float(self.verdict == "unparsed"),
+            **{verdict: float(self.verdict is verdict) for verdict in AVERAGED},
             "points": float(self.points),
         }
 
@@ -50,6 +48,7 @@ class _Record:
     share: Share | None
 
 
+AVERAGED = (Verdict.CORRECT, Verdict.SKIPPED, Verdict.UNPARSED)  # verdicts whose shares harnesses print
 SERVANT = Servant()  # conditions of answers, which strangers write, are evaluated in a process that can be killed
 
 
@@ -97,7 +96,7 @@ def _grader(format: str, comparison: str, chain: str) -> Grader:
 def points_of(encoded: str) -> dict[str, Exact]:
     """The points of each verdict, of a row's record."""
     held = parsed(encoded)
-    return {name: worth(name, held.get(name)) for name in WORTHS}
+    return {name: worth(name, held.get(name)) for name in WITH_POINTS}
 
 
 def parsed(encoded: str) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from dia_runtime.grading.marks import Exact, mark
 from dia_runtime.grading.sessions.judging import Truth, judge_transcript, truth_of
+from dia_runtime.grading.verdicts import Exact, Verdict, mark
 from dia_runtime.integrations.shared.graded import SERVANT, Graded, Row, parsed, points_of, unfit
 
 
@@ -33,13 +33,14 @@ def graded_sessions(row: Row, transcript: str, chain: str = "strict") -> GradedS
     found = judge_transcript(_truth(grading), transcript, chain, SERVANT).outcome
     worth = mark(found.verdict, points_of(points)).low
     return GradedSessions(
-        Graded(found.verdict, None, worth), int(found.verdict == "correct") if found.share is None else found.share
+        Graded(found.verdict, None, worth),
+        int(found.verdict is Verdict.CORRECT) if found.share is None else found.share,
     )
 
 
 def as_graded_sessions(grade: Graded) -> GradedSessions:
     """The grade of an ordinary question beside those of sessions."""
-    return GradedSessions(grade, int(grade.verdict == "correct"))
+    return GradedSessions(grade, int(grade.verdict is Verdict.CORRECT))
 
 
 @lru_cache(maxsize=1 << 10)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.grading.verdicts import Judge, Rules
+from dia_runtime.grading.judge import Judge, Rules
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.psychometrics.boundary.placement import GOING, Goal, Method, Placement
 from dia_runtime.psychometrics.boundary.selection import Rule
 from dia_runtime.psychometrics.rasch.bank import Bank, require_questions
@@ -170,7 +171,7 @@ class _Asked:
 
 def is_right(verdict: str) -> bool | None:
     """Whether a verdict is a success; an error is neither."""
-    return None if verdict == "error" else verdict == "correct"
+    return None if verdict is Verdict.ERROR else verdict is Verdict.CORRECT
 
 
 def place(

@@ -42,7 +42,7 @@
     return JSON.parse(await new Response(stream).text());
   };
   const models = JSON.parse(by("models").textContent);
-  const WORDS = { c: "correct", s: "skipped", w: "wrong", u: "unparsed", e: "error" };
+  const WORDS = VERDICTS_BY_SIGN;
   const PAGE = 50;
   const kept = new Map();
   let index = null, shown = [], start = 0;

@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.grading.verdicts import Judged
+from dia_runtime.grading.judge import Judged
 from dia_runtime.report.page.texts import sessions, short, shown
 from dia_runtime.scoring.align import Said
 from dia_runtime.store.store import Store
 
-SIGNS = {"correct": "c", "skipped": "s", "wrong": "w", "unparsed": "u", "error": "e"}
 ABSENT = "-"
 PART = 250_000  # characters of JSON in a part, or a little more
 CHOICES = (4000, 2000, 1000, 500, 350, 200, 120)  # characters of a reply that are kept, unless it is said
@@ -105,7 +104,7 @@ def _note(entries: Sequence[Said], models: int, written: Written) -> None:
     """Adds the question to the index; a model's sign is that of its first attempt."""
     signs = [ABSENT] * models
     for entry in reversed(entries):
-        signs[entry.respondent] = SIGNS[entry.judged.mark.verdict]
+        signs[entry.respondent] = entry.judged.mark.verdict.sign
     written.questions += 1
     written.replies += len(entries)
     written.ids.append(shown(entries[0].judged.question.id))

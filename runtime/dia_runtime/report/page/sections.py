@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dia_runtime.grading.marks import VERDICTS
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.page.abstaining import abstention
 from dia_runtime.report.page.cells import Cell, Grid, count, figure, grid, word
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
@@ -15,7 +15,6 @@ from dia_runtime.report.page.sessions import sessions
 from dia_runtime.report.page.shown import MOST_CELLS, Model, Score, Section, Shown, a, heading, of, picture, words
 from dia_runtime.report.pictures.figures import names, ranked
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
-from dia_runtime.report.pictures.palette import VERDICTS as COLOURED
 from dia_runtime.report.pictures.reliability import Column, columns, is_even, solved
 from dia_runtime.report.pictures.svg import decoration, svg
 from dia_runtime.report.pictures.verdicts import bars, groups
@@ -84,7 +83,7 @@ def _verdict_table(
     caption: str, rows: Sequence[tuple[tuple[str, ...], Mapping[str, Any]]], heads: tuple[str, ...]
 ) -> Grid:
     table: list[Any] = [(head, lambda row, at=at: word(row[0][at])) for at, head in enumerate(heads)]
-    table += [(name, lambda row, name=name: count(row[1]["counts"][name])) for name in VERDICTS]
+    table += [(name, lambda row, name=name: count(row[1]["counts"][name])) for name in Verdict]
     table += [("correct %", lambda row: figure(row[1]["trad_score"], 100)), ("RS", lambda row: figure(row[1]["rs"]))]
     return grid(caption, table, rows, len(heads), True)
 
@@ -141,7 +140,7 @@ def _groups(score: Score, models: Sequence[Model], label: str) -> Section | None
     table = _verdict_table(f"Verdicts by {label}", rows, (label, "model")) if len(rows) * 9 <= MOST_CELLS else None
     left = f" The first {MOST_PANELS} of {len(found)} are drawn." if len(found) > MOST_PANELS else ""
     caption = f"Each bar is a model's questions of one {label}; numbers are questions.{left}"
-    shown = Shown(label, "", caption, panels, table, tuple(COLOURED), True)
+    shown = Shown(label, "", caption, panels, table, tuple(Verdict), True)
     return Section(f"by-{label}", f"By {label}", "", (shown,))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
 from dia_runtime.report.page.shown import a, words
 
 Pairs = list[tuple[str, str]]
@@ -29,13 +30,12 @@ def facts(score: Mapping[str, Any]) -> Pairs:
 def terms(score: Mapping[str, Any]) -> Pairs:
     """What the words mean."""
     k, (one, part) = score["k"], words(score)
-    found = [
+    found: Pairs = [
         (
-            "correct, skipped, wrong",
-            "The verdict on a reply: the right answer, an abstention in the form that was asked for, or else.",
+            ", ".join(WITH_POINTS),
+            f"The verdict on a reply: {Verdict.CORRECT.meaning}, {Verdict.SKIPPED.meaning}, or else.",
         ),
-        ("unparsed", "No answer could be read out of the reply; it counts as wrong."),
-        ("error", "No reply came, and another try may mend it; figures stay open meanwhile."),
+        *((verdict, verdict.meaning) for verdict in Verdict if verdict not in WITH_POINTS),
         (f"RS@{k}", f"Reliability score: the sum over {one}s of the mean points of {a(one)}'s {k} {part}s."),
     ]
     if k > 1:

@@ -17,11 +17,12 @@ from markupsafe import Markup
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.safe_paths import require_ordinary
-from dia_runtime.grading.verdicts import Rules
-from dia_runtime.report.page.parts import SIGNS, Written, fitting, write_parts
+from dia_runtime.grading.judge import Rules
+from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.report.page.parts import Written, fitting, write_parts
 from dia_runtime.report.page.sections import model_names, sections
 from dia_runtime.report.page.terms import facts, source_facts, terms
-from dia_runtime.report.pictures.palette import COLOURS, VERDICTS, styles
+from dia_runtime.report.pictures.palette import COLOURS, styles
 from dia_runtime.scoring.align import beside
 from dia_runtime.store.store import Store
 
@@ -69,7 +70,7 @@ def page(
 ) -> str:
     """The page, in which a comment stands for the packed questions."""
     models = model_names(score)
-    style, script = style_sheet(), (HERE / "page.js").read_text(encoding="utf-8")
+    style, script = style_sheet(), program()
     named = title or f"{score['benchmark']}: {len(models)} model{'' if len(models) == 1 else 's'}"
     text = environment().get_template("page.html").render(
         title=named,
@@ -81,8 +82,8 @@ def page(
         sections=sections(score, notes, by, scale),
         models=models,
         names=_data("models", list(map(visible, models))),
-        verdicts=VERDICTS,
-        signs=[(sign, name) for name, sign in SIGNS.items()],
+        verdicts=Verdict,
+        signs=[(verdict.sign, verdict) for verdict in Verdict],
         kept=_kept(length, has_prompts),
         terms=terms(score),
         source=source_facts(score),
@@ -116,9 +117,15 @@ def environment() -> Environment:
 def style_sheet() -> str:
     """The style of the page, with the colours of the pictures."""
     light, dark = ("".join(f"--{name}:{pair[side]};" for name, pair in COLOURS.items()) for side in (0, 1))
-    grounds = "".join(f".b-{name}{{background:var(--{name});color:var(--on-{name})}}" for name in VERDICTS)
+    grounds = "".join(f".b-{name}{{background:var(--{name.colour});color:var(--on-{name.colour})}}" for name in Verdict)
     root = f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
     return root + styles() + grounds + (HERE / "page.css").read_text(encoding="utf-8")
+
+
+def program() -> str:
+    """The script of the page, with the verdicts by their signs."""
+    signs = ", ".join(f'{verdict.sign}: "{verdict}"' for verdict in Verdict)
+    return (HERE / "page.js").read_text(encoding="utf-8").replace("VERDICTS_BY_SIGN", f"{{ {signs} }}")
 
 
 def policy(style: str, script: str) -> str:

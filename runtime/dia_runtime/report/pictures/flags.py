@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.pictures.axes import SMALL
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Text
 from dia_runtime.report.pictures.figures import LABELS, cell, name_at, ranked, require
@@ -12,9 +13,8 @@ from dia_runtime.report.pictures.palette import heat, on
 
 WIDE, TALL, TOP = 92, 26, 26
 # What is counted -> how it is called.
-FLAGS = {
-    "unparsed": "unparsed",
-    "error": "errors",
+FLAGS: dict[str, str] = {
+    **{verdict: verdict.plural for verdict in (Verdict.UNPARSED, Verdict.ERROR)},
     "refused": "refused",
     "truncated": "truncated",
     "over_context": "over context",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-VERDICTS = ("correct", "skipped", "wrong", "unparsed", "error")
 SERIES = tuple(f"series-{number}" for number in range(1, 9))
 STEPS = 10  # of the scales heat-0 .. heat-10 and tilt-0 .. tilt-10
 

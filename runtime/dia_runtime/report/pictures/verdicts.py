@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
 from dia_runtime.report.pictures.axes import SMALL, legend
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, clipped, moved, text_width
 from dia_runtime.report.pictures.figures import NARROW, name_at, ranked, require, room
-from dia_runtime.report.pictures.palette import VERDICTS
 
 WIDTH, PANEL, ROW = 720, 350, 20
 NAMES, NUMBERS = 118, 40  # pixels of a panel for names at the left, for numbers at the right
@@ -48,14 +48,16 @@ def bars(title: str, blocks: Blocks, width: float = PANEL, names: float = NAMES,
 def _bar(name: str, counts: Mapping[str, int], x: float, y: float, wide: float, height: float) -> list[Mark]:
     marks: list[Mark] = []
     total = sum(counts.values())
-    for verdict in VERDICTS:
+    for verdict in Verdict:
         if number := counts[verdict]:
             width = number / total * wide
             gap = 1 if width > 3 else 0
             tip = f"{name}: {number} of {total} {verdict}"
-            marks.append(Rect(x, y, width - gap, height, verdict, tip=tip))
+            marks.append(Rect(x, y, width - gap, height, verdict.colour, tip=tip))
             if text_width(str(number), SMALL) + 6 < width:
-                marks.append(Text(x + width / 2, y + height / 2 + 4, str(number), SMALL, "middle", f"on-{verdict}"))
+                marks.append(
+                    Text(x + width / 2, y + height / 2 + 4, str(number), SMALL, "middle", f"on-{verdict.colour}")
+                )
             x += width
     return marks
 
@@ -104,7 +106,7 @@ def categories(data: Mapping[str, Any]) -> Drawing:
 
 def _shown(blocks: Blocks) -> list[str]:
     """The verdicts that the key explains: the three usual ones, and others that there are."""
-    return [name for name in VERDICTS if name in VERDICTS[:3] or any(block["counts"][name] for _, block in blocks)]
+    return [name for name in Verdict if name in WITH_POINTS or any(block["counts"][name] for _, block in blocks)]
 
 
 def _told(blocks: Blocks) -> str:
@@ -112,6 +114,6 @@ def _told(blocks: Blocks) -> str:
     told = []
     for name, block in blocks[:12]:
         total = sum(block["counts"].values()) or 1
-        shares = ", ".join(f"{100 * block['counts'][verdict] / total:.0f} % {verdict}" for verdict in VERDICTS[:3])
+        shares = ", ".join(f"{100 * block['counts'][verdict] / total:.0f} % {verdict}" for verdict in WITH_POINTS)
         told.append(f"{name}: {shares}")
     return "; ".join(told) + "."

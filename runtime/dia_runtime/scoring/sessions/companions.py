@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from dia_runtime.grading.sessions.outcome import VALID, Outcome
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.scoring.statistics.correlate import rank_correlation
 
 TOKENS = "tokens"
@@ -55,4 +56,4 @@ def agreement(outcome: Outcome) -> Fraction | None:
     if outcome.kind == "decisions":
         known = [one for one in outcome.decisions if one.is_known]
         return Fraction(sum(one.predicted == one.actual for one in known), len(known)) if known else None
-    return None if outcome.verdict == "skipped" else Fraction(outcome.verdict == "correct")
+    return None if outcome.verdict is Verdict.SKIPPED else Fraction(outcome.verdict is Verdict.CORRECT)

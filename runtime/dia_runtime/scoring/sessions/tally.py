@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from dia_language.expressions.replies import UNSET
 from dia_language.numbers.values import Value
-from dia_runtime.grading.marks import Exact
 from dia_runtime.grading.sessions.outcome import STATES, VALID, Outcome
+from dia_runtime.grading.verdicts import Exact, Verdict
 from dia_runtime.scoring.metrics import MEAN, Figure, Part
 from dia_runtime.scoring.sessions.companions import Companions
 
@@ -57,7 +57,7 @@ class SessionTally:
         self.declared: dict[str, Mapping[str, Any]] = dict(stored.get("figures", {}))
         self.questions = self.errors = self.lost = self.recorded = 0
         self.ledger: Counter[tuple[str, str | None]] = Counter()
-        self.verdicts: Counter[tuple[str, str, bool]] = Counter()
+        self.verdicts: Counter[tuple[Verdict, str, bool]] = Counter()
         self.decisions: Counter[Counts] = Counter()
         self.orders: Counter[tuple[Fraction | None, bool, bool, bool]] = Counter()
         self.values: dict[str, list[tuple[Value, bool]]] = {name: [] for name in self.declared}
@@ -244,12 +244,12 @@ def ranking_figures(
     return {name: Figure(tuple(held)) for name, held in parts.items()}, Figure(tuple(exact))
 
 
-def grade_figures(verdicts: Mapping[tuple[str, str, bool], int]) -> dict[str, Figure]:
+def grade_figures(verdicts: Mapping[tuple[Verdict, str, bool], int]) -> dict[str, Figure]:
     """The share of questions that were graded correct, by denominators; skipped ones are not valid."""
     parts: dict[str, list[Part]] = {name: [] for name in DENOMINATORS}
     for (verdict, state, has_come), times in verdicts.items():
-        is_right = int(verdict == "correct")
-        takes_in = {"all": True, "answered": has_come, "valid": state == VALID and verdict != "skipped"}
+        is_right = int(verdict is Verdict.CORRECT)
+        takes_in = {"all": True, "answered": has_come, "valid": state == VALID and verdict is not Verdict.SKIPPED}
         for name in DENOMINATORS:
             if takes_in[name]:
                 parts[name].append(Part(is_right, is_right, 1, times))

@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.scoring.statistics.figures import NOWHERE
 from dia_runtime.scoring.statistics.ledger import Marks, beside, is_same, shared
 from dia_runtime.scoring.statistics.paired import Side, Weights
@@ -132,8 +133,8 @@ def skip_agreement(held: Comparison, way: Intervals) -> list[dict[str, Any]]:
 def _agreement(marks: list[Marks], way: Intervals) -> dict[str, Any]:
     rows: Counter[tuple[int, ...]] = Counter()
     for together in shared(marks):
-        known = [pair for pair in together if all(entry.verdict != "error" for entry in pair)]
-        skips = Counter(tuple(entry.verdict == "skipped" for entry in pair) for pair in known)
+        known = [pair for pair in together if all(entry.verdict is not Verdict.ERROR for entry in pair)]
+        skips = Counter(tuple(entry.verdict is Verdict.SKIPPED for entry in pair) for pair in known)
         if known:
             rows[skips[True, True], skips[True, False], skips[False, True], skips[False, False]] += 1
     cells = [sum(row[at] * times for row, times in rows.items()) for at in range(4)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from dia_runtime.grading.marks import Mark
+from dia_runtime.grading.verdicts import Mark
 from dia_runtime.scoring.metrics import Tally, tally
 
 Asked = dict[int, Mark]  # instance of an item, or over attempts the attempt at a question -> its mark

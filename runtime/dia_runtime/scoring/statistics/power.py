@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from dia_runtime.grading.marks import Mark
+from dia_runtime.grading.verdicts import Mark
 from dia_runtime.scoring.intervals import NORMAL
 from dia_runtime.scoring.statistics.ledger import Marks, shared
 

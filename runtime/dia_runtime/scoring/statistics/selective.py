@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy
-from dia_runtime.grading.marks import Exact
+from dia_runtime.grading.verdicts import Exact
 from dia_runtime.scoring.metrics import MEAN, Figure, Part, Tally
 from dia_runtime.scoring.statistics.figures import NOWHERE, figures_json, of_one_value
 from dia_runtime.scoring.statistics.resample import Intervals, Numbers

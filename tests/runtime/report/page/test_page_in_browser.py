@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from dia_compiler.commands.cli import run
-from dia_runtime.grading.marks import Mark
-from dia_runtime.grading.verdicts import Judged
+from dia_runtime.grading.judge import Judged
+from dia_runtime.grading.verdicts import Mark
 from dia_runtime.report.page.parts import write_parts
 from dia_runtime.report.page.write import PARTS, page
 from dia_runtime.scoring.align import Said

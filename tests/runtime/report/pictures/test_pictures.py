@@ -18,13 +18,14 @@ import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.page.shown import FOR_PHONES
 from dia_runtime.report.pictures import PICTURES
 from dia_runtime.report.pictures.axes import Scale, ticks
 from dia_runtime.report.pictures.correlation import correlations
 from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Polygons, Polyline, Rect, Text, text_width
 from dia_runtime.report.pictures.figures import ranked
-from dia_runtime.report.pictures.palette import COLOURS, VERDICTS
+from dia_runtime.report.pictures.palette import COLOURS
 from dia_runtime.report.pictures.png import png
 from dia_runtime.report.pictures.reliability import columns
 from dia_runtime.report.pictures.svg import svg
@@ -110,11 +111,11 @@ def test_colours_are_named_and_stand_out() -> None:
     used = set(re.findall(r"[fs]-([a-z0-9-]+)", " ".join(re.findall(r'class="([^"]*)"', svg(ALL)))))
     assert used <= COLOURS.keys()
     for side in (0, 1):
-        for verdict in VERDICTS:
+        for verdict in Verdict:
             assert contrast(COLOURS[verdict][side], COLOURS[f"on-{verdict}"][side]) >= 4.5
         for name in ("ink", "muted", "accent", *(f"series-{number}" for number in range(1, 9))):
             assert contrast(COLOURS[name][side], COLOURS["paper"][side]) >= 4.5, name
-    grey = [luminance(COLOURS[verdict][0]) for verdict in VERDICTS[:3]]
+    grey = [luminance(COLOURS[verdict][0]) for verdict in tuple(Verdict)[:3]]
     assert min(abs(one - other) for at, one in enumerate(grey) for other in grey[:at]) > 0.1, "apart without hues"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 import pytest
-from dia_runtime.grading.marks import Mark, mark
+from dia_runtime.grading.verdicts import Mark, Verdict, mark
 from dia_runtime.scoring.metrics import FIGURES, tally
 from dia_runtime.scoring.statistics.compare import comparison, differences, rank_changes, ranks, skip_agreement
 from dia_runtime.scoring.statistics.groups import Respondents
@@ -35,7 +35,9 @@ BOTH = st.lists(
 
 
 def marks(rows: Sequence[Sequence[str]]) -> Marks:
-    return {f"item {at}": dict(enumerate(mark(verdict, POINTS) for verdict in row)) for at, row in enumerate(rows)}
+    return {
+        f"item {at}": dict(enumerate(mark(Verdict(verdict), POINTS) for verdict in row)) for at, row in enumerate(rows)
+    }
 
 
 def sides(rows: Sequence[Sequence[tuple[str, str]]]) -> tuple[Marks, Marks]:
@@ -230,7 +232,7 @@ def test_a_variant_is_paired_with_the_same_instances() -> None:
         ("aside", "a", 0, "wrong"), ("aside", "b", 0, "wrong"), ("aside", "c", 0, "skipped"), ("none", "d", 0, "wrong"),
     ]  # fmt: skip
     for variant, item, instance, verdict in said:
-        ledger.add(variant, item, instance, mark(verdict, POINTS))
+        ledger.add(variant, item, instance, mark(Verdict(verdict), POINTS))
     found = variant_effects(ledger, WAY)
     assert list(found) == ["aside", "none"] and found["none"] == {"items": 0, "questions": 0, "figures": {}}
     aside = found["aside"]
@@ -305,10 +307,10 @@ def test_sizes_follow_from_the_components() -> None:
 
 
 def test_an_item_alone_tells_nothing_of_sizes() -> None:
-    one: Marks = {"item": {0: mark("correct", POINTS)}}
+    one: Marks = {"item": {0: mark(Verdict.CORRECT, POINTS)}}
     (entry, _) = power(["a"], [one], 0.1)["models"]
     assert (entry["se"], entry["detectable"], entry["needed_items"], entry["items"]) == (None, None, None, 1)
-    broken: dict[Any, dict[int, Mark]] = {"item": {0: mark("error", POINTS)}}
+    broken: dict[Any, dict[int, Mark]] = {"item": {0: mark(Verdict.ERROR, POINTS)}}
     assert power(["a"], [broken], 0.1)["models"][0]["items"] == 0
 
 

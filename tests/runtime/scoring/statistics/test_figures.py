@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 import pytest
-from dia_runtime.grading.marks import mark
+from dia_runtime.grading.verdicts import Verdict, mark
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.metrics import FIGURES, Figure, Part, Tally, tally
 from dia_runtime.scoring.statistics.figures import figures_json
@@ -28,7 +28,7 @@ WAYS = [Intervals("percentile", 400, 3), Intervals("bca", 400, 3)]
 
 
 def tallies(rows: Sequence[Sequence[str]]) -> Counter[Tally]:
-    return Counter(tally(mark(verdict, POINTS) for verdict in row) for row in rows)
+    return Counter(tally(mark(Verdict(verdict), POINTS) for verdict in row) for row in rows)
 
 
 def drawn_rows(seed: int, items: int, k: int = 5) -> list[list[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 import pytest
-from dia_runtime.grading.marks import mark
+from dia_runtime.grading.verdicts import Verdict, mark
 from dia_runtime.scoring.metrics import accuracy_answered, coverage, idk_score, tally, trad_score
 from dia_runtime.scoring.statistics.figures import figures_json
 from dia_runtime.scoring.statistics.mistakes import Explained
@@ -29,7 +29,7 @@ PLAIN = Intervals("none")
 def found_of(rows: Sequence[Sequence[str]], way: Intervals = PLAIN) -> dict[str, Any]:
     items: Counter[Any] = Counter()
     for row in rows:
-        held = tally(mark(verdict, POINTS) for verdict in row)
+        held = tally(mark(Verdict(verdict), POINTS) for verdict in row)
         items[held, levels_of(held), Fraction(row.count("correct"))] += 1
     table = Counter[Any]()
     for (held, _, _), times in items.items():
@@ -124,12 +124,14 @@ def test_areas_have_intervals() -> None:
 
 
 def test_attempts_that_agree_are_more_confident() -> None:
-    held = tally(mark(verdict, POINTS) for verdict in ("correct", "correct", "wrong", "wrong", "skipped", "unparsed"))
+    held = tally(
+        mark(Verdict(verdict), POINTS) for verdict in ("correct", "correct", "wrong", "wrong", "skipped", "unparsed")
+    )
     found = set(agreed(held, {"correct": 2, "wrong: 5": 1, "wrong: 6": 1}))
     # Of five others one said the same as each right one, none the same as the others.
     assert found == {(Fraction(1, 5), 2, 0), (Fraction(0), 3, 3)}
-    assert agreed(tally([mark("skipped", POINTS)]), {}) == ()
-    assert agreed(tally([mark("unparsed", POINTS)]), {}) == ((Fraction(1), 1, 1),)
+    assert agreed(tally([mark(Verdict.SKIPPED, POINTS)]), {}) == ()
+    assert agreed(tally([mark(Verdict.UNPARSED, POINTS)]), {}) == ((Fraction(1), 1, 1),)
 
 
 def test_very_many_instances_are_counted_in_steps() -> None:
@@ -181,7 +183,7 @@ def test_the_interval_of_a_mistake_is_that_of_wilson_in_scipy(number: int, wrong
 def test_points_that_all_items_share_may_lie_elsewhere_too(verdict: str) -> None:
     """At a penalty of 0 and 1 the points are the traditional and the abstention score, and so are their intervals."""
     rows, way = [[verdict, verdict]] * 10, Intervals()
-    table = Counter(tally(mark(verdict, POINTS) for verdict in row) for row in rows)
+    table = Counter(tally(mark(Verdict(verdict), POINTS) for verdict in row) for row in rows)
     scores = figures_json({"trad_score": trad_score(table), "idk_score": idk_score(table)}, way)
     points = {entry["penalty"]: entry["points"] for entry in found_of(rows, way)["penalties"]}
     assert points[0.0] == scores["trad_score"] and points[1.0] == scores["idk_score"]
