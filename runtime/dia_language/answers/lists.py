@@ -200,6 +200,15 @@ class TupleAnswer(ListAnswer):
     def write_inside(self, value: Value, separator: str) -> str:
         return super().write(value)
 
+    def read_inside(self, piece: str, mode: Mode) -> Value:
+        """The value of `(a, b)`, as `write_inside` writes it, and only then of the form, which could look like that."""
+        if not is_bracketed(piece):
+            raise Unreadable("a list inside a list without brackets")
+        try:
+            return super().read(piece, mode)
+        except Unreadable:
+            return self.read(piece, mode)
+
     def describe(self) -> str:
         if self.form is None:
             return super().describe()

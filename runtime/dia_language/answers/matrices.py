@@ -6,14 +6,16 @@ import re
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit
+from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
 from dia_language.answers.lists import INHERITED, ListAnswer
 from dia_language.answers.split import is_bracketed
+from dia_language.answers.texts import BRACKETS, QUOTES, quoted
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value, is_symbolic
 
 LATEX = re.compile(r"\\begin\{([bpvBV]?matrix)\}(.*)\\end\{\1\}", re.DOTALL)
 ROW_ENDS = re.compile(r"\n|;")
+SEPARATING = re.compile(r"[\s;]")
 
 
 class MatrixAnswer(AnswerType):
@@ -53,7 +55,21 @@ class MatrixAnswer(AnswerType):
         return self.rows.holds(value) and _is_matrix(value)
 
     def write(self, value: Value) -> str:
+        if self.has_quotes and len(value) == len(value[0]) == 1:
+            return within(f"[[{self._only_element(value[0][0])}]]")
         return self.rows.write(value)
+
+    def _only_element(self, value: Value) -> str:
+        """The text of the element of a matrix that has no other, so that no comma tells how to read it.
+
+        Blanks, semicolons and line breaks would part elements and rows, so it is quoted where it has any.
+        """
+        text = self.row.of[0].write_inside(value, ",")
+        if text[0] in BRACKETS:
+            return text
+        if text[0] not in QUOTES and SEPARATING.search(text):
+            text = quoted(text)
+        return text.replace(";", "\\u003b") if text[0] in QUOTES else text
 
     def read(self, text: str, mode: Mode) -> Value:
         held = self._rows(text.strip(), mode)
@@ -66,12 +82,12 @@ class MatrixAnswer(AnswerType):
         if found:
             rows = [row.replace("&", ",") for row in found[2].split("\\\\")]
             return [self.row.read(row, mode) for row in rows if row.strip()]
-        if "," in text or not is_bracketed(text):
-            try:
-                return list(self.rows.read(text, mode))
-            except Unreadable:
-                pass
-        return self._from_lines(text, mode)
+        has_commas = "," in text or not is_bracketed(text)
+        first, second = (self.rows.read, self._from_lines) if has_commas else (self._from_lines, self.rows.read)
+        try:
+            return list(first(text, mode))
+        except Unreadable:
+            return list(second(text, mode))
 
     def _from_lines(self, text: str, mode: Mode) -> list[Any]:
         lines = _lines(_without_outer(text, mode), mode)

@@ -10,7 +10,7 @@ from typing import Any
 from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
 from dia_language.answers.lists import INHERITED, comparison_depth, inheriting, too_deep
 from dia_language.answers.split import QUOTED, is_bracketed
-from dia_language.answers.texts import BRACKETS, QUOTES
+from dia_language.answers.texts import BRACKETS, QUOTES, quoted
 from dia_language.answers.written import form_of, written_faults
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Record, Value
@@ -99,7 +99,7 @@ class RecordAnswer(AnswerType):
 
     def _plain(self, value: Value, is_inside: bool = False) -> str:
         """The values with their names; inside a list no quoted text may hold what has a meaning there."""
-        texts = {name: kind.write_inside(value[name], ",") for name, kind in self.fields.items()}
+        texts = {name: _on_one_line(kind.write_inside(value[name], ",")) for name, kind in self.fields.items()}
         if is_inside:
             texts = {name: _hidden(text) for name, text in texts.items()}
         return within("{" + ", ".join(f"{name}: {text}" for name, text in texts.items()) + "}")
@@ -172,6 +172,11 @@ class RecordAnswer(AnswerType):
         if not is_bracketed(piece):
             raise Unreadable("a record inside something else without brackets")
         return self._from_pairs(piece, mode)
+
+
+def _on_one_line(text: str) -> str:
+    """The text of a value, quoted if it is bare and has line breaks, at which a lenient reading ends fields."""
+    return quoted(text) if "\n" in text and text[0] not in BRACKETS else text
 
 
 def _hidden(text: str) -> str:

@@ -140,7 +140,12 @@ class WordAnswer(AnswerType):
 def quoted_if_needed(text: str, separator: str) -> str:
     """The text as an element of a list: in quotes where it could be taken for something else."""
     is_bare = text and text == text.strip() and separator not in text and SPECIAL.isdisjoint(text)
-    return text if is_bare else f'"{text.translate(WRITTEN)}"'
+    return text if is_bare else quoted(text)
+
+
+def quoted(text: str) -> str:
+    """The text in double quotes, as `unquoted` reads it."""
+    return f'"{text.translate(WRITTEN)}"'
 
 
 def unquoted(piece: str) -> str:

@@ -98,6 +98,11 @@ def answers(draw: st.DrawFn) -> tuple[dict[str, Any], Any]:
 @example(({"type": "list", "of": {"type": "list", "of": TEXT}}, [["[", "]"], [], [")"]]))
 @example(({"type": "list", "of": {"type": "list", "of": TEXT}, "separator": ";"}, [["", "["]]))
 @example(({"type": "list", "of": {"type": "list", "of": TEXT, "separator": "\n"}, "separator": " "}, [["a", "]"]]))
+@example(({"type": "list", "of": {"type": "list", "of": RECORD}}, [[Record(n=0, t=";\n;")]]))
+@example(({"type": "matrix", "of": TEXT}, [["a b;\nc"]]))
+@example(({"type": "matrix", "of": POLYNOMIAL}, [[_polynomial([Fraction(1), Fraction(-1)])]]))
+@example(({"type": "matrix", "of": {"type": "list", "of": BOOLEAN, "separator": ";"}}, [[[True, False]]]))
+@example(({"type": "list", "of": {"type": "tuple", "of": [REAL, REAL], "written": "({{ it[1] }}, {{ it[0] }})"}}, [[0, 1]]))
 def test_what_is_written_is_read_again(answer: tuple[dict[str, Any], Any]) -> None:
     comparison, value = answer
     truth = settle(value, comparison)
