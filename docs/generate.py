@@ -93,8 +93,8 @@ def builders() -> str:
 
 BUILDERS_HEAD = (
     "What `build` names under `assets`; [the language](language.md#assets) says how assets are used. Functions of the "
-    "fields that begin with *reading* take the artefacts apart again, for `checks`. `dia types NAME` shows an entry in "
-    "the terminal."
+    "fields *archives*, *audio*, *drawings*, *elf*, *images*, *logs*, *pdf*, *plots* and *web_pages* take the "
+    "artefacts apart again, for `checks`. `dia types NAME` shows an entry in the terminal."
 )
 
 

@@ -19,7 +19,7 @@ from dia_language.expressions.expressions import compile_expression
 from dia_language.expressions.namespace import Namespace
 from dia_language.functions import library
 from dia_language.functions.analysis import definite_integral
-from dia_language.functions.number import factor
+from dia_language.functions.number_theory import factor
 from dia_language.functions.ordering import order
 from dia_language.functions.text import join
 from dia_language.numbers import certified, operators

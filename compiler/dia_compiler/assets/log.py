@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dia_language.functions.formatting import json
 from dia_language.functions.time import clf_time, format_time, is_moment, unix_time
-from dia_language.functions.wording import json
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from dia_language.diagnostics import did_you_mean
-from dia_language.functions.reading_images import SUBDIRECTORY, TAGS, XMP_KEYWORD
+from dia_language.functions.images import SUBDIRECTORY, TAGS, XMP_KEYWORD
 
 from dia_compiler.assets.base import OptionFault
 from dia_compiler.assets.pictures import HALVES, TEXT

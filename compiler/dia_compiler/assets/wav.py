@@ -12,8 +12,8 @@ from struct import pack
 from typing import Any
 
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.codes import to_morse
-from dia_language.functions.reading_sounds import KEYS
+from dia_language.functions.audio import KEYS
+from dia_language.functions.letter_codes import to_morse
 from dia_language.numbers.sines import STEPS, sines
 
 from dia_compiler.assets.base import Builder, OptionFault, Site, data, template

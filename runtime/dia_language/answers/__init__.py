@@ -15,6 +15,7 @@ from dia_language.answers.base import (
     Undecided,
     Unreadable,
 )
+from dia_language.answers.byte_strings import BytesAnswer
 from dia_language.answers.choices import ChoiceAnswer
 from dia_language.answers.dates import DateAnswer
 from dia_language.answers.expressions import ExpressionAnswer
@@ -22,11 +23,10 @@ from dia_language.answers.lists import ListAnswer, TupleAnswer
 from dia_language.answers.matrices import MatrixAnswer
 from dia_language.answers.network import DomainAnswer, IpAddressAnswer
 from dia_language.answers.numbers import IntegerAnswer, RationalAnswer, RealAnswer
-from dia_language.answers.octets import BytesAnswer
 from dia_language.answers.polynomials import PolynomialAnswer
 from dia_language.answers.records import RecordAnswer
 from dia_language.answers.sets import MultisetAnswer, SetAnswer
-from dia_language.answers.texts import BooleanAnswer, TextAnswer
+from dia_language.answers.text import BooleanAnswer, TextAnswer
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from dia_language.answers.base import Comparison, Mode, Types, Unreadable, unfit, within
-from dia_language.answers.grammar import LENGTH, parse_formula
-from dia_language.answers.texts import WordAnswer
+from dia_language.answers.formula_parser import LENGTH, parse_formula
+from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.radix import integer_of
 from dia_language.numbers.values import Record, Value

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dia_language.answers.base import Comparison, Mode, Types, Unreadable, unfit
-from dia_language.answers.texts import WordAnswer
+from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.numbers.values import Value, plain
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from fractions import Fraction
 
 from dia_language.answers.base import Comparison, Mode, Types, Undecided, Unreadable, unfit, within
-from dia_language.answers.enclosing import differs, is_defined, is_zero_algebraic
+from dia_language.answers.formula_parser import LENGTH, parse_formula
 from dia_language.answers.formulas import (
     MINUS,
     Node,
@@ -17,10 +17,10 @@ from dia_language.answers.formulas import (
     ordered,
     sympy_of,
 )
-from dia_language.answers.grammar import LENGTH, parse_formula
+from dia_language.answers.interval_bounds import differs, is_defined, is_zero_algebraic
 from dia_language.answers.normal_form import is_zero
 from dia_language.answers.options import variable_faults, variables_of
-from dia_language.answers.texts import WordAnswer
+from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value, is_symbolic, normal, plain
 

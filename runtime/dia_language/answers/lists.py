@@ -17,10 +17,10 @@ from dia_language.answers.base import (
     unfit,
     within,
 )
+from dia_language.answers.layout import form_of, written_faults
+from dia_language.answers.list_parsing import is_bracketed, pieces_of
 from dia_language.answers.options import CHOICES
-from dia_language.answers.split import is_bracketed, pieces_of
-from dia_language.answers.texts import SPECIAL
-from dia_language.answers.written import form_of, written_faults
+from dia_language.answers.text import SPECIAL
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value
 

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.list_parsing import is_bracketed
 from dia_language.answers.lists import INHERITED, ListAnswer
-from dia_language.answers.split import is_bracketed
-from dia_language.answers.texts import BRACKETS, QUOTES, quoted
+from dia_language.answers.text import BRACKETS, QUOTES, quoted
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value, is_symbolic
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from unicodedata import category, normalize
 
 from dia_language.answers.base import Mode, Unreadable, unfit
-from dia_language.answers.texts import WordAnswer
+from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value
 

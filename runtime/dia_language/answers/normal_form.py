@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dia_language.answers.formulas import Node
-from dia_language.answers.ratios import (
+from dia_language.answers.rational_functions import (
     ONE,
     UNIT,
     Field,

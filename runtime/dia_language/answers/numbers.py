@@ -17,9 +17,9 @@ from dia_language.answers.base import (
     Unreadable,
     unfit,
 )
-from dia_language.answers.digits import read_integer, read_real, without_unit
+from dia_language.answers.list_parsing import is_bracketed
+from dia_language.answers.number_parsing import read_integer, read_real, without_unit
 from dia_language.answers.options import exact_number, round_faults, tolerance_faults, unit_faults, units_of
-from dia_language.answers.split import is_bracketed
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.certified import enclosures, equals
 from dia_language.numbers.radix import SAFE_BITS, integer_text, integers_text

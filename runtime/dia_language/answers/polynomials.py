@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from dia_language.answers.base import Comparison, Mode, Types, Undecided, Unreadable, unfit, within
-from dia_language.answers.grammar import LENGTH, parse_formula
+from dia_language.answers.formula_parser import LENGTH, parse_formula
 from dia_language.answers.options import variable_faults, variables_of
-from dia_language.answers.texts import WordAnswer
+from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.radix import integer_of, integer_text
 from dia_language.numbers.values import Value, is_symbolic, normal

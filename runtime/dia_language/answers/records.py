@@ -8,10 +8,10 @@ from itertools import zip_longest
 from typing import Any
 
 from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.layout import form_of, written_faults
+from dia_language.answers.list_parsing import QUOTED, is_bracketed
 from dia_language.answers.lists import INHERITED, comparison_depth, inheriting, too_deep
-from dia_language.answers.split import QUOTED, is_bracketed
-from dia_language.answers.texts import BRACKETS, QUOTES, quoted
-from dia_language.answers.written import form_of, written_faults
+from dia_language.answers.text import BRACKETS, QUOTES, quoted
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Record, Value
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.kinds import Number, Rational, Value
+from dia_language.functions.argument_types import Number, Rational, Value
 from dia_language.functions.ordering import ascending, compare, is_plain, order
 from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import irrationals, operators

@@ -10,8 +10,8 @@ from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Endpoint, Expression, Number
 from dia_language.functions.closed_forms import attempted, closed, no_closed_form, require_symbol
-from dia_language.functions.kinds import Endpoint, Expression, Number
 from dia_language.functions.ordering import order
 from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import operators

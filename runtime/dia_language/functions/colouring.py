@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dia_language.budgets import charge, left
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Graph, Value
 from dia_language.functions.indexed_graph import indexed, require_size
-from dia_language.functions.kinds import Graph, Value
 
 SEARCHED_NODES = 64
 COUNTED_NODES = 32

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.kinds import Value
-from dia_language.functions.number import binomial
+from dia_language.functions.argument_types import Value
+from dia_language.functions.number_theory import binomial
 from dia_language.limits import INTEGER_BITS, LIST_LENGTH
 
 TABLE = 2_000  # the largest argument of numbers that are computed from all smaller ones

@@ -7,8 +7,8 @@ from functools import reduce
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Number, Points, Rational
 from dia_language.functions.arithmetic import sqrt
-from dia_language.functions.kinds import Number, Points, Rational
 from dia_language.functions.ordering import order
 from dia_language.numbers import operators
 from dia_language.numbers.values import normal

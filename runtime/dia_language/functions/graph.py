@@ -10,9 +10,9 @@ import heapq
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Graph, Matrix, Number, Value
 from dia_language.functions.indexed_graph import IndexedGraph, indexed, require_size
-from dia_language.functions.kinds import Graph, Matrix, Number, Value
-from dia_language.functions.linear import det
+from dia_language.functions.linear_algebra import det
 from dia_language.numbers.values import Record
 
 NODES = 100_000

@@ -20,7 +20,7 @@ def aes_candidates(data: bytes, known: bytes) -> list[bytes]:
     The data are whole blocks of AES-128 in the mode ECB, without padding or with that of PKCS #7, at most 65,536
     bytes; visible are the characters from blank to ~. Source: FIPS 197, section 5.3.
 
-    >>> from dia_language.functions.cipher import aes_encrypt
+    >>> from dia_language.functions.symmetric_ciphers import aes_encrypt
     >>> data = aes_encrypt(b"Meet me at noon.", b"0123456789abcdef", "ECB", b"", "none")
     >>> aes_candidates(data, b"0123456789abcd")
     [b'0123456789abcdef']

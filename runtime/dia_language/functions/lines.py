@@ -7,7 +7,7 @@ from string import ascii_uppercase as LETTERS
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.kinds import Value
+from dia_language.functions.argument_types import Value
 from dia_language.functions.text import join
 from dia_language.numbers.values import plain
 

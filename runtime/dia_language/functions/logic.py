@@ -13,7 +13,7 @@ from operator import and_, or_, xor
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, names_help
-from dia_language.functions.kinds import Tree, Value
+from dia_language.functions.argument_types import Tree, Value
 from dia_language.limits import LIST_LENGTH
 from dia_language.numbers import operators
 from dia_language.numbers.values import Record, described, plain

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.functions.kinds import Tree
+from dia_language.functions.argument_types import Tree
 from dia_language.functions.logic import DEPTH, STEPS, parts
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers import operators

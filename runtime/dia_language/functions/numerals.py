@@ -8,8 +8,8 @@ from typing import Literal
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Value
 from dia_language.functions.encoding import from_base64, to_base64
-from dia_language.functions.kinds import Value
 from dia_language.limits import INTEGER_BITS, LIST_LENGTH, TEXT_LENGTH
 
 BASE45 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"

@@ -7,8 +7,8 @@ from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Graph, Rational, Value
 from dia_language.functions.indexed_graph import IndexedGraph, indexed
-from dia_language.functions.kinds import Graph, Rational, Value
 
 
 def shortest_path(graph: Graph, start: Value, end: Value) -> list[Value]:

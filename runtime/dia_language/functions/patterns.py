@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.kinds import Value
+from dia_language.functions.argument_types import Value
 
 
 def matches(pattern: str, text: str) -> list[Value]:

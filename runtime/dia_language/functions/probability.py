@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Number, Rational
 from dia_language.functions.arithmetic import sum_
-from dia_language.functions.kinds import Number, Rational
-from dia_language.functions.number import binomial, factorial
+from dia_language.functions.number_theory import binomial, factorial
 from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import operators
 from dia_language.numbers.values import normal

@@ -9,8 +9,8 @@ from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Value
 from dia_language.functions.encoding import utf8
-from dia_language.functions.kinds import Value
 from dia_language.limits import INTEGER_BITS, TEXT_LENGTH
 from dia_language.numbers.radix import integer_of
 from dia_language.numbers.values import Record, decimal

@@ -6,7 +6,7 @@ import math
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.number import factor, is_prime, prime_factors
+from dia_language.functions.number_theory import factor, is_prime, prime_factors
 from dia_language.limits import PRIME_BITS
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.functions.kinds import RsaKey
+from dia_language.functions.argument_types import RsaKey
 from dia_language.functions.modular import lcm, mod_inverse, mod_pow
 from dia_language.limits import PRIME_BITS
 from dia_language.numbers.values import Record

@@ -8,8 +8,8 @@ from operator import add
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Number, Sized, Value
 from dia_language.functions.arithmetic import INTEGERS
-from dia_language.functions.kinds import Number, Sized, Value
 from dia_language.functions.ordering import ascending, compare, distinct, is_exact, is_plain, same
 from dia_language.limits import LIST_LENGTH
 from dia_language.numbers import operators

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import filterfalse
 
 from dia_language.budgets import charge
-from dia_language.functions.kinds import Value
+from dia_language.functions.argument_types import Value
 from dia_language.functions.ordering import PLAIN, distinct, same
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.functions.curves import base_point, is_on_curve, named_curve, point_add, point_multiply
+from dia_language.functions.argument_types import Curve, Point
+from dia_language.functions.elliptic_curves import base_point, is_on_curve, named_curve, point_add, point_multiply
 from dia_language.functions.hashing import HASHES, hmac
-from dia_language.functions.kinds import Curve, Point
 from dia_language.numbers.values import Record
 
 SIZE = 32

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.functions.argument_types import Number, Rational, Value
 from dia_language.functions.arithmetic import mean, sqrt, sum_
-from dia_language.functions.kinds import Number, Rational, Value
 from dia_language.functions.ordering import ascending
 from dia_language.functions.sets import tally
 from dia_language.numbers import operators

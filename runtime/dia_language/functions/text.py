@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.kinds import Value
+from dia_language.functions.argument_types import Value
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.radix import integers_text, short_bounds
 from dia_language.numbers.values import TEXTS, plain

@@ -8,10 +8,10 @@ from hmac import compare_digest
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.encoding import text_of, utf8
+from dia_language.functions.formatting import json
 from dia_language.functions.hashing import hmac
 from dia_language.functions.numerals import from_base64url, to_base64url
 from dia_language.functions.quoting import from_json, json_value
-from dia_language.functions.wording import json
 from dia_language.numbers.values import Record, Value
 
 ALGORITHMS = {"HS256": "sha256", "HS384": "sha384", "HS512": "sha512"}

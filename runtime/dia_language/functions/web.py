@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Value
 from dia_language.functions.encoding import percent_decode, percent_encode, utf8
-from dia_language.functions.kinds import Value
 from dia_language.functions.text import str_
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record

@@ -24,7 +24,7 @@ from dia_language.answers import (
     validate,
     write,
 )
-from dia_language.answers.split import flat, pieces_of
+from dia_language.answers.list_parsing import flat, pieces_of
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import ExactDecimal, Record, Value, decode, encode
 from hypothesis import assume, example, given, settings
@@ -102,7 +102,9 @@ def answers(draw: st.DrawFn) -> tuple[dict[str, Any], Any]:
 @example(({"type": "matrix", "of": TEXT}, [["a b;\nc"]]))
 @example(({"type": "matrix", "of": POLYNOMIAL}, [[_polynomial([Fraction(1), Fraction(-1)])]]))
 @example(({"type": "matrix", "of": {"type": "list", "of": BOOLEAN, "separator": ";"}}, [[[True, False]]]))
-@example(({"type": "list", "of": {"type": "tuple", "of": [REAL, REAL], "written": "({{ it[1] }}, {{ it[0] }})"}}, [[0, 1]]))
+@example(
+    ({"type": "list", "of": {"type": "tuple", "of": [REAL, REAL], "written": "({{ it[1] }}, {{ it[0] }})"}}, [[0, 1]])
+)
 def test_what_is_written_is_read_again(answer: tuple[dict[str, Any], Any]) -> None:
     comparison, value = answer
     truth = settle(value, comparison)

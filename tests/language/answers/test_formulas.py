@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from dia_language.answers import Undecided, Unreadable, equal, read, settle, write
-from dia_language.answers.enclosing import enclosed, is_zero_algebraic
+from dia_language.answers.formula_parser import parse_formula
 from dia_language.answers.formulas import NodeBuilder
-from dia_language.answers.grammar import parse_formula
+from dia_language.answers.interval_bounds import enclosed, is_zero_algebraic
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import decode, encode
 from dia_runtime.grading.grader import grade

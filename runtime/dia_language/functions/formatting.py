@@ -7,7 +7,7 @@ from json.encoder import encode_basestring
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.kinds import Number, Value
+from dia_language.functions.argument_types import Number, Value
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import TEXTS, ExactDecimal, Record, decimal_text, kind_of

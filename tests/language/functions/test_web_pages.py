@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library, reading_web
+from dia_language.functions import library, web_pages
 from dia_language.media.html_reader import plain_page
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -145,7 +145,7 @@ def read(page: str) -> list[Any]:
 @example("<script>a</script ><style>b</styles></style>")
 def test_plain_pages_are_read_as_all_others(page: str) -> None:
     quick = read(page)
-    with patch.object(reading_web, "SHORT", -1):
+    with patch.object(web_pages, "SHORT", -1):
         assert read(page) == quick
 
 

@@ -7,7 +7,7 @@ from itertools import accumulate, chain
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.kinds import Function, Value
+from dia_language.functions.argument_types import Function, Value
 from dia_language.functions.ordering import compare, distinct, order, same
 from dia_language.limits import LIST_LENGTH
 from dia_language.numbers import operators

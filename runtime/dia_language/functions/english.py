@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.kinds import Noun, Number, Value
+from dia_language.functions.argument_types import Noun, Number, Value
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import Record, is_symbolic, plain

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.functions.kinds import Curve, Point
-from dia_language.functions.number import factor, is_prime
+from dia_language.functions.argument_types import Curve, Point
+from dia_language.functions.number_theory import factor, is_prime
 from dia_language.numbers.values import Record
 
 FIELD_BITS = 1024

@@ -13,8 +13,8 @@ from typing import Any
 
 from dia_language.budgets import SIZE, charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.argument_types import Matrix, Number, Rational
 from dia_language.functions.arithmetic import INTEGERS, sqrt
-from dia_language.functions.kinds import Matrix, Number, Rational
 from dia_language.functions.ordering import order
 from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import operators

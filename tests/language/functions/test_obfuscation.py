@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import disguise, library
+from dia_language.functions import library, obfuscation
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,4 +115,4 @@ def test_hostile_quotes_take_no_time() -> None:
 
 @given(st.text("ab1_ '\"\\\n.(", max_size=30), st.booleans())
 def test_ascii_sources_fall_into_the_same_parts_by_either_pattern(source: str, is_quoted: bool) -> None:
-    assert disguise._parts(is_quoted, True).split(source) == disguise._parts(is_quoted, False).split(source)
+    assert obfuscation._parts(is_quoted, True).split(source) == obfuscation._parts(is_quoted, False).split(source)

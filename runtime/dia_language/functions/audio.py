@@ -7,7 +7,7 @@ from itertools import groupby
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.codes import SIGNS
+from dia_language.functions.letter_codes import SIGNS
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.sines import STEPS, sines
 from dia_language.numbers.values import Record

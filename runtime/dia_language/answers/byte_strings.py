@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping
 
 from dia_language.answers.base import Comparison, Mode, Types, Unreadable, unfit, within
 from dia_language.answers.options import choice_faults
-from dia_language.answers.texts import WordAnswer
+from dia_language.answers.text import WordAnswer
 from dia_language.numbers.values import Value
 
 ENCODINGS: Mapping[str, tuple[str, ...]] = {"encoding": ("hex", "base64")}

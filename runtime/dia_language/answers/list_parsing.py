@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from dia_language.answers.base import ELEMENTS, Unreadable
-from dia_language.answers.texts import BRACKETS, QUOTES
+from dia_language.answers.text import BRACKETS, QUOTES
 
 # Linear: what stands between quotes is read in one way only.
 QUOTED = {mark: re.compile(rf"{mark}[^{mark}\\]*(?:\\.[^{mark}\\]*)*{mark}", re.DOTALL) for mark in QUOTES}

@@ -7,8 +7,8 @@ from typing import Any
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import calculus
+from dia_language.functions.argument_types import Expression, Number
 from dia_language.functions.closed_forms import require_symbol
-from dia_language.functions.kinds import Expression, Number
 from dia_language.numbers import operators
 from dia_language.numbers.values import normal
 

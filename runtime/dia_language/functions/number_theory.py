@@ -13,7 +13,7 @@ from itertools import compress
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.kinds import Rational
+from dia_language.functions.argument_types import Rational
 from dia_language.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
 
 # The largest arguments whose results have at most INTEGER_BITS bits
