@@ -69,7 +69,9 @@ def quickest(template_jobs: list[TemplateJob], k: int, rounds: int) -> list[floa
     """Seconds a question of each family in the quickest of so many rounds over all of them."""
     best = [expand(job, k) for job in template_jobs]
     for _ in range(rounds - 1):
-        best = [held if held > DEAR else min(held, expand(job, k)) for job, held in zip(template_jobs, best, strict=True)]
+        best = [
+            held if held > DEAR else min(held, expand(job, k)) for job, held in zip(template_jobs, best, strict=True)
+        ]
     return best
 
 

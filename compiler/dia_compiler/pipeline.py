@@ -167,7 +167,9 @@ class _RowStore:
         for asked in self.asked:
             self.recall(asked)
         missing = [asked for asked in self.asked if asked.ready is None]
-        template_jobs = [replace(asked.job, resources=replace(resources, programs=asked.plan.item.programs)) for asked in missing]
+        template_jobs = [
+            replace(asked.job, resources=replace(resources, programs=asked.plan.item.programs)) for asked in missing
+        ]
         gathering = Gatherer(template_jobs, self.faults, self.private, self.on_progress, explainer(self.plans))
         for asked, held in zip(missing, gathering.run(crew), strict=True):
             self.look_at(asked, held)

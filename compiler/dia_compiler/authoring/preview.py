@@ -130,13 +130,13 @@ def _gather(tasks: list[Task], previews: list[Preview], checked: Checked) -> Non
                 _take(previews[outcome.key], outcome.item)
 
 
-def _take(held: Preview, item: Any) -> None:
+def _take(preview: Preview, item: Any) -> None:
     if isinstance(item, Overview):
-        held.overview = item
+        preview.overview = item
     elif isinstance(item, Shown):
-        held.shown.append(item)
+        preview.shown.append(item)
     else:
-        held.samples.extend(item)
+        preview.samples.extend(item)
 
 
 def _refuse(checked: Checked) -> None:
@@ -158,16 +158,16 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
     if bound is not None and numbers.start >= bound:
         raise _none_such(job, numbers)  # before it is looked for among all others
     samples: list[Sample] = []
-    made = 0
-    for sample, shown in _instances(expansion, numbers, count):
-        yield from shown
-        made += bool(shown)
+    shown_count = 0
+    for sample, in_words in _instances(expansion, numbers, count):
+        yield from in_words
+        shown_count += bool(in_words)
         samples.append(sample)
         if len(samples) == 100:
             yield samples
             samples = []
     yield samples
-    if not made:
+    if not shown_count:
         raise _none_such(job, numbers)
     drawing = expansion.drawing
     draws = (drawing.drawn - drawing.rejected, drawing.drawn)
@@ -235,7 +235,10 @@ def _shown(instance: Instance, seconds: float) -> Shown:
         seconds=seconds,
         sessions=tuple(shown_sessions(rendered.sessions)) if rendered is not None else (),
         truth=tuple(shown_truth(rendered.truth)) if rendered is not None else (),
-        assets=tuple(f"{held.name} ({held.deliver}, {len(held.content)} bytes)" for held in instance.attachments),
+        assets=tuple(
+            f"{attachment.name} ({attachment.deliver}, {len(attachment.content)} bytes)"
+            for attachment in instance.attachments
+        ),
     )
 
 
@@ -246,6 +249,6 @@ def _text(value: Value) -> str:
         if isinstance(value, bytes):
             return value.hex()
         if isinstance(value, Entry):
-            held = ", ".join(f"{name}: {_text(part)}" for name, part in value.values.items())
-            return f"{value.name}({held})"
+            fields = ", ".join(f"{name}: {_text(part)}" for name, part in value.values.items())
+            return f"{value.name}({fields})"
         return f"[{', '.join(map(_text, value))}]" if isinstance(value, list) else f"({kind_of(value)})"

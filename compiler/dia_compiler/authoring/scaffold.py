@@ -92,8 +92,8 @@ def new_template(name: str, folder: Path) -> list[Path]:
     path = folder / f"{_checked(name)}.yaml"
     if not (folder / "benchmark.yaml").is_file():
         message = f"{folder.as_posix()} holds no benchmark.yaml"
-        mend = f"give the benchmark's folder with -o, or make a benchmark: dia new {name} --benchmark"
-        raise DiaError(Diagnostic("E101", message, None, mend))
+        help = f"give the benchmark's folder with -o, or make a benchmark: dia new {name} --benchmark"
+        raise DiaError(Diagnostic("E101", message, None, help))
     _refuse_existing(path)
     for place, schema in _schemas().items():
         if not (folder / place).exists():
@@ -103,8 +103,8 @@ def new_template(name: str, folder: Path) -> list[Path]:
 
 def _checked(name: str) -> str:
     if not NAME.fullmatch(name):
-        mend = "use small letters, digits and _, beginning with a letter"
-        raise DiaError(Diagnostic("E600", f"`{name[:80]}` is no name of a template or benchmark", None, mend))
+        help = "use small letters, digits and _, beginning with a letter"
+        raise DiaError(Diagnostic("E600", f"`{name[:80]}` is no name of a template or benchmark", None, help))
     return name
 
 

@@ -16,24 +16,26 @@ SEVERAL = 2  # stand-ins for a list of unknown length
 
 def shown_sessions(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each session in words: its role, the replies that it reads and from which session, its turns."""
-    owners = {turn["reply"]["name"]: held["name"] for held in sessions for turn in held["turns"] if "reply" in turn}
-    said = _stand_ins(sessions)
-    return [_session(held, owners, said) for held in sessions]
+    owners = {
+        turn["reply"]["name"]: session["name"] for session in sessions for turn in session["turns"] if "reply" in turn
+    }
+    stand_ins = _stand_ins(sessions)
+    return [_session(session, owners, stand_ins) for session in sessions]
 
 
-def _session(held: Stored, owners: Mapping[str, str], said: Mapping[str, Any]) -> dict[str, Any]:
-    read = sorted({name for code in _codes(held) for name in code.get("replies", ())})
-    reads = {name: owners[name] for name in read if owners.get(name) not in (None, held["name"])}
-    more = [f"model {held['role']}"] if held["role"] != "subject" else []
-    more += [f"{name} {value}" for name, value in _plain(held.get("settings", {})).items()]
-    around = _loop(held)
-    own = {name: _of_item(entry) if owners[name] == held["name"] and "over" in held else entry
-           for name, entry in said.items()}  # fmt: skip
-    texts = [("system", held["system"])] if "system" in held else []
+def _session(session: Stored, owners: Mapping[str, str], stand_ins: Mapping[str, Any]) -> dict[str, Any]:
+    reply_names = sorted({name for code in _codes(session) for name in code.get("replies", ())})
+    reads = {name: owners[name] for name in reply_names if owners.get(name) not in (None, session["name"])}
+    settings_notes = [f"model {session['role']}"] if session["role"] != "subject" else []
+    settings_notes += [f"{name} {value}" for name, value in _plain(session.get("settings", {})).items()]
+    around = _loop(session)
+    own = {name: _of_item(entry) if owners[name] == session["name"] and "over" in session else entry
+           for name, entry in stand_ins.items()}  # fmt: skip
+    texts = [("system", session["system"])] if "system" in session else []
     lines = [{"speaker": speaker, "text": _text(text, {**own, **around})} for speaker, text in texts]
-    for turn in held["turns"]:
+    for turn in session["turns"]:
         lines += _turn(turn, {**own, **around})
-    return {"name": held["name"], "reads": reads, "notes": more + list(_notes(held)), "turns": lines}
+    return {"name": session["name"], "reads": reads, "notes": settings_notes + list(_notes(session)), "turns": lines}
 
 
 def _of_item(entry: Any) -> Any:
@@ -52,26 +54,26 @@ def _turn(turn: Stored, scope: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"speaker": "reply", "text": f"‹{turn['reply']['name']}›", "notes": [turn["reply"]["format"]["kind"]]}
 
 
-def _notes(held: Stored) -> Iterator[str]:
+def _notes(record: Stored) -> Iterator[str]:
     """What is said beside the texts: lists, conditions, shared keys."""
-    over = held.get("over")
+    over = record.get("over")
     if over is not None:
         items = f"{len(over)} items" if isinstance(over, list) else f"`{over['expression']}`"
-        yield f"for each of {items}" + (f" as {held['as']}" if "as" in held else "")
+        yield f"for each of {items}" + (f" as {record['as']}" if "as" in record else "")
     for name in ("when", "until"):
-        if name in held:
-            yield f"{name} {held[name]['expression']}"
-    if "share" in held:
+        if name in record:
+            yield f"{name} {record[name]['expression']}"
+    if "share" in record:
         yield "asked once a model for the same key"
 
 
-def _loop(held: Stored) -> dict[str, Any]:
+def _loop(record: Stored) -> dict[str, Any]:
     """The names of the first item of a list."""
-    over = held.get("over")
+    over = record.get("over")
     if over is None:
         return {}
-    first = decode(over[0], symbolic) if isinstance(over, list) and over else f"‹{held.get('as', 'item')}›"
-    return {"index": 0, **({held["as"]: first} if "as" in held else {})}
+    first = decode(over[0], symbolic) if isinstance(over, list) and over else f"‹{record.get('as', 'item')}›"
+    return {"index": 0, **({record["as"]: first} if "as" in record else {})}
 
 
 def _text(text: Any, scope: Mapping[str, Any]) -> str:
@@ -80,41 +82,41 @@ def _text(text: Any, scope: Mapping[str, Any]) -> str:
     if "each" in text:
         return text["each"][0] if text["each"] else ""
     code = code_of(text)
-    known = {
+    visible_values = {
         name: value for name, value in scope.items() if name in code.replies or not isinstance(value, (Said, list))
     }
     try:
-        return code.render(known)
+        return code.render(visible_values)
     except (DiaError, LanguageError):
         return str(text["template"])
 
 
-def _codes(held: Any) -> Iterator[Stored]:
+def _codes(record: Any) -> Iterator[Stored]:
     """Every piece of stored code in a record."""
-    if isinstance(held, Mapping):
-        if "expression" in held or "template" in held:
-            yield held
+    if isinstance(record, Mapping):
+        if "expression" in record or "template" in record:
+            yield record
         else:
-            for part in held.values():
+            for part in record.values():
                 yield from _codes(part)
-    elif isinstance(held, list):
-        for part in held:
+    elif isinstance(record, list):
+        for part in record:
             yield from _codes(part)
 
 
 def _stand_ins(sessions: list[dict[str, Any]]) -> dict[str, Any]:
     """For each reply a stand-in of its kind, or a list of them where there are several."""
-    found: dict[str, Any] = {}
+    stand_ins: dict[str, Any] = {}
     for session in sessions:
         for turn in session["turns"]:
             if "reply" in turn:
                 name, format = turn["reply"]["name"], turn["reply"]["format"]
                 entry: Any = Said(stand_in(name, format), f"‹{name}›", 0, 0, "stop")
-                for held in (turn, session):
-                    if "over" in held:
-                        entry = [entry] * (len(held["over"]) if isinstance(held["over"], list) else SEVERAL)
-                found[name] = entry
-    return found
+                for repeated in (turn, session):
+                    if "over" in repeated:
+                        entry = [entry] * (len(repeated["over"]) if isinstance(repeated["over"], list) else SEVERAL)
+                stand_ins[name] = entry
+    return stand_ins
 
 
 def stand_in(name: str, format: Stored) -> Value:
@@ -131,14 +133,16 @@ def stand_in(name: str, format: Stored) -> Value:
     if kind == "flags":
         return Record((str(option), True) for option in format.get("of", ()))
     if kind == "json" and isinstance(format.get("fields"), Mapping):
-        return Record((field, _field(f"{name}.{field}", held)) for field, held in format["fields"].items())
+        return Record(
+            (field, _field(f"{name}.{field}", kind_of_field)) for field, kind_of_field in format["fields"].items()
+        )
     return f"‹{name}›"
 
 
-def _field(name: str, held: Any) -> Value:
-    if isinstance(held, Mapping) and "list" in held:
-        return _several(name, held.get("length"))
-    return {"integer": 1, "boolean": True}.get(held if isinstance(held, str) else "", f"‹{name}›")
+def _field(name: str, kind: Any) -> Value:
+    if isinstance(kind, Mapping) and "list" in kind:
+        return _several(name, kind.get("length"))
+    return {"integer": 1, "boolean": True}.get(kind if isinstance(kind, str) else "", f"‹{name}›")
 
 
 def _several(name: str, count: Any) -> list[Value]:
@@ -151,10 +155,10 @@ def _plain(settings: Stored) -> dict[str, Any]:
 
 def shown_truth(answer: Stored) -> list[str]:
     """The truth and the figures, each part on a line."""
-    kind, held = next(iter(answer["truth"].items()))
-    lines = [f"{kind} {name}: {part['expression']}" for name, part in held.items()
+    kind, parts = next(iter(answer["truth"].items()))
+    lines = [f"{kind} {name}: {part['expression']}" for name, part in parts.items()
              if isinstance(part, Mapping) and "expression" in part]  # fmt: skip
-    lines += [f"{kind} key: {part['expression']}" for part in held.get("keys", ())]
+    lines += [f"{kind} key: {part['expression']}" for part in parts.get("keys", ())]
     lines += [f"figure {name}: {figure['summary']} of {figure['value']['expression']}"
               for name, figure in answer.get("figures", {}).items()]  # fmt: skip
     return lines

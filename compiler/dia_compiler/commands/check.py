@@ -12,7 +12,7 @@ from typing import NoReturn
 import click
 
 from dia_compiler.commands.programs import allow_programs
-from dia_compiler.commands.telling import diagnostics_json, github_lines, is_quiet, print_diagnostics, progress
+from dia_compiler.commands.console import diagnostics_json, github_lines, is_quiet, print_diagnostics, progress
 
 PAUSE = 0.3  # seconds between two looks at the files
 
@@ -55,25 +55,25 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
 
     with progress(is_quiet(click.get_current_context()), has_lines=False) as report:
         checked = check_specs(list(paths), jobs, on_progress=report, allow_programs=programs)
-    found = checked.faults.ordered(checked.sources)
-    errors = [entry for entry in found if entry.severity == "error"]
+    diagnostics = checked.faults.ordered(checked.sources)
+    errors = [entry for entry in diagnostics if entry.severity == "error"]
     if form == "json":
-        click.echo(diagnostics_json(found))
+        click.echo(diagnostics_json(diagnostics))
     elif form == "github":
-        for line in github_lines(found):
+        for line in github_lines(diagnostics):
             click.echo(line)
     else:
-        print_diagnostics(found, checked.sources)
+        print_diagnostics(diagnostics, checked.sources)
         for item in checked.benchmarks:
             for left in item.left_out:
                 click.echo(f"left out: {left.template} needs {left.why}", err=True)
         templates = sum(len(item.benchmark.templates) for item in checked.benchmarks)
-        warnings = len(found) - len(errors)
+        warnings = len(diagnostics) - len(errors)
         counts = ((templates, "template"), (len(errors), "error"), (warnings, "warning"))
         click.echo(", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counts))
     if errors:
         return 2
-    return 1 if strict and found else 0
+    return 1 if strict and diagnostics else 0
 
 
 def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str) -> NoReturn:
@@ -81,14 +81,14 @@ def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int 
     from dia_language.diagnostics import DiaError, told
 
     while True:
-        seen = stamps(paths)
+        stamps_before = stamps(paths)
         try:
             check_once(paths, form, strict, jobs, programs)
         except DiaError as error:
             for entry in error.diagnostics:
                 click.echo(told(entry, getattr(error, "sources", {})), err=True)
         click.echo("watching for changes; Ctrl-C ends", err=True)
-        while stamps(paths) == seen:
+        while stamps(paths) == stamps_before:
             sleep(PAUSE)
         if sys.stdout.isatty():
             click.clear()
@@ -96,7 +96,7 @@ def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int 
 
 def stamps(paths: list[Path]) -> dict[str, tuple[int, int]]:
     """Time of change and size of every file beside and below the paths; what cannot be read is left out."""
-    found: dict[str, tuple[int, int]] = {}
+    stamps_by_path: dict[str, tuple[int, int]] = {}
     for path in paths:
         folder = path if path.is_dir() else path.parent
         for base, folders, names in os.walk(folder):
@@ -104,5 +104,5 @@ def stamps(paths: list[Path]) -> dict[str, tuple[int, int]]:
             for name in names:
                 with suppress(OSError):
                     facts = os.stat(os.path.join(base, name))  # noqa: PTH116, PTH118 - as os.walk gives them
-                    found[os.path.join(base, name)] = (facts.st_mtime_ns, facts.st_size)  # noqa: PTH118
-    return found
+                    stamps_by_path[os.path.join(base, name)] = (facts.st_mtime_ns, facts.st_size)  # noqa: PTH118
+    return stamps_by_path

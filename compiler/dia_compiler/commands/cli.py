@@ -64,10 +64,10 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name, imported now."""
-        found = COMMANDS.get(cmd_name)
-        if found is None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
             return None
-        command: click.Command = importlib.import_module(found[0]).command
+        command: click.Command = importlib.import_module(entry[0]).command
         _add_common(command)
         if not ctx.resilient_parsing:
             from dia_compiler.commands.defaults import default_map
@@ -83,8 +83,8 @@ class LazyGroup(click.Group):
         if name and name not in COMMANDS and not name.startswith("-"):
             from dia_language.diagnostics import did_you_mean
 
-            mend = did_you_mean(name, COMMANDS)
-            raise click.UsageError(f"no command `{name}`" + (f"; {mend}" if mend else ""), ctx)
+            suggestion = did_you_mean(name, COMMANDS)
+            raise click.UsageError(f"no command `{name}`" + (f"; {suggestion}" if suggestion else ""), ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -170,8 +170,8 @@ def _common() -> list[click.Option]:
 
 
 def _add_common(command: click.Command) -> None:
-    taken = {flag for parameter in command.params for flag in parameter.opts}
-    command.params += [option for option in _common() if not taken & set(option.opts)]
+    used_flags = {flag for parameter in command.params for flag in parameter.opts}
+    command.params += [option for option in _common() if not used_flags & set(option.opts)]
 
 
 dia = LazyGroup(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dia_compiler.commands.programs import allow_programs
-from dia_compiler.commands.telling import is_quiet, is_verbose, print_diagnostics, progress
+from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics, progress
 
 if TYPE_CHECKING:
     from dia_compiler.freeze.output import FrozenBundle
@@ -69,18 +69,20 @@ def command(
 
         seed = secrets.token_hex(32)
     with progress(is_quiet(ctx)) as report:
-        made = compile(
+        compiled = compile(
             list(paths), k, seed, out, jobs or os.cpu_count(), strict, force, limit, report, not no_cache,
             allow_programs=allow_programs, part=part, cluster=cluster,
         )  # fmt: skip
-    print_diagnostics(made.warnings, made.sources)
+    print_diagnostics(compiled.warnings, compiled.sources)
     if as_json:
-        parts = {"parts": [held.as_json() for held in made.parts]} if made.parts else {}
-        click.echo(json.dumps({"bundles": [bundle.as_json() for bundle in made.bundles], **parts}, indent=2))
+        parts = {"parts": [compiled_part.as_json() for compiled_part in compiled.parts]} if compiled.parts else {}
+        click.echo(json.dumps({"bundles": [bundle.as_json() for bundle in compiled.bundles], **parts}, indent=2))
         return 0
-    for held in made.parts:
-        click.echo(f"{held.path.as_posix()}\n  part {held.part} of {held.of}: {held.questions} questions")
-    for bundle in made.bundles:
+    for compiled_part in compiled.parts:
+        click.echo(
+            f"{compiled_part.path.as_posix()}\n  part {compiled_part.part} of {compiled_part.of}: {compiled_part.questions} questions"
+        )
+    for bundle in compiled.bundles:
         _print_bundle(bundle)
         if is_verbose(ctx):
             _print_templates(bundle.path)

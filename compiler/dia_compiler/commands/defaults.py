@@ -37,20 +37,20 @@ def default_map(command: click.Command, name: str, commands: Iterable[str]) -> d
     if not table:
         return {}
     options = {flag.lstrip("-"): option.name for option in command.params for flag in option.opts if option.name}
-    known = set(commands)
-    found: dict[str, Any] = {}
+    command_names = set(commands)
+    defaults: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
-            _require(key in known, source, f"`{key}` is no command", key, known)
+            _require(key in command_names, source, f"`{key}` is no command", key, command_names)
         elif key in options:
             _require(key not in NEVER, source, f"`{key}` stands on the command line alone")
-            found[str(options[key])] = _plain(value, source, key)
+            defaults[str(options[key])] = _plain(value, source, key)
     own = table.get(name, {})
     for key, value in own.items() if isinstance(own, Mapping) else ():
         _require(key in options, source, f"`{name}` has no option `{key}`", key, options)
         _require(key not in NEVER, source, f"`{key}` stands on the command line alone")
-        found[str(options[key])] = _plain(value, source, key)
-    return found
+        defaults[str(options[key])] = _plain(value, source, key)
+    return defaults
 
 
 def _table() -> tuple[str, Mapping[str, Any]]:
@@ -87,6 +87,6 @@ def _plain(value: Any, source: str, key: str) -> Any:
     return value
 
 
-def _require(holds: bool, source: str, message: str, key: str = "", known: Iterable[str] = ()) -> None:
+def _require(holds: bool, source: str, message: str, key: str = "", candidates: Iterable[str] = ()) -> None:
     if not holds:
-        raise DiaError(Diagnostic("E605", f"{source}: {message}", None, did_you_mean(key, known) if key else None))
+        raise DiaError(Diagnostic("E605", f"{source}: {message}", None, did_you_mean(key, candidates) if key else None))

@@ -37,16 +37,17 @@ def command(as_json: bool) -> int:
         click.echo(json.dumps(facts, indent=2))
         return 0
     click.echo(f"dia {facts['dia']}, Python {facts['python']} ({facts['implementation']}), {facts['cores']} cores")
-    _print("libraries", {name: held or "missing" for name, held in facts["libraries"].items()})
+    _print("libraries", {name: installed or "missing" for name, installed in facts["libraries"].items()})
     _print(
-        "extras", {name: held or f"missing: pip install 'dia-spec[{name}]'" for name, held in facts["extras"].items()}
+        "extras",
+        {name: installed or f"missing: pip install 'dia-spec[{name}]'" for name, installed in facts["extras"].items()},
     )
     _print("tools", {name: "found" if is_here else "missing" for name, is_here in facts["tools"].items()})
     programs = facts["programs"]
     _print(
         "programs of specs",
         {"confined by": programs["confinement"] or "nothing here: `--allow-programs=unconfined` alone runs them"}
-        | {name: said or "missing" for name, said in programs["interpreters"].items()},
+        | {name: interpreter or "missing" for name, interpreter in programs["interpreters"].items()},
     )
     _print("plug-ins", {f"{item['name']} ({item['group']})": item["package"] for item in facts["plugins"]})
     _print("keys", dict.fromkeys(facts["keys"], "set"))
@@ -84,7 +85,7 @@ def programs_here() -> dict[str, Any]:
     from dia_language.confinement.walls import confinement
 
     wall = confinement()
-    interpreters = {name: version_of(name) for name, held in LANGUAGES.items() if held.commands}
+    interpreters = {name: version_of(name) for name, language in LANGUAGES.items() if language.commands}
     return {"confinement": wall.name if wall is not None else None, "interpreters": interpreters}
 
 
@@ -108,5 +109,5 @@ def _names_in_env_file() -> set[str]:
 def _print(title: str, table: dict[str, str]) -> None:
     click.echo(click.style(title, bold=True) + ("" if table else ": none"))
     width = max(map(len, table), default=0)
-    for name, held in table.items():
-        click.echo(f"  {name.ljust(width)}  {held}")
+    for name, value in table.items():
+        click.echo(f"  {name.ljust(width)}  {value}")

@@ -11,10 +11,10 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.commands.asking import OPTIONS, terms_of
 
 from dia_compiler.commands.programs import allow_programs
-from dia_compiler.commands.telling import is_quiet
+from dia_compiler.commands.console import is_quiet
 
 if TYPE_CHECKING:
-    from dia_compiler.explore.search import Explored, Wishes
+    from dia_compiler.explore.search import SearchOptions, SearchResult
 
 FOLDER = Path("build") / "explored"
 OWN = ("seed", "roles", "role_urls", "prefill")  # what a search has for itself, and what only sessions need
@@ -32,7 +32,7 @@ def asking(command: Any) -> Any:
     """The command with the options of `dia run` that say how one model is asked."""
     for add in reversed(OPTIONS):
         command = add(command)
-    command.__click_params__ = [held for held in command.__click_params__ if held.name not in OWN]
+    command.__click_params__ = [parameter for parameter in command.__click_params__ if parameter.name not in OWN]
     return command
 
 
@@ -58,7 +58,7 @@ def asking(command: Any) -> Any:
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.pass_context
 def command(
-    ctx: click.Context, /, spec: Path, bank: Path, model: str, out: Path | None, as_json: bool, **asked: Any
+    ctx: click.Context, /, spec: Path, bank: Path, model: str, out: Path | None, as_json: bool, **asking_options: Any
 ) -> int:
     """Find new items of a template at which a model succeeds about half of the time.
 
@@ -78,36 +78,36 @@ def command(
     from dia_compiler.explore.search import REPORT, as_record, explore, put
 
     place = out or FOLDER / f"{plain_name(spec.stem)}-{plain_name(model)}"
-    wishes, quiet = _wishes(asked), is_quiet(ctx)
-    terms = terms_of({**asked, "part": None, "roles": (), "role_urls": (), "prefill": False, "seed": None})
+    options, quiet = _search_options(asking_options), is_quiet(ctx)
+    terms = terms_of({**asking_options, "part": None, "roles": (), "role_urls": (), "prefill": False, "seed": None})
     _require_one(model, terms.wish.temperatures)
     _announce(model, terms.wish, quiet)
     try:
-        found = explore(spec, bank, model, place, wishes, terms, lambda text: _tell(text, quiet))
+        result = explore(spec, bank, model, place, options, terms, lambda text: _tell(text, quiet))
     except KeyboardInterrupt:
         click.echo(visible(f"interrupted: the replies so far are in {place}; the same command goes on"), err=True)
         return 130
-    record = as_record(found, wishes.plan, bank, place)
+    record = as_record(result, options.plan, bank, place)
     put(place / REPORT, json.dumps(record, indent=1) + "\n")
-    click.echo(json.dumps(record, indent=2) if as_json else "\n".join(map(visible, told(found, record))))
-    if found.trouble is not None:
-        return ended([found.trouble]) or 1
-    return 0 if found.ending in ("items", "too easy", "too hard", "nothing left") else 1
+    click.echo(json.dumps(record, indent=2) if as_json else "\n".join(map(visible, result_lines(result, record))))
+    if result.trouble is not None:
+        return ended([result.trouble]) or 1
+    return 0 if result.ending in ("items", "too easy", "too hard", "nothing left") else 1
 
 
-def _wishes(asked: dict[str, Any]) -> Wishes:
+def _search_options(asking_options: dict[str, Any]) -> SearchOptions:
     """What is to be explored; what says how to ask is left."""
     from dia_runtime.psychometrics.boundary.search import Plan
 
-    from dia_compiler.explore.search import Wishes
+    from dia_compiler.explore.search import SearchOptions
 
     plan = Plan(
-        asked.pop("items"), asked.pop("budget"), at_once=asked.pop("at_once"), seed=asked.pop("seed"),
-        accept=asked.pop("accept"),
+        asking_options.pop("items"), asking_options.pop("budget"), at_once=asking_options.pop("at_once"), seed=asking_options.pop("seed"),
+        accept=asking_options.pop("accept"),
     )  # fmt: skip
-    return Wishes(
-        plan, asked.pop("moved"), asked.pop("ability"), asked.pop("runs"), asked.pop("chain"),
-        asked.pop("allow_programs"),
+    return SearchOptions(
+        plan, asking_options.pop("moved"), asking_options.pop("ability"), asking_options.pop("runs"), asking_options.pop("chain"),
+        asking_options.pop("allow_programs"),
     )  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def _tell(text: str, quiet: bool) -> None:
         click.echo(visible(text), err=True)
 
 
-def told(found: Explored, record: dict[str, Any]) -> list[str]:
+def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:
     """The result in words: a line for each accepted item, then what it took."""
     accepted = record["accepted"]
     width = max((len(entry["item"]) for entry in accepted), default=0)
@@ -153,7 +153,7 @@ def told(found: Explored, record: dict[str, Any]) -> list[str]:
         lines.append(f"success rate {record['success_rate']:.2f}, standard deviation {record['spread']:.2f}")
     if record["impossible"]:
         lines.append(f"{record['impossible']} items could not be made")
-    lines.append(f"ended: {ENDINGS.get(found.ending, found.ending)}")
-    if found.bundle is not None:
-        lines += [found.bundle.path.as_posix(), f"  digest {found.bundle.digest}", str(found.bank)]
+    lines.append(f"ended: {ENDINGS.get(result.ending, result.ending)}")
+    if result.bundle is not None:
+        lines += [result.bundle.path.as_posix(), f"  digest {result.bundle.digest}", str(result.bank)]
     return lines

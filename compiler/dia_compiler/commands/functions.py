@@ -20,11 +20,13 @@ def command(name: str | None, as_json: bool) -> int:
     """
     from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
 
-    known = library()
-    if name is not None and name not in known:
-        raise DiaError(Diagnostic("E304", f"no function `{name}`", None, did_you_mean(name, known)))
+    library_functions = library()
+    if name is not None and name not in library_functions:
+        raise DiaError(Diagnostic("E304", f"no function `{name}`", None, did_you_mean(name, library_functions)))
     chosen: list[Function] = (
-        [known[name]] if name else sorted(known.values(), key=lambda item: (item.module, item.name))
+        [library_functions[name]]
+        if name
+        else sorted(library_functions.values(), key=lambda item: (item.module, item.name))
     )
     if as_json:
         facts = [

@@ -11,7 +11,7 @@ import click
 from dia_runtime.commands.busy import busy
 
 from dia_compiler.commands.programs import allow_programs
-from dia_compiler.commands.telling import is_quiet, print_diagnostics
+from dia_compiler.commands.console import is_quiet, print_diagnostics
 
 if TYPE_CHECKING:
     from dia_compiler.freeze.output import FrozenBundle
@@ -51,12 +51,12 @@ def command(
     from dia_compiler.merge import merge
 
     with busy("merging"):
-        found = merge(paths, out, jobs or os.cpu_count() or 1, force, allow_programs)
+        merged = merge(paths, out, jobs or os.cpu_count() or 1, force, allow_programs)
     if not is_quiet(ctx):
-        print_diagnostics(found.warnings, found.sources)
-    if found.made_here and not is_quiet(ctx):
-        click.echo(f"note: {found.made_here} questions behind a hole were made again here", err=True)
-    _print(found.frozen, as_json)
+        print_diagnostics(merged.warnings, merged.sources)
+    if merged.made_here and not is_quiet(ctx):
+        click.echo(f"note: {merged.made_here} questions behind a hole were made again here", err=True)
+    _print(merged.frozen, as_json)
     return 0
 
 

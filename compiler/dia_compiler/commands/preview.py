@@ -12,7 +12,7 @@ import click
 from dia_language.diagnostics import visible
 
 from dia_compiler.commands.programs import allow_programs
-from dia_compiler.commands.telling import is_quiet, is_verbose, print_diagnostics
+from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics
 
 if TYPE_CHECKING:
     from dia_compiler.authoring.preview import Preview, Sample, Shown
@@ -53,93 +53,95 @@ def command(
     if not is_quiet(ctx):
         print_diagnostics(checked.faults.ordered(checked.sources), checked.sources)
     if as_json:
-        click.echo(json.dumps({"templates": [_facts(held, bool(stress)) for held in previews]}, indent=2))
+        click.echo(json.dumps({"templates": [_facts(one, bool(stress)) for one in previews]}, indent=2))
         return 0
-    for held in previews:
-        _print(held, bool(stress), is_verbose(ctx))
+    for one in previews:
+        _print(one, bool(stress), is_verbose(ctx))
     return 0
 
 
-def _facts(held: Preview, is_stress: bool) -> dict[str, Any]:
-    assert held.overview is not None
-    answers = Counter(sample.text for sample in held.samples)
+def _facts(preview: Preview, is_stress: bool) -> dict[str, Any]:
+    assert preview.overview is not None
+    answers = Counter(sample.text for sample in preview.samples)
     facts: dict[str, Any] = {
-        "template": held.template.name,
-        "title": str(held.template.facts.get("title", "")),
-        "degree_of_freedom": held.overview.freedom,
-        "items": held.overview.items,
-        "checks": held.overview.checks,
-        "examples": held.overview.examples,
-        "draws": {"accepted": held.overview.draws[0], "made": held.overview.draws[1]},
-        "instances": [_instance(shown) for shown in held.shown],
-        "answers": {"made": len(held.samples), "distinct": len(answers), "commonest": max(answers.values())},
-        "seconds": {"median": median(sample.seconds for sample in held.samples),
-                    "most": max(sample.seconds for sample in held.samples)},
+        "template": preview.template.name,
+        "title": str(preview.template.facts.get("title", "")),
+        "degree_of_freedom": preview.overview.freedom,
+        "items": preview.overview.items,
+        "checks": preview.overview.checks,
+        "examples": preview.overview.examples,
+        "draws": {"accepted": preview.overview.draws[0], "made": preview.overview.draws[1]},
+        "instances": [_instance(instance) for instance in preview.shown],
+        "answers": {"made": len(preview.samples), "distinct": len(answers), "commonest": max(answers.values())},
+        "seconds": {"median": median(sample.seconds for sample in preview.samples),
+                    "most": max(sample.seconds for sample in preview.samples)},
     }  # fmt: skip
-    return facts | ({"stress": {name: _bins(held.samples, name) for name in _names(held)}} if is_stress else {})
+    return facts | ({"stress": {name: _bins(preview.samples, name) for name in _names(preview)}} if is_stress else {})
 
 
-def _instance(shown: Shown) -> dict[str, Any]:
-    return {name: getattr(shown, name) for name in shown.__slots__}
+def _instance(instance: Shown) -> dict[str, Any]:
+    return {name: getattr(instance, name) for name in instance.__slots__}
 
 
-def _names(held: Preview) -> list[str]:
+def _names(preview: Preview) -> list[str]:
     """The parameters that have a size, and more than one."""
-    names = list(held.samples[0].measures) if held.samples else []
-    return [name for name in names if len({s.measures[name] for s in held.samples} - {None}) > 1]
+    names = list(preview.samples[0].measures) if preview.samples else []
+    return [name for name in names if len({s.measures[name] for s in preview.samples} - {None}) > 1]
 
 
-def _print(held: Preview, is_stress: bool, is_whole: bool) -> None:
-    assert held.overview is not None
-    overview, title = held.overview, str(held.template.facts.get("title", ""))
-    click.echo(click.style(held.template.name, bold=True) + visible(f": {title}" if title else ""))
+def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
+    assert preview.overview is not None
+    overview, title = preview.overview, str(preview.template.facts.get("title", ""))
+    click.echo(click.style(preview.template.name, bold=True) + visible(f": {title}" if title else ""))
     freedom = overview.freedom
     count = f" {_short(freedom['count'])}" if freedom["count"] else ""
     parts = [f"d(t) {freedom['kind'].replace('_', ' ')}{count}"]
     parts += [f"{overview.items} items"] if overview.items > 1 else []
     parts += [_number(overview.checks, "check"), _number(overview.examples, "worked example")]
-    accepted, made = overview.draws
-    parts += [f"{accepted} of {made} draws kept"] if accepted < made else []
+    accepted, drawn = overview.draws
+    parts += [f"{accepted} of {drawn} draws kept"] if accepted < drawn else []
     click.echo(f"  {' · '.join(parts)}")
-    for shown in held.shown:
-        _print_instance(shown, is_whole)
-    if not any(shown.sessions for shown in held.shown):
-        _print_answers(held.samples)
-    for name in _names(held) if is_stress else ():
-        _plot(name, _bins(held.samples, name))
+    for instance in preview.shown:
+        _print_instance(instance, is_whole)
+    if not any(instance.sessions for instance in preview.shown):
+        _print_answers(preview.samples)
+    for name in _names(preview) if is_stress else ():
+        _plot(name, _bins(preview.samples, name))
 
 
-def _print_instance(shown: Shown, is_whole: bool) -> None:
-    name = f"instance {shown.number}" + (f" of {shown.item}" if shown.item else "")
-    name += f", variant {shown.variant}" if shown.variant else f" ({shown.seconds * 1000:.1f} ms)"
+def _print_instance(instance: Shown, is_whole: bool) -> None:
+    name = f"instance {instance.number}" + (f" of {instance.item}" if instance.item else "")
+    name += f", variant {instance.variant}" if instance.variant else f" ({instance.seconds * 1000:.1f} ms)"
     click.echo("\n" + click.style(name, bold=True))
-    truth = {} if shown.sessions else {"answer": shown.answer}
-    facts = {**shown.parameters, **truth, **{f"mistake {k}": v for k, v in shown.mistakes.items()}}
+    truth = {} if instance.sessions else {"answer": instance.answer}
+    facts = {**instance.parameters, **truth, **{f"mistake {k}": v for k, v in instance.mistakes.items()}}
     width = max(map(len, facts), default=0)
     for key, value in facts.items():
         click.echo(f"  {key.ljust(width)}  {visible(_cut(value))}")
-    if shown.sessions:
-        _print_sessions(shown, is_whole)
-    for line in (shown.content if is_whole else shown.challenge).split("\n") if not shown.sessions else ():
+    if instance.sessions:
+        _print_sessions(instance, is_whole)
+    for line in (instance.content if is_whole else instance.challenge).split("\n") if not instance.sessions else ():
         click.echo(f"  | {visible(line if is_whole else _cut(line))}")
-    for asset in shown.assets:
+    for asset in instance.assets:
         click.echo(f"  beside it: {asset}")
-    if shown.explanation and not shown.variant:
-        click.echo(f"  because: {visible(_cut(shown.explanation))}")
+    if instance.explanation and not instance.variant:
+        click.echo(f"  because: {visible(_cut(instance.explanation))}")
 
 
-def _print_sessions(shown: Shown, is_whole: bool) -> None:
+def _print_sessions(instance: Shown, is_whole: bool) -> None:
     """Who reads what of whom, every turn with stand-ins for replies, and how the truth is found in them."""
-    for session in shown.sessions:
+    for session in instance.sessions:
         reads = [f"{name} of {owner}" for name, owner in session["reads"].items()]
-        seen = f"reads {', '.join(reads)}" if reads else "reads no other session"
-        click.echo(f"  {click.style(session['name'], bold=True)}: {visible('; '.join([seen, *session['notes']]))}")
+        reads_words = f"reads {', '.join(reads)}" if reads else "reads no other session"
+        click.echo(
+            f"  {click.style(session['name'], bold=True)}: {visible('; '.join([reads_words, *session['notes']]))}"
+        )
         for turn in session["turns"]:
             notes = f" ({', '.join(turn['notes'])})" if turn.get("notes") else ""
             click.echo(f"    {turn['speaker']}{visible(notes)}")
             for line in turn["text"].split("\n"):
                 click.echo(f"    | {visible(line if is_whole else _cut(line))}")
-    for line in shown.truth:
+    for line in instance.truth:
         click.echo(f"  {visible(_cut(line))}")
 
 
@@ -156,8 +158,8 @@ def _print_answers(samples: list[Sample]) -> None:
 
 def _bins(samples: list[Sample], name: str) -> list[dict[str, Any]]:
     """The samples by the size of one parameter: bounds, how many, median seconds, median answer."""
-    held = [(sample.measures[name], sample) for sample in samples if sample.measures[name] is not None]
-    values = sorted({value for value, _ in held}, key=lambda value: (isinstance(value, str), value))
+    chosen = [(sample.measures[name], sample) for sample in samples if sample.measures[name] is not None]
+    values = sorted({value for value, _ in chosen}, key=lambda value: (isinstance(value, str), value))
     if len(values) <= BINS or any(isinstance(value, str) for value in values):
         edges = [(value, value) for value in values]
     else:
@@ -165,17 +167,17 @@ def _bins(samples: list[Sample], name: str) -> list[dict[str, Any]]:
         step = (high - low) / BINS
         edges = [(low + step * place, low + step * (place + 1)) for place in range(BINS)]
     last = edges[-1]
-    found = []
+    bins = []
     for edge in edges:
-        inside = [s for value, s in held if edge[0] == value == edge[1] or _is_within(value, edge, edge is last)]
+        inside = [s for value, s in chosen if edge[0] == value == edge[1] or _is_within(value, edge, edge is last)]
         answers = [sample.answer for sample in inside if sample.answer is not None]
         if inside:
-            found.append({
+            bins.append({
                 "from": edge[0], "to": edge[1], "count": len(inside),
                 "seconds": median(sample.seconds for sample in inside),
                 "answer": median(answers) if answers else None,
             })  # fmt: skip
-    return found
+    return bins
 
 
 def _is_within(value: Any, edge: tuple[Any, Any], is_last: bool) -> bool:

@@ -25,10 +25,10 @@ def command(name: str | None, as_json: bool) -> int:
     from dia_compiler.types import TYPES
 
     if name is not None and name not in TYPES and name not in BUILDERS:
-        mend = did_you_mean(name, [*TYPES, *BUILDERS])
-        raise DiaError(Diagnostic("E401", f"no type or asset builder `{name}`", None, mend))
-    types = {key: held for key, held in TYPES.items() if name in (None, key)}
-    builders = {key: held for key, held in BUILDERS.items() if name in (None, key)}
+        suggestion = did_you_mean(name, [*TYPES, *BUILDERS])
+        raise DiaError(Diagnostic("E401", f"no type or asset builder `{name}`", None, suggestion))
+    types = {key: kind for key, kind in TYPES.items() if name in (None, key)}
+    builders = {key: kind for key, kind in BUILDERS.items() if name in (None, key)}
     if as_json:
         facts = {"types": [_facts(*pair) for pair in types.items()]}
         facts["builders"] = [_facts(*pair) | {"extra": pair[1].extra} for pair in builders.items()]
@@ -43,14 +43,14 @@ def command(name: str | None, as_json: bool) -> int:
 
 def _facts(name: str, item: Any) -> dict[str, Any]:
     """A type or a builder as JSON."""
-    options = {key: {"words": held.words, "required": held.required} for key, held in item.options.items()}
+    options = {key: {"words": kind.words, "required": kind.required} for key, kind in item.options.items()}
     return {"name": name, "summary": item.summary, "revision": item.revision, "options": options}
 
 
 def _print(chosen: Mapping[str, Any], name: str | None, last: str) -> None:
     for key, item in chosen.items():
         click.echo(f"{click.style(key, bold=True)}: {item.summary}")
-        for option, held in item.options.items() if name else ():
-            click.echo(f"  {option}{' (needed)' if held.required else ''}: {held.words}")
+        for option, kind in item.options.items() if name else ():
+            click.echo(f"  {option}{' (needed)' if kind.required else ''}: {kind.words}")
     if name in chosen and last:
         click.echo(last)

@@ -113,7 +113,9 @@ class Gatherer:
 
     def run(self, crew: Crew) -> list[GatheredRows]:
         """The rows of every template, made by the crew; what goes wrong is added to the faults."""
-        heaviest_first = sorted(self.states, key=lambda state: not state.job.template.assets)  # no worker idles at the end
+        heaviest_first = sorted(
+            self.states, key=lambda state: not state.job.template.assets
+        )  # no worker idles at the end
         self.waiting.extend(
             state.task(locate_first_instance if state.job.first else expand_template, state.job.first)
             for state in heaviest_first

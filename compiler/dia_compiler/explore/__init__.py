@@ -6,13 +6,13 @@ from typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dia_compiler.explore.search import Explored as Explored
-    from dia_compiler.explore.search import Wanted as Wanted
-    from dia_compiler.explore.search import Wishes as Wishes
+    from dia_compiler.explore.search import SearchOptions as SearchOptions
+    from dia_compiler.explore.search import SearchResult as SearchResult
+    from dia_compiler.explore.search import UnansweredQuestions as UnansweredQuestions
     from dia_compiler.explore.search import as_record as as_record
     from dia_compiler.explore.search import explore as explore
 
-PUBLIC = ("Explored", "Wanted", "Wishes", "as_record", "explore")
+PUBLIC = ("SearchResult", "UnansweredQuestions", "SearchOptions", "as_record", "explore")
 
 
 def __getattr__(name: str) -> Any:

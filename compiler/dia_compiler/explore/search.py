@@ -51,7 +51,7 @@ Z = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class SearchOptions:
     """What is to be explored: which parameters, of which ability the model is, by which plan and chain.
 
     `runs` are those that the bank was calibrated from: what makes items hard is explained by them.
@@ -66,7 +66,7 @@ class Wishes:
 
 
 @dataclass(slots=True)
-class Explored:
+class SearchResult:
     """What a search came to: the search itself, how it ended, and what was made of it."""
 
     search: Search
@@ -84,7 +84,7 @@ class Explored:
 
 
 @dataclass(slots=True)
-class _Round:
+class Round:
     """The items that were made together: their bundle, their run, and the positions of each one's instances."""
 
     bundle: Path
@@ -92,7 +92,7 @@ class _Round:
     positions: dict[int, list[int]]
 
 
-class Wanted:
+class UnansweredQuestions:
     """Chooses the questions that are wanted of a run, and have no reply yet."""
 
     def __init__(self, store: Store, respondent: int, positions: Sequence[int]) -> None:
@@ -112,44 +112,46 @@ def explore(
     bank_file: Path,
     model: str,
     out: Path,
-    wishes: Wishes,
+    options: SearchOptions,
     terms: Terms,
     tell: Callable[[str], None] = lambda text: None,
-) -> Explored:
+) -> SearchResult:
     """The search, finished or as far as replies came; the accepted items as a bundle, and the bank with them.
 
     Raises DiaError: exit 2 for what cannot be explored, exit 3 for a damaged bank.
     """
     bank = read_bank(bank_file)
-    place, error = _ability(bank, model, wishes.ability)
-    item, moves = _template(spec, wishes)
-    guide, told = _guide(bank, moves, place, wishes)
-    _begin(out, {**_identity(item, moves, bank, model, place, wishes), "foretold": told})
-    expedition = _Expedition(item, moves, model, out, wishes, terms, Search(moves.space, wishes.plan, guide), tell)
+    model_ability, ability_error = _ability(bank, model, options.ability)
+    item, moves = _template(spec, options)
+    guide, guide_digest = _guide(bank, moves, model_ability, options)
+    _begin(out, {**_identity(item, moves, bank, model, model_ability, options), "foretold": guide_digest})
+    boundary_search = _BoundarySearch(
+        item, moves, model, out, options, terms, Search(moves.space, options.plan, guide), tell
+    )
     try:
-        expedition.go()
+        boundary_search.go()
     finally:
-        expedition.tidy()
-    search = expedition.search
-    found = Explored(
-        search, moves, model, place, error, expedition.trouble or search.ending or "", len(expedition.rounds),
-        expedition.requests, expedition.left,
+        boundary_search.tidy()
+    search = boundary_search.search
+    result = SearchResult(
+        search, moves, model, model_ability, ability_error, boundary_search.trouble or search.ending or "", len(boundary_search.rounds),
+        boundary_search.requests, boundary_search.left,
     )  # fmt: skip
-    if expedition.trouble is None and search.accepted:
-        found.links = list(_linked(found))
-        found.bundle = expedition.frozen(search.accepted)
-        found.bank = out / BANK
-        write_bank(_with(bank, found, expedition), found.bank)
-    return found
+    if boundary_search.trouble is None and search.accepted:
+        result.links = list(_linked(result))
+        result.bundle = boundary_search.frozen(search.accepted)
+        result.bank = out / BANK
+        write_bank(_with(bank, result, boundary_search), result.bank)
+    return result
 
 
-def _ability(bank: Bank, model: str, given: float | None) -> tuple[float, float | None]:
+def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float | None]:
     """The model's ability and its error. Raises DiaError (exit 2) where nobody knows it."""
     if bank.unit not in UNITS:
         message = f"a bank whose items are {bank.unit} has no place for single items"
         raise DiaError(Diagnostic("E897", message, None, "calibrate instances, items or templates"))
-    if given is not None:
-        return given, None
+    if stated is not None:
+        return stated, None
     for entry in bank.models:
         if entry.model == model:
             return entry.ability, entry.se
@@ -158,9 +160,9 @@ def _ability(bank: Bank, model: str, given: float | None) -> tuple[float, float 
     raise DiaError(Diagnostic("E897", message, None, help))
 
 
-def _template(spec: Path, wishes: Wishes) -> tuple[CheckedBenchmark, Moves]:
+def _template(spec: Path, options: SearchOptions) -> tuple[CheckedBenchmark, Moves]:
     """The one template that the path names, and its moves. Raises DiaError for its faults."""
-    checked = check(discover([spec]), programs=wishes.programs)
+    checked = check(discover([spec]), programs=options.programs)
     if checked.faults.errors:
         raise SpecFaults(checked.faults.ordered(checked.sources), checked.sources)
     clean = [(item, template) for item in checked.benchmarks for template in item.clean]
@@ -168,64 +170,64 @@ def _template(spec: Path, wishes: Wishes) -> tuple[CheckedBenchmark, Moves]:
         message = f"`{spec}` holds {len(clean)} templates that can be made"
         raise DiaError(Diagnostic("E897", message, None, "name the file of one template"))
     item, template = clean[0]
-    return item, moves_of(item, template, wishes.moved)
+    return item, moves_of(item, template, options.moved)
 
 
-def _guide(bank: Bank, moves: Moves, place: float, wishes: Wishes) -> tuple[Guide | None, str | None]:
+def _guide(bank: Bank, moves: Moves, model_ability: float, options: SearchOptions) -> tuple[Guide | None, str | None]:
     """What foretells how often the model succeeds at a cell, by the explained difficulties, and a digest of these."""
-    if not wishes.runs:
+    if not options.runs:
         return None, None
     from dia_runtime.psychometrics.explain import explain
     from dia_runtime.psychometrics.panel import read_panel
 
-    told = explain(read_panel(wishes.runs, bank.unit, wishes.chain), bank)
-    known: dict[Cell, tuple[float, float]] = {}
+    explanation = explain(read_panel(options.runs, bank.unit, options.chain), bank)
+    predictions: dict[Cell, tuple[float, float]] = {}
 
     def guide(cell: Cell) -> tuple[float, float]:
-        if cell not in known:
+        if cell not in predictions:
             parameters = _typical(moves, cell)
-            difficulty, error = told.predict(parameters, moves.skills(cell), moves.template.name)
-            known[cell] = (place - difficulty, error)
-        return known[cell]
+            difficulty, error = explanation.predict(parameters, moves.skills(cell), moves.template.name)
+            predictions[cell] = (model_ability - difficulty, error)
+        return predictions[cell]
 
-    return guide, digest_of([json.dumps(told.result, sort_keys=True)])
+    return guide, digest_of([json.dumps(explanation.result, sort_keys=True)])
 
 
 def _typical(moves: Moves, cell: Cell) -> dict[str, Any]:
     """Parameters as an instance of the cell may have them, for those that are moved as a whole."""
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for name, middle in moves.middles(cell).items():
         parameter, _, option = name.partition(".")
         if not option:
-            found[parameter] = middle
+            parameters[parameter] = middle
         elif option == "bits":
-            found[parameter] = 3 << max(middle - 2, 0)
+            parameters[parameter] = 3 << max(middle - 2, 0)
         elif option in ("length", "size"):
-            found[parameter] = [0] * middle
+            parameters[parameter] = [0] * middle
     if moves.deck is not None:
-        found[moves.deck.parameter] = [0] * len(cell.skills)
-        found |= dict.fromkeys(moves.sizing, len(cell.skills))
-    return found
+        parameters[moves.deck.parameter] = [0] * len(cell.skills)
+        parameters |= dict.fromkeys(moves.sizing, len(cell.skills))
+    return parameters
 
 
 def _identity(
-    item: CheckedBenchmark, moves: Moves, bank: Bank, model: str, place: float, wishes: Wishes
+    item: CheckedBenchmark, moves: Moves, bank: Bank, model: str, place: float, options: SearchOptions
 ) -> dict[str, Any]:
     """What a search follows from, beside the replies."""
     files = {name: digest_of([content]) for name, content in sorted(item.files.items())}
-    plan = wishes.plan
+    plan = options.plan
     return {
         "spec": moves.file,
         "files": digest_of([json.dumps(files, sort_keys=True)]),
         "bank": bank_record(bank)["checksum"],
         "model": model,
         "ability": place,
-        "moved": list(wishes.moved),
+        "moved": list(options.moved),
         "seed": plan.seed,
         "stages": list(plan.stages),
         "at_once": plan.at_once,
         "accept": plan.accept,
-        "chain": wishes.chain,
+        "chain": options.chain,
     }
 
 
@@ -233,16 +235,18 @@ def _begin(out: Path, identity: Mapping[str, Any]) -> None:
     """Nothing; the folder is one of this search. Raises DiaError (exit 2) where it is another's."""
     place = out / STATE
     try:
-        held = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else None
+        stored = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else None
     except (OSError, ValueError, RecursionError):
-        held = {}
-    if held is None:
+        stored = {}
+    if stored is None:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             message = visible(f"`{out}` holds something else")
             raise DiaError(Diagnostic("E897", message, None, "give another folder with `-o`"))
         put(place, json.dumps(identity, indent=1, sort_keys=True) + "\n")
-    elif held != identity:
-        differs = sorted(name for name in identity if not isinstance(held, dict) or held.get(name) != identity[name])
+    elif stored != identity:
+        differs = sorted(
+            name for name in identity if not isinstance(stored, dict) or stored.get(name) != identity[name]
+        )
         message = visible(f"`{out}` holds a search that was begun otherwise: {', '.join(differs)}")
         raise DiaError(
             Diagnostic("E897", message, None, "give another folder with `-o`, or the options of that search")
@@ -263,17 +267,17 @@ def put(path: Path, text: str) -> None:
         beside.unlink(missing_ok=True)
 
 
-class _Expedition:
+class _BoundarySearch:
     """A search under way: rounds of moved templates that are compiled and asked."""
 
     def __init__(
-        self, item: CheckedBenchmark, moves: Moves, model: str, out: Path, wishes: Wishes, terms: Terms,
+        self, item: CheckedBenchmark, moves: Moves, model: str, out: Path, options: SearchOptions, terms: Terms,
         search: Search, tell: Callable[[str], None],
     ) -> None:  # fmt: skip
         self.item, self.moves, self.model, self.out = item, moves, model, out
-        self.wishes, self.terms, self.search, self.tell = wishes, terms, search, tell
-        self.rounds: list[_Round] = []
-        self.place: dict[int, _Round] = {}
+        self.options, self.terms, self.search, self.tell = options, terms, search, tell
+        self.rounds: list[Round] = []
+        self.place: dict[int, Round] = {}
         self.trouble: str | None = None
         self.left: RunSummary | None = None
         self.requests = 0
@@ -283,12 +287,12 @@ class _Expedition:
         while self.trouble is None and (asks := self.search.asks()):
             self._make([ask.item for ask in asks if not ask.item.trials])
             ready = [ask for ask in asks if ask.item.number in self.place]
-            for held in list(self.rounds):
-                self._ask(held, [ask for ask in ready if self.place[ask.item.number] is held])
-            done = self.search
+            for round_ in list(self.rounds):
+                self._ask(round_, [ask for ask in ready if self.place[ask.item.number] is round_])
+            search = self.search
             self.tell(
-                f"{len(done.accepted)} of {done.plan.items} items after {done.queries} queries"
-                f" ({len(done.items)} tried in {len(self.rounds)} rounds)"
+                f"{len(search.accepted)} of {search.plan.items} items after {search.queries} queries"
+                f" ({len(search.items)} tried in {len(self.rounds)} rounds)"
             )
 
     def name(self, item: Item) -> str:
@@ -302,23 +306,23 @@ class _Expedition:
         if not items:
             return
         folder = self.out / ROUNDS / f"{len(self.rounds) + 1:03}"
-        left = list(items)
-        while left:
-            self._write(folder / SPECS, left)
+        pending = list(items)
+        while pending:
+            self._write(folder / SPECS, pending)
             try:
                 frozen = self._compiled(folder, self.search.plan.stages[-1])
             except DiaError as error:
-                bad = _blamed(error, {self.name(item): item for item in left})
+                bad = _blamed(error, {self.name(item): item for item in pending})
                 if not bad:
                     raise
                 for item in bad:
                     self.search.refuse(item)
-                left = [item for item in left if item not in bad]
+                pending = [item for item in pending if item not in bad]
                 continue
             self._forget_others(folder / "replies.run", frozen.questions_root)
-            held = _Round(frozen.path, folder / "replies.run", _positions(frozen.path, left, self.name))
-            self.rounds.append(held)
-            self.place |= {item.number: held for item in left}
+            round_ = Round(frozen.path, folder / "replies.run", _positions(frozen.path, pending, self.name))
+            self.rounds.append(round_)
+            self.place |= {item.number: round_ for item in pending}
             return
 
     def _forget_others(self, path: Path, root: str) -> None:
@@ -347,11 +351,11 @@ class _Expedition:
             raise DiaError(Diagnostic("E897", visible(f"`{folder}` cannot be written: {error.strerror}"))) from None
 
     def _compiled(self, folder: Path, k: int) -> FrozenBundle:
-        made = compile(
-            [folder / SPECS], k, _seed(self.wishes.plan.seed), folder / "bundle", force=True, use_cache=False,
+        compiled = compile(
+            [folder / SPECS], k, _seed(self.options.plan.seed), folder / "bundle", force=True, use_cache=False,
             allow_programs=self.item.programs,
         )  # fmt: skip
-        return made.bundles[0]
+        return compiled.bundles[0]
 
     def frozen(self, items: Sequence[Item]) -> FrozenBundle:
         """The bundle of the accepted items alone: the very questions that were asked."""
@@ -367,27 +371,27 @@ class _Expedition:
 
     # asking
 
-    def _ask(self, held: _Round, asks: Sequence[Ask]) -> None:
+    def _ask(self, round_: Round, asks: Sequence[Ask]) -> None:
         """Asks what is wanted of a round's items, and tells the search."""
         if not asks or self.trouble is not None:
             return
-        wanted = {
-            ask.item.number: held.positions[ask.item.number][ask.item.trials : ask.item.trials + ask.trials]
+        positions_by_item = {
+            ask.item.number: round_.positions[ask.item.number][ask.item.trials : ask.item.trials + ask.trials]
             for ask in asks
         }
-        every = [position for positions in wanted.values() for position in positions]
-        summary = self._run(held, every)
-        verdicts = _verdicts(held.run, set(every), self.wishes.chain)
+        every = [position for positions in positions_by_item.values() for position in positions]
+        summary = self._run(round_, every)
+        verdicts = _verdicts(round_.run, set(every), self.options.chain)
         for ask in asks:
-            said = [verdicts[position] for position in wanted[ask.item.number] if position in verdicts]
-            if len(said) < ask.trials:
+            results = [verdicts[position] for position in positions_by_item[ask.item.number] if position in verdicts]
+            if len(results) < ask.trials:
                 self.trouble, self.left = UNASKED, summary
                 return
-            self.search.tell(ask.item, sum(said), len(said))
+            self.search.tell(ask.item, sum(results), len(results))
 
-    def _run(self, held: _Round, positions: Sequence[int]) -> RunSummary:
-        self.terms.choosers = lambda store, respondent: Wanted(store, respondent, positions)
-        summary = run(held.bundle, self.model, held.run, terms=self.terms)
+    def _run(self, round_: Round, positions: Sequence[int]) -> RunSummary:
+        self.terms.choosers = lambda store, respondent: UnansweredQuestions(store, respondent, positions)
+        summary = run(round_.bundle, self.model, round_.run, terms=self.terms)
         self.requests += sum(entry.requests for entry in summary.respondents)
         return summary
 
@@ -405,10 +409,10 @@ def _blamed(error: DiaError, items: Mapping[str, Item]) -> list[Item]:
 
 def _positions(bundle: Path, items: Sequence[Item], name: Callable[[Item], str]) -> dict[int, list[int]]:
     """Item -> positions of its instances in the bundle."""
-    found: dict[str, list[int]] = {}
+    by_template: dict[str, list[int]] = {}
     for position, question in enumerate(open_bundle(bundle).questions()):
-        found.setdefault(question["template"], []).append(position)
-    return {item.number: found[name(item)] for item in items}
+        by_template.setdefault(question["template"], []).append(position)
+    return {item.number: by_template[name(item)] for item in items}
 
 
 def _verdicts(path: Path, positions: set[int], chain: str) -> dict[int, bool]:
@@ -425,7 +429,7 @@ def _verdicts(path: Path, positions: set[int], chain: str) -> dict[int, bool]:
 # linking
 
 
-def _linked(found: Explored) -> Iterator[tuple[Item, float, float]]:
+def _linked(result: SearchResult) -> Iterator[tuple[Item, float, float]]:
     """Difficulty and error of each accepted item, the model's ability held fixed.
 
     To an item a model of known ability is what an item is to a model: it holds out with 1 / (1 + exp(theta - b)).
@@ -433,64 +437,64 @@ def _linked(found: Explored) -> Iterator[tuple[Item, float, float]]:
     """
     import numpy as np
 
-    for item in found.search.accepted:
-        held = (np.array([value]) for value in (found.ability, item.trials - item.successes, item.trials))
-        b, n_failed, n = (np.asarray(column, dtype=float) for column in held)
-        place = ability(b, n_failed, n, Prior(found.ability, WIDE))
-        yield item, place.value, (place.se**2 + (found.ability_se or 0.0) ** 2) ** 0.5
+    for item in result.search.accepted:
+        columns = (np.array([value]) for value in (result.ability, item.trials - item.successes, item.trials))
+        b, n_failed, n = (np.asarray(column, dtype=float) for column in columns)
+        place = ability(b, n_failed, n, Prior(result.ability, WIDE))
+        yield item, place.value, (place.se**2 + (result.ability_se or 0.0) ** 2) ** 0.5
 
 
-def _with(bank: Bank, found: Explored, expedition: _Expedition) -> Bank:
+def _with(bank: Bank, result: SearchResult, boundary_search: _BoundarySearch) -> Bank:
     """The bank with the accepted items; the panel, and with it the scale, stays as it is."""
     from dataclasses import replace
 
     added = []
-    for item, place, error in found.links:
-        name = expedition.name(item)
-        skills = found.moves.skills(item.cell)
+    for item, place, error in result.links:
+        name = boundary_search.name(item)
+        skills = result.moves.skills(item.cell)
         counts: dict[str, Any] = {"successes": float(item.successes), "trials": float(item.trials)}
         if bank.unit == "instances":
-            benchmark = expedition.item.benchmark.name
+            benchmark = boundary_search.item.benchmark.name
             counts = dict.fromkeys(counts)
-            names = [f"{benchmark}/{name}/{number}" for number in range(expedition.search.plan.stages[-1])]
+            names = [f"{benchmark}/{name}/{number}" for number in range(boundary_search.search.plan.stages[-1])]
         else:
             names = [name]
-        added += [BankItem(one, place, error, **counts, template=name, skills=skills) for one in names]
+        added += [BankItem(item_name, place, error, **counts, template=name, skills=skills) for item_name in names]
     fresh = {entry.item for entry in added}
-    kept = tuple(entry for entry in bank.items if entry.item not in fresh)
-    return replace(bank, items=(*kept, *added), questions_root=None)  # its items are of two bundles now
+    unchanged = tuple(entry for entry in bank.items if entry.item not in fresh)
+    return replace(bank, items=(*unchanged, *added), questions_root=None)  # its items are of two bundles now
 
 
 # the report
 
 
-def as_record(found: Explored, plan: Plan, bank_file: Path, out: Path) -> dict[str, Any]:
+def as_record(result: SearchResult, plan: Plan, bank_file: Path, out: Path) -> dict[str, Any]:
     """What `dia explore --json` prints."""
-    search, moves = found.search, found.moves
-    places = {item.number: (place, error) for item, place, error in found.links}
+    search, moves = result.search, result.moves
+    places = {item.number: (place, error) for item, place, error in result.links}
     rates = [item.successes / item.trials for item in search.accepted]
     return {
         "template": moves.template.name,
-        "model": found.model,
-        "ability": {"value": found.ability, "se": found.ability_se},
+        "model": result.model,
+        "ability": {"value": result.ability, "se": result.ability_se},
         "bank": str(bank_file),
         "seed": plan.seed,
         "stages": list(plan.stages),
         "parameters": {knob.name: [level.name for level in knob.levels] for knob in moves.knobs},
         "skills": [] if moves.deck is None else list(moves.deck.names),
-        "ending": found.ending,
+        "ending": result.ending,
         "queries": search.queries,
-        "requests": found.requests,
-        "rounds": found.rounds,
+        "requests": result.requests,
+        "rounds": result.rounds,
         "tried": sum(item.trials > 0 for item in search.items),
         "impossible": sum(item.state == "impossible" for item in search.items),
-        "accepted": [_item_record(item, found, places) for item in search.accepted],
+        "accepted": [_item_record(item, result, places) for item in search.accepted],
         "queries_per_accepted": search.queries / len(rates) if rates else None,
         "success_rate": sum(rates) / len(rates) if rates else None,
         "spread": _spread(rates),
-        "items": [_item_record(item, found, places) for item in search.items],
-        "bundle": None if found.bundle is None else found.bundle.as_json(),
-        "new_bank": None if found.bank is None else str(found.bank),
+        "items": [_item_record(item, result, places) for item in search.items],
+        "bundle": None if result.bundle is None else result.bundle.as_json(),
+        "new_bank": None if result.bank is None else str(result.bank),
         "out": str(out),
     }
 
@@ -503,16 +507,16 @@ def _spread(rates: Sequence[float]) -> float | None:
     return float((sum((rate - mean) ** 2 for rate in rates) / (len(rates) - 1)) ** 0.5)
 
 
-def _item_record(item: Item, found: Explored, places: Mapping[int, tuple[float, float]]) -> dict[str, Any]:
+def _item_record(item: Item, result: SearchResult, places: Mapping[int, tuple[float, float]]) -> dict[str, Any]:
     place = places.get(item.number)
     difficulty = None
     if place is not None:
         ends = [place[0] - Z * place[1], place[0] + Z * place[1]]
         difficulty = {"value": place[0], "se": place[1], "ci": ends}
     return {
-        "item": f"{found.moves.template.name}_x{item.number + 1:03}",
-        "levels": found.moves.levels(item.cell),
-        "skills": list(found.moves.skills(item.cell)),
+        "item": f"{result.moves.template.name}_x{item.number + 1:03}",
+        "levels": result.moves.levels(item.cell),
+        "skills": list(result.moves.skills(item.cell)),
         "state": item.state,
         "successes": item.successes,
         "trials": item.trials,

@@ -130,26 +130,26 @@ class Moves:
     def moved(self, cell: Cell, name: str) -> dict[str, str]:
         """The files of the template at a cell, under another name: its own, and its catalog's where there is one."""
         edits = [edit for knob, level in zip(self.knobs, cell.levels, strict=True) for edit in knob.levels[level].edits]
-        named = self.template.node.get("template")
-        assert isinstance(named, Scalar)
-        edits.append(_edit(named, name))
-        gone = list(_dropped(self.template.node, self.text))
+        name_node = self.template.node.get("template")
+        assert isinstance(name_node, Scalar)
+        edits.append(_edit(name_node, name))
+        dropped_lines = list(_dropped(self.template.node, self.text))
         files: dict[str, str] = {}
         if self.deck is not None:
-            left = [self.deck.lines[at] for at in range(len(self.deck.names)) if at not in cell.skills]
+            removed_entries = [self.deck.lines[at] for at in range(len(self.deck.names)) if at not in cell.skills]
             edits += [_edit(scalar, str(len(cell.skills))) for scalar in self.deck.sizes]
             if self.deck.link is None:
-                gone += left
+                dropped_lines += removed_entries
             else:
                 place = f"moved/{name}.yaml"
-                files[place] = _without(self.catalog.split("\n"), left)
+                files[place] = _without(self.catalog.split("\n"), removed_entries)
                 edits.append(_edit(self.deck.link, place))
-        said = ", ".join([*(f"{key} {value}" for key, value in self.levels(cell).items()), *self.skills(cell)])
-        head = f"# `{self.template.name}` moved by `dia explore`: {said}\n"
-        return {f"{name}.yaml": head + _without(_edited(self.text.split("\n"), edits), gone), **files}
+        description = ", ".join([*(f"{key} {value}" for key, value in self.levels(cell).items()), *self.skills(cell)])
+        head = f"# `{self.template.name}` moved by `dia explore`: {description}\n"
+        return {f"{name}.yaml": head + _without(_edited(self.text.split("\n"), edits), dropped_lines), **files}
 
 
-def moves_of(item: CheckedBenchmark, template: Template, wanted: tuple[str, ...] = ()) -> Moves:
+def moves_of(item: CheckedBenchmark, template: Template, chosen: tuple[str, ...] = ()) -> Moves:
     """What can be moved of a template; only the `wanted` where any are named.
 
     Raises DiaError (exit 2) for a template of sessions or of many items, and where nothing can be moved.
@@ -157,14 +157,14 @@ def moves_of(item: CheckedBenchmark, template: Template, wanted: tuple[str, ...]
     _require_plain(template)
     file = item.relative(template.file)
     text = item.files[file].decode("utf-8").removeprefix("\ufeff")
-    deck, catalog, taken = _deck(item, template)
+    deck, catalog, catalog_parameters = _deck(item, template)
     prompt = "" if template.prompt is None else re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "", template.prompt.text, flags=re.S)
     knobs = [knob for name, node in pairs(template.node.get("params")) for knob in _knobs(name.text, node, prompt)]
-    knobs = [knob for knob in knobs if knob.name.partition(".")[0] not in taken and _stands(knob, text)]
-    _require_known(wanted, knobs, deck, template)
-    if wanted:
-        knobs = [knob for knob in knobs if _is_wanted(knob.name, wanted)]
-        deck = deck if deck is not None and _is_wanted(deck.parameter, wanted) else None
+    knobs = [knob for knob in knobs if knob.name.partition(".")[0] not in catalog_parameters and _stands(knob, text)]
+    _require_known(chosen, knobs, deck, template)
+    if chosen:
+        knobs = [knob for knob in knobs if _is_wanted(knob.name, chosen)]
+        deck = deck if deck is not None and _is_wanted(deck.parameter, chosen) else None
     if not knobs and deck is None:
         message = f"nothing of `{template.name}` can be moved: it has no number of an option, and no set of entries"
         help = "give a parameter bounds, a length or a size as plain numbers"
@@ -172,17 +172,17 @@ def moves_of(item: CheckedBenchmark, template: Template, wanted: tuple[str, ...]
     return Moves(template, file, text, catalog, tuple(knobs), deck)
 
 
-def _is_wanted(name: str, wanted: tuple[str, ...]) -> bool:
-    return any(name == held or name.startswith(f"{held}.") for held in wanted)
+def _is_wanted(name: str, chosen: tuple[str, ...]) -> bool:
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in chosen)
 
 
-def _require_known(wanted: tuple[str, ...], knobs: list[Knob], deck: Deck | None, template: Template) -> None:
+def _require_known(chosen: tuple[str, ...], knobs: list[Knob], deck: Deck | None, template: Template) -> None:
     names = [knob.name for knob in knobs] + ([deck.parameter] if deck is not None else [])
-    for name in wanted:
-        if not any(_is_wanted(known, (name,)) for known in names):
+    for name in chosen:
+        if not any(_is_wanted(movable, (name,)) for movable in names):
             message = f"`{name}` cannot be moved in `{template.name}`"
-            known = ", ".join(f"`{held}`" for held in names) or "nothing"
-            raise DiaError(Diagnostic("E897", message, template.position, f"what can be moved: {known}"))
+            movable = ", ".join(f"`{movable_name}`" for movable_name in names) or "nothing"
+            raise DiaError(Diagnostic("E897", message, template.position, f"what can be moved: {movable}"))
 
 
 def _require_plain(template: Template) -> None:
@@ -209,16 +209,16 @@ def _knobs(path: str, node: Node, prompt: str) -> Iterator[Knob]:
     if kind.text == "integer":
         yield from _bounds(path, node)
     for option, (least, most) in SIZES.get(kind.text, {}).items():
-        held = node.get(option)
-        if isinstance(held, Scalar) and kind.text != "subset":  # how many items there are is not known here
-            yield from _constant(f"{path}.{option}", held, least, most, prompt)
-        elif isinstance(held, MappingNode):
-            yield from _span(f"{path}.{option}", held, 0 if kind.text == "subset" else most)
+        option_node = node.get(option)
+        if isinstance(option_node, Scalar) and kind.text != "subset":  # how many items there are is not known here
+            yield from _constant(f"{path}.{option}", option_node, least, most, prompt)
+        elif isinstance(option_node, MappingNode):
+            yield from _span(f"{path}.{option}", option_node, 0 if kind.text == "subset" else most)
     inner = node.get("of")
     if isinstance(inner, MappingNode):
         yield from _knobs(f"{path}.of", inner, prompt)
-    for name, held in pairs(node.get("fields")):
-        yield from _knobs(f"{path}.{name.text}", held, prompt)
+    for name, option_node in pairs(node.get("fields")):
+        yield from _knobs(f"{path}.{name.text}", option_node, prompt)
 
 
 def number_of(node: Node | None) -> int | None:
@@ -279,18 +279,18 @@ def _parts(low: int, high: int) -> list[tuple[int, int]]:
     return [(first, after - 1) for first, after in zip(edges, [*edges[1:], high + 1], strict=True)]
 
 
-def _constant(path: str, held: Scalar, least: int, most: int, prompt: str) -> Iterator[Knob]:
+def _constant(path: str, scalar: Scalar, least: int, most: int, prompt: str) -> Iterator[Knob]:
     """A number that the spec fixes; not one that the prompt tells in words of its own, which would be wrong then."""
-    value = number_of(held)
+    value = number_of(scalar)
     if value is None or not least <= value <= most or re.search(rf"(?<![0-9]){value}(?![0-9])", prompt):
         return
     values = _ladder(value, least, most)
-    yield Knob(path, tuple(Level(str(n), n, (_edit(held, str(n)),)) for n in values), values.index(value))
+    yield Knob(path, tuple(Level(str(n), n, (_edit(scalar, str(n)),)) for n in values), values.index(value))
 
 
-def _span(path: str, held: MappingNode, most: int) -> Iterator[Knob]:
+def _span(path: str, span: MappingNode, most: int) -> Iterator[Knob]:
     """A length between two numbers: one length, from the least written to the most that the type is good for."""
-    first, last = held.get("min"), held.get("max")
+    first, last = span.get("min"), span.get("max")
     low, high = number_of(first), number_of(last)
     if low is None or high is None or not isinstance(first, Scalar) or not isinstance(last, Scalar) or low > high:
         return
@@ -306,13 +306,13 @@ def _ladder(value: int, least: int, most: int) -> list[int]:
     >>> _ladder(4, 1, 10)
     [1, 2, 3, 4, 5, 6, 8, 10]
     """
-    found = {value, least, most}
-    for way in (RATIO, 1 / RATIO):
+    values = {value, least, most}
+    for factor in (RATIO, 1 / RATIO):
         step = float(value)
         while least < step < most:
-            found.add(round(step))
-            step = step * way if abs(step * way - step) >= 1 else step + (1 if way > 1 else -1)
-    return sorted(number for number in found if least <= number <= most)
+            values.add(round(step))
+            step = step * factor if abs(step * factor - step) >= 1 else step + (1 if factor > 1 else -1)
+    return sorted(number for number in values if least <= number <= most)
 
 
 def _short(number: int) -> str:
@@ -340,7 +340,8 @@ def _deck(item: CheckedBenchmark, template: Template) -> tuple[Deck | None, str,
         names = tuple(key.text for key, _ in entries.pairs)
         apart = _word(node, "apart")
         groups = tuple(
-            _word(held, apart) if apart and isinstance(held, MappingNode) else None for _, held in entries.pairs
+            _word(entry_node, apart) if apart and isinstance(entry_node, MappingNode) else None
+            for _, entry_node in entries.pairs
         )
         most = min(high, len(set(groups) - {None}) + groups.count(None))
         if low <= most and len(names) > 1:
@@ -354,24 +355,24 @@ def _deck(item: CheckedBenchmark, template: Template) -> tuple[Deck | None, str,
 
 
 def _word(node: MappingNode, name: str) -> str | None:
-    held = node.get(name)
-    return held.text if isinstance(held, Scalar) else None
+    value = node.get(name)
+    return value.text if isinstance(value, Scalar) else None
 
 
 def _catalog(
     item: CheckedBenchmark, template: Template, name: str | None
 ) -> tuple[MappingNode, str | None, Scalar | None, str] | None:
     """The entries of the template's catalog, its file (None for the template's own), the link to it, and its text."""
-    held = next((node for key, node in pairs(template.node.get("catalogs")) if key.text == name), None)
-    if not isinstance(held, MappingNode):
+    catalog = next((node for key, node in pairs(template.node.get("catalogs")) if key.text == name), None)
+    if not isinstance(catalog, MappingNode):
         return None
-    link = held.get("from")
+    link = catalog.get("from")
     path = link.text if isinstance(link, Scalar) else None
     file = path or item.relative(template.file)
     if file not in item.files:
         return None
     text = item.files[file].decode("utf-8").removeprefix("\ufeff")
-    root = parse(text, file) if path else held
+    root = parse(text, file) if path else catalog
     entries = root.get("entries") if isinstance(root, MappingNode) else None
     if not isinstance(entries, MappingNode) or entries.is_flow:
         return None
@@ -386,7 +387,7 @@ def _sized(node: MappingNode, params: Node | None) -> tuple[int, int, tuple[Scal
         if value is not None:
             return value, value, (size,), set()
         name = size.text.removeprefix("=").strip()
-        return _between(next((held for key, held in pairs(params) if key.text == name), None), {name})
+        return _between(next((node for key, node in pairs(params) if key.text == name), None), {name})
     return _between(size, set())
 
 
@@ -445,7 +446,7 @@ def _dropped(root: Node, text: str) -> Iterator[tuple[int, int]]:
             yield key.position.line, end
 
 
-def _without(lines: list[str], gone: list[tuple[int, int]]) -> str:
+def _without(lines: list[str], dropped: list[tuple[int, int]]) -> str:
     """The text without some stretches of lines."""
-    left_out = {line for first, end in gone for line in range(first, end)}
+    left_out = {line for first, end in dropped for line in range(first, end)}
     return "\n".join(line for number, line in enumerate(lines, 1) if number not in left_out)

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 import yaml
 from dia_compiler.commands.cli import run
-from dia_compiler.explore.search import Wishes, explore
+from dia_compiler.explore.search import SearchOptions, explore
 from dia_runtime.psychometrics.boundary.search import Plan
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
 from dia_runtime.running.run import Terms
@@ -124,7 +124,7 @@ def test_an_interrupt_leaves_what_the_same_call_takes_up(folder: Explore) -> Non
             Path("bank.json"),
             "wrong",
             Path("out"),
-            Wishes(plan, ability=0.5),
+            SearchOptions(plan, ability=0.5),
             Terms(),
             interrupt,
         )

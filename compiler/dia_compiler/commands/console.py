@@ -61,8 +61,8 @@ def progress(quiet: bool, has_lines: bool = True) -> Iterator[Progress | None]:
         with _bar() as report:
             yield report
     else:
-        told: set[str] = set()
-        yield lambda name, done, total: _line(name, done, total, told)
+        shown_names: set[str] = set()
+        yield lambda name, done, total: _line(name, done, total, shown_names)
 
 
 @contextmanager
@@ -79,15 +79,15 @@ def _bar() -> Iterator[Progress]:
 
         def report(name: str, done: int, total: int) -> None:
             rows[name] = (done, total)
-            made, wanted = (sum(parts) for parts in zip(*rows.values(), strict=True))
+            count, expected = (sum(parts) for parts in zip(*rows.values(), strict=True))
             speed = bars.tasks[task].speed
             rate = f"{speed:.0f} a second" if speed else ""
-            bars.update(task, description=name, completed=made, total=wanted, rate=rate)
+            bars.update(task, description=name, completed=count, total=expected, rate=rate)
 
         yield report
 
 
-def _line(name: str, done: int, total: int, told: set[str]) -> None:
-    if done == total and done and name not in told:
-        told.add(name)
+def _line(name: str, done: int, total: int, shown_names: set[str]) -> None:
+    if done == total and done and name not in shown_names:
+        shown_names.add(name)
         click.echo(f"{name}: {done} instances", err=True)
