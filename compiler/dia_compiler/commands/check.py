@@ -11,8 +11,8 @@ from typing import NoReturn
 
 import click
 
-from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.console import diagnostics_json, github_lines, is_quiet, print_diagnostics, progress
+from dia_compiler.commands.programs import allow_programs
 
 PAUSE = 0.3  # seconds between two looks at the files
 

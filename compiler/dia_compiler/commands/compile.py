@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics, progress
+from dia_compiler.commands.programs import allow_programs
 
 if TYPE_CHECKING:
     from dia_compiler.freeze.output import FrozenBundle

@@ -10,8 +10,8 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.commands.asking import OPTIONS, terms_of
 
-from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.console import is_quiet
+from dia_compiler.commands.programs import allow_programs
 
 if TYPE_CHECKING:
     from dia_compiler.explore.search import SearchOptions, SearchResult

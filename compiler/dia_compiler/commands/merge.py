@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_runtime.commands.busy import busy
 
-from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.console import is_quiet, print_diagnostics
+from dia_compiler.commands.programs import allow_programs
 
 if TYPE_CHECKING:
     from dia_compiler.freeze.output import FrozenBundle

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import visible
 
-from dia_compiler.commands.programs import allow_programs
 from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics
+from dia_compiler.commands.programs import allow_programs
 
 if TYPE_CHECKING:
     from dia_compiler.authoring.preview import Preview, Sample, Shown

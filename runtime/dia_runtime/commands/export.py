@@ -20,8 +20,8 @@ from dia_runtime.bundle.verify import file_problems
 from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.integrations.exporters import EXPORTERS, Exporter
-from dia_runtime.integrations.shared.export_base import Files
-from dia_runtime.integrations.shared.replies_export import RUN_EXPORTERS, respondents_of
+from dia_runtime.integrations.exporting.base import Files
+from dia_runtime.integrations.replies.export import RUN_EXPORTERS, respondents_of
 from dia_runtime.store.store import read_store
 
 COMMENTED = (".py", ".yaml", ".yml", ".toml")

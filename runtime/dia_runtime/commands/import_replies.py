@@ -18,8 +18,8 @@ from dia_runtime.commands.options import is_quiet
 from dia_runtime.commands.score import parse_points
 
 if TYPE_CHECKING:
-    from dia_runtime.integrations.shared.fields import Columns
-    from dia_runtime.integrations.shared.table import Form, Imported, Source
+    from dia_runtime.integrations.importing.fields import Columns
+    from dia_runtime.integrations.importing.tables import Form, Imported, Source
 
 RANGE = re.compile(r"([A-Z])-([A-Z])")
 LETTERS = re.compile(r"[A-Z](?:,?[A-Z])+")
@@ -108,7 +108,7 @@ def command(
     Example:
       dia import specs/idk/sample/replies.jsonl --from jsonl --letters A-E --skip E --field model=model -o idk.run
     """
-    from dia_runtime.integrations.shared.table import import_tables
+    from dia_runtime.integrations.importing.tables import import_tables
 
     if kind == RECORDINGS:
         return _told_of(_recordings(files, experiments, out, force), as_json, quiet)
@@ -154,8 +154,8 @@ def _joined(
 ) -> Imported:
     """A run of the bundle. Raises DiaError for options that say what the bundle says."""
     from dia_runtime.bundle.open import open_bundle
-    from dia_runtime.integrations.shared.fields import Cells
-    from dia_runtime.integrations.shared.joined import import_joined
+    from dia_runtime.integrations.importing.bundle_logs import import_joined
+    from dia_runtime.integrations.importing.fields import Cells
 
     context = click.get_current_context()
     for name in OF_ANSWERS:
@@ -167,8 +167,8 @@ def _joined(
 
 def _default_fields(kind: str, is_joined: bool, is_named: bool) -> dict[str, str]:
     """Field -> column, as the kind of file has them before `--field` says otherwise."""
-    from dia_runtime.integrations.shared.fields import NEEDED, ROOT
-    from dia_runtime.integrations.shared.logs import ALWAYS
+    from dia_runtime.integrations.importing.fields import NEEDED, ROOT
+    from dia_runtime.integrations.reading.log_rows import ALWAYS
 
     names = set(NEEDED) if kind in TABLES else set(ALWAYS)
     names -= {"gold", "accept"} if is_joined else set()
@@ -199,7 +199,7 @@ def import_json(done: Imported) -> dict[str, Any]:
 
 
 def _sources(files: Sequence[Path], kind: str, models: Sequence[str]) -> list[Source]:
-    from dia_runtime.integrations.shared.table import source
+    from dia_runtime.integrations.importing.tables import source
 
     if len(models) > 1 and len(models) != len(files):
         message = f"{len(models)} names of models, but {len(files)} files"
@@ -214,7 +214,7 @@ def _columns(
     """What the columns hold, and the answer format of the questions."""
     from dia_runtime.formats import FORMATS
     from dia_runtime.grading.grader import typed
-    from dia_runtime.integrations.shared.fields import Columns
+    from dia_runtime.integrations.importing.fields import Columns
 
     if letters is None:
         comparison, format = _object(kind, "type"), _object(form, "kind")
@@ -236,7 +236,7 @@ def _columns(
 
 def _fields(texts: Iterable[str]) -> dict[str, str]:
     """Field -> column, from `gold=target`."""
-    from dia_runtime.integrations.shared.fields import FIELDS
+    from dia_runtime.integrations.importing.fields import FIELDS
 
     found = {}
     for text in texts:
@@ -276,7 +276,7 @@ def _object(text: str, key: str) -> dict[str, Any]:
 
 def _form(format: dict[str, Any], points: tuple[str, ...], benchmark: str) -> Form:
     from dia_runtime.grading.judge import worth
-    from dia_runtime.integrations.shared.table import Form
+    from dia_runtime.integrations.importing.tables import Form
 
     told = {name: str(worth(name, value)) for name, value in parse_points(points).items()}
     worths = {"correct": "1", "skipped": "0", "wrong": "-1", **told}

@@ -1,8 +1,8 @@
-"""Old path of `dia_runtime.integrations.shared.figures`, kept for code that imports it."""
+"""Old path of `dia_runtime.integrations.exported_tasks.figures`, kept for code that imports it."""
 
 import sys
 
-from dia_runtime.integrations.shared import figures
-from dia_runtime.integrations.shared.figures import *  # noqa: F403 - for type checkers
+from dia_runtime.integrations.exported_tasks import figures
+from dia_runtime.integrations.exported_tasks.figures import *  # noqa: F403 - for type checkers
 
 sys.modules[__name__] = figures

@@ -1,8 +1,8 @@
-"""Old path of `dia_runtime.integrations.inspect.tasks`, kept for code that imports it."""
+"""Old path of `dia_runtime.integrations.inspect.task`, kept for code that imports it."""
 
 import sys
 
-from dia_runtime.integrations.inspect import tasks
-from dia_runtime.integrations.inspect.tasks import *  # noqa: F403 - for type checkers
+from dia_runtime.integrations.inspect import task
+from dia_runtime.integrations.inspect.task import *  # noqa: F403 - for type checkers
 
-sys.modules[__name__] = tasks
+sys.modules[__name__] = task

@@ -1,7 +1,7 @@
-"""Old path of `dia_runtime.integrations.shared.graded`, kept for code that imports it."""
+"""Old path of `dia_runtime.integrations.exported_tasks.grading`, kept for code that imports it."""
 
 import sys
 
-from dia_runtime.integrations.shared.graded import *  # noqa: F403 - for type checkers
+from dia_runtime.integrations.exported_tasks.grading import *  # noqa: F403 - for type checkers
 
-sys.modules[__name__] = sys.modules["dia_runtime.integrations.shared.graded"]
+sys.modules[__name__] = sys.modules["dia_runtime.integrations.exported_tasks.grading"]

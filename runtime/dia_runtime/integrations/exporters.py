@@ -6,14 +6,14 @@ from typing import Any
 
 from dia_language.plugins import Registry
 from dia_runtime.integrations.dia_bench.export import DiaBench
+from dia_runtime.integrations.exporting.base import Exporter
 from dia_runtime.integrations.huggingface.export import HuggingFace
 from dia_runtime.integrations.inspect.export import Inspect
+from dia_runtime.integrations.jsonl.export import JsonLines
 from dia_runtime.integrations.lighteval.export import Lighteval
 from dia_runtime.integrations.lm_eval.export import LmEval
 from dia_runtime.integrations.openai.export import OpenAiBatch
 from dia_runtime.integrations.promptfoo.export import Promptfoo
-from dia_runtime.integrations.shared.export_base import Exporter
-from dia_runtime.integrations.shared.jsonl_export import JsonLines
 
 __all__ = ["EXPORTERS", "Exporter"]
 

@@ -7,8 +7,8 @@ from dia_runtime.integrations.lighteval import logs as lighteval
 from dia_runtime.integrations.lm_eval import logs as lm_eval
 from dia_runtime.integrations.openai import logs as openai
 from dia_runtime.integrations.promptfoo import logs as promptfoo
-from dia_runtime.integrations.shared import csv, json_lines, parquet
-from dia_runtime.integrations.shared.base import Reader, Row
+from dia_runtime.integrations.reading import csv, json_lines, parquet
+from dia_runtime.integrations.reading.base import Reader, Row
 
 __all__ = ["LOGS", "READERS", "Reader", "Row"]
 

@@ -13,7 +13,7 @@ from dia_compiler.explore.search import put
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.placing import new_file, new_folder
 from dia_runtime.bundle.safe_paths import require_ordinary
-from dia_runtime.integrations.shared.table import written
+from dia_runtime.integrations.importing.tables import written
 from dia_runtime.report.page.write import replaced
 from dia_runtime.store.store import open_store
 

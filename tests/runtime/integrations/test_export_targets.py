@@ -15,11 +15,11 @@ from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.grading.grader import grade
+from dia_runtime.integrations.exported_tasks import figures
+from dia_runtime.integrations.exported_tasks.grading import Graded, graded
 from dia_runtime.integrations.exporters import EXPORTERS
 from dia_runtime.integrations.huggingface.card import escaped, license_of, size_of
 from dia_runtime.integrations.promptfoo import grader
-from dia_runtime.integrations.shared import figures
-from dia_runtime.integrations.shared.graded import Graded, graded
 
 TRICKY = "{{this}} {% x %} {# y #} ${a} \\frac{1}{2} <b>&amp;</b> \u202e Żółć \U0001f98a"
 ROWS = {

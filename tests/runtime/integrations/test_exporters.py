@@ -13,7 +13,7 @@ from dia_compiler.commands.cli import run
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.grading.grader import grade
 from dia_runtime.integrations.exporters import EXPORTERS
-from dia_runtime.integrations.shared.export_base import Exporter, Files
+from dia_runtime.integrations.exporting.base import Exporter, Files
 from helpers.places import ROOT
 
 FAMILIES = ("d002_small_sum", "d088_pin_among_decoys", "d012_ten_primality_tests")

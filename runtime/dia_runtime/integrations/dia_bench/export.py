@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.shared.export_base import (
+from dia_runtime.integrations.exporting.base import (
     Exporter,
     Files,
     Record,

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.shared.export_base import encoded
+from dia_runtime.integrations.exporting.base import encoded
 
 # Identifiers of SPDX that the hub knows in lower case; any other licence is `other` with its name.
 CREATIVE = ("by", "by-sa", "by-nc", "by-nc-sa", "by-nd", "by-nc-nd")

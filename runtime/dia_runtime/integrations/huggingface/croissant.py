@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dia_runtime.integrations.huggingface.parquet import INTEGER, TEXT, Columns
+from dia_runtime.integrations.exporting.parquet_writer import INTEGER, TEXT, Columns
 
 CONTEXT = {
     "@language": "en",

@@ -13,10 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.huggingface.card import card
-from dia_runtime.integrations.huggingface.croissant import croissant
-from dia_runtime.integrations.huggingface.parquet import INTEGER, TEXT, TEXTS, Columns, parquet
-from dia_runtime.integrations.shared.export_base import (
+from dia_runtime.integrations.exporting.base import (
     Exporter,
     Files,
     Record,
@@ -26,7 +23,10 @@ from dia_runtime.integrations.shared.export_base import (
     instruction,
     origin,
 )
-from dia_runtime.integrations.shared.rows import row
+from dia_runtime.integrations.exporting.parquet_writer import INTEGER, TEXT, TEXTS, Columns, parquet
+from dia_runtime.integrations.exporting.question_rows import row
+from dia_runtime.integrations.huggingface.card import card
+from dia_runtime.integrations.huggingface.croissant import croissant
 
 QUESTIONS, ANSWERS = "data/questions.parquet", "data/answers.parquet"
 ORIGIN: Columns = {

@@ -1,7 +1,7 @@
 """A task file for Inspect (UK AI Security Institute), with the questions and what goes beside them.
 
 The file makes its task from the questions beside it; dataset, scorer and clustered errors are those of
-dia_runtime.integrations.inspect.tasks, which `inspect eval dia/...` uses as well.
+dia_runtime.integrations.inspect.task, which `inspect eval dia/...` uses as well.
 """
 
 from __future__ import annotations
@@ -9,8 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.shared.export_base import Exporter, Files, assets_of
-from dia_runtime.integrations.shared.rows import ASSETS, ROWS, SESSIONS, TURNS, line, module, rows, task_name
+from dia_runtime.integrations.exporting.base import Exporter, Files, assets_of
+from dia_runtime.integrations.exporting.question_rows import (
+    ASSETS,
+    ROWS,
+    SESSIONS,
+    TURNS,
+    line,
+    module,
+    rows,
+    task_name,
+)
 
 HOLDS = frozenset({ASSETS, SESSIONS, TURNS})
 IMPORTS = """from inspect_ai import Task, task

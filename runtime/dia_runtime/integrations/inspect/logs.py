@@ -13,8 +13,8 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.input_errors import fault, unreadable
-from dia_runtime.integrations.shared.base import Found, Number, Row
-from dia_runtime.integrations.shared.logs import (
+from dia_runtime.integrations.reading.base import Found, Number, Row
+from dia_runtime.integrations.reading.log_rows import (
     ENDINGS,
     LENIENT,
     Record,
@@ -28,7 +28,7 @@ from dia_runtime.integrations.shared.logs import (
     text,
     whole,
 )
-from dia_runtime.integrations.shared.zip_members import Members, opened
+from dia_runtime.integrations.reading.zip_members import Members, opened
 
 ZIP = b"PK"
 SAMPLE = re.compile(r"samples/.+\.json", re.DOTALL)

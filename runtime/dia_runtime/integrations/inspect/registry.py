@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dia_runtime.integrations.inspect.tasks import dia_bench
+from dia_runtime.integrations.inspect.task import dia_bench
 from inspect_ai._eval.registry import task_register
 
 # Inspect would call them after the Python package, dia_runtime/...

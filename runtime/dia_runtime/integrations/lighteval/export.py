@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.shared.export_base import Exporter, Files
-from dia_runtime.integrations.shared.rows import line, module, prompt, require_one_turn, rows, task_name
+from dia_runtime.integrations.exporting.base import Exporter, Files
+from dia_runtime.integrations.exporting.question_rows import line, module, prompt, require_one_turn, rows, task_name
 
 QUESTIONS = "data/test.jsonl"
 TABLE = """

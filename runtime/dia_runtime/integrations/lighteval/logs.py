@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.integrations.shared import parquet
-from dia_runtime.integrations.shared.base import Found, Row
-from dia_runtime.integrations.shared.logs import cells, mapping, row, sequence, text
+from dia_runtime.integrations.reading import parquet
+from dia_runtime.integrations.reading.base import Found, Row
+from dia_runtime.integrations.reading.log_rows import cells, mapping, row, sequence, text
 
 NAME = re.compile(r"details_(.+?)(?:\|[0-9]+)?_[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9.:-]+\.parquet")
 FOLDER = "details"

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from dia_runtime.integrations.exported_tasks import figures
+from dia_runtime.integrations.exported_tasks.figures import conf, nms, rs, tsr
+from dia_runtime.integrations.exported_tasks.grading import graded
 from dia_runtime.integrations.lighteval.export import QUESTIONS
 from dia_runtime.integrations.lm_eval.export import TOKENS
-from dia_runtime.integrations.shared import figures
-from dia_runtime.integrations.shared.figures import conf, nms, rs, tsr
-from dia_runtime.integrations.shared.graded import graded
 from lighteval.metrics.metrics_sample import SampleLevelComputation
 from lighteval.metrics.utils.metric_utils import MetricGrouping
 from lighteval.models.model_output import ModelResponse

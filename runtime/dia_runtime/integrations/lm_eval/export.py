@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.shared.export_base import Exporter, Files, encoded
-from dia_runtime.integrations.shared.rows import ROWS, line, module, prompt, rows, task_name
+from dia_runtime.integrations.exporting.base import Exporter, Files, encoded
+from dia_runtime.integrations.exporting.question_rows import ROWS, line, module, prompt, rows, task_name
 
 MEANS = ("correct", "skipped", "unparsed", "points")
 OVER_ITEMS = ("rs", "conf", "nms", "tsr", "correct_clustered_stderr")

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.integrations.shared.base import Found, Row
-from dia_runtime.integrations.shared.json_lines import objects
-from dia_runtime.integrations.shared.logs import Record, cells, mapping, option, row, sequence, text, whole
+from dia_runtime.integrations.reading.base import Found, Row
+from dia_runtime.integrations.reading.json_lines import objects
+from dia_runtime.integrations.reading.log_rows import Record, cells, mapping, option, row, sequence, text, whole
 
 NAME = re.compile(r"samples_(.+)_([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9.-]+)\.jsonl(?:\.gz|\.zst)?")
 VERDICTS = ("correct", "exact_match", "acc", "acc_norm", "exact", "pass@1")

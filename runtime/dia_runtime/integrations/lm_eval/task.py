@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.integrations.shared.exported_rows import rows
-from dia_runtime.integrations.shared.figures import conf, correct_clustered_stderr, entry, nms, rs, tsr
-from dia_runtime.integrations.shared.graded import graded
-from dia_runtime.integrations.shared.rows import ROWS
+from dia_runtime.integrations.exported_tasks.figures import conf, correct_clustered_stderr, entry, nms, rs, tsr
+from dia_runtime.integrations.exported_tasks.grading import graded
+from dia_runtime.integrations.exported_tasks.rows import rows
+from dia_runtime.integrations.exporting.question_rows import ROWS
 
 __all__ = ["conf", "correct_clustered_stderr", "dataset_beside", "nms", "process_results", "rs", "tsr"]
 

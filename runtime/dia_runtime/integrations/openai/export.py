@@ -8,8 +8,8 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.shared.export_base import Exporter, Files, asked
-from dia_runtime.integrations.shared.rows import line
+from dia_runtime.integrations.exporting.base import Exporter, Files, asked
+from dia_runtime.integrations.exporting.question_rows import line
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Settings, messages_of
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.integrations.shared.base import Found, Row
-from dia_runtime.integrations.shared.json_lines import objects
-from dia_runtime.integrations.shared.logs import Record, cells, mapping, row, text
+from dia_runtime.integrations.reading.base import Found, Row
+from dia_runtime.integrations.reading.json_lines import objects
+from dia_runtime.integrations.reading.log_rows import Record, cells, mapping, row, text
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import refused, reply_of
 from dia_runtime.respondents.respondent import Reply

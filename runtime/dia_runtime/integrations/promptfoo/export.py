@@ -13,8 +13,8 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.shared.export_base import Exporter, Files
-from dia_runtime.integrations.shared.rows import ASSETS, TURNS, line, rows, task_name
+from dia_runtime.integrations.exporting.base import Exporter, Files
+from dia_runtime.integrations.exporting.question_rows import ASSETS, TURNS, line, rows, task_name
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Settings, messages_of
 

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.integrations.shared.exported_rows import rows
-from dia_runtime.integrations.shared.graded import graded
+from dia_runtime.integrations.exported_tasks.grading import graded
+from dia_runtime.integrations.exported_tasks.rows import rows
 
 
 def main() -> int:

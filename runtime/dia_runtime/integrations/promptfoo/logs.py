@@ -13,9 +13,9 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.input_errors import fault
-from dia_runtime.integrations.shared.base import Found, Row
-from dia_runtime.integrations.shared.json_lines import objects
-from dia_runtime.integrations.shared.logs import Record, cells, ending, mapping, number, row, sequence, text, whole
+from dia_runtime.integrations.reading.base import Found, Row
+from dia_runtime.integrations.reading.json_lines import objects
+from dia_runtime.integrations.reading.log_rows import Record, cells, ending, mapping, number, row, sequence, text, whole
 
 LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson")
 ERROR = 2  # promptfoo's ResultFailureReason for what is no failed assertion

@@ -23,9 +23,9 @@ from dia_language.numbers.values import Record, encode
 from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.input_errors import fault, unreadable
 from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
+from dia_runtime.integrations.importing.tables import ENDINGS, Imported, written
+from dia_runtime.integrations.reading import json_lines
 from dia_runtime.integrations.self_execution.published_truths import TRUTHS
-from dia_runtime.integrations.shared import json_lines
-from dia_runtime.integrations.shared.table import ENDINGS, Imported, written
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.schema import StoredQuestion
 from dia_runtime.store.store import Store, open_store

@@ -11,8 +11,9 @@ import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.integrations.shared.graded import SERVANT, Graded
-from dia_runtime.integrations.shared.transcripts import as_graded_sessions, graded_sessions
+from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.integrations.exported_tasks.grading import SERVANT, Graded
+from dia_runtime.integrations.exported_tasks.transcripts import as_graded_sessions, graded_sessions
 from dia_runtime.store.store import read_store
 from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
 from helpers import session_records
@@ -61,7 +62,7 @@ def test_transcripts_are_graded_with_their_share(rows: list[dict[str, Any]]) -> 
     assert (wrong.grade.verdict, wrong.grade.points, float(wrong.share)) == ("wrong", -2, 1 / 3)
     assert (unread.grade.verdict, unread.share) == ("unparsed", 0)
     assert graded_sessions(rows[0], "no transcript").grade.verdict == "unparsed"
-    assert as_graded_sessions(Graded("correct", "7", 1)).share == 1
+    assert as_graded_sessions(Graded(Verdict.CORRECT, "7", 1)).share == 1
     for broken in ({}, rows[0] | {"grading": "{}"}, rows[0] | {"grading": "["}):
         with pytest.raises(DiaError):
             graded_sessions(broken, transcript("COMPLY"))

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
-from dia_runtime.integrations.huggingface import parquet as tables
+from dia_runtime.integrations.exporting import parquet_writer as tables
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.schema import APPLICATION_ID, FIRST_SCHEMA
 

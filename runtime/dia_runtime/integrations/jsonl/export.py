@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.shared.export_base import (
+from dia_runtime.integrations.exporting.base import (
     Exporter,
     Files,
     asked,

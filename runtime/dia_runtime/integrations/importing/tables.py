@@ -19,10 +19,10 @@ from dia_runtime.bundle.canonical import line
 from dia_runtime.bundle.input_errors import fault
 from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
 from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.integrations.importing.fields import Cells, Columns
+from dia_runtime.integrations.importing.sorted_rows import Stage
 from dia_runtime.integrations.readers import READERS
-from dia_runtime.integrations.shared.base import Reader, Row, Unfit
-from dia_runtime.integrations.shared.fields import Cells, Columns
-from dia_runtime.integrations.shared.sort import Stage
+from dia_runtime.integrations.reading.base import Reader, Row, Unfit
 from dia_runtime.store.schema import StoredQuestion
 from dia_runtime.store.store import Store, open_store
 

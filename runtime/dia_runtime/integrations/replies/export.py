@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
-from dia_runtime.integrations.huggingface.parquet import INTEGER, TEXT, parquet
-from dia_runtime.integrations.shared.export_base import Files
+from dia_runtime.integrations.exporting.base import Files
+from dia_runtime.integrations.exporting.parquet_writer import INTEGER, TEXT, parquet
 from dia_runtime.store.schema import REPLY_COLUMNS, StoredRespondent
 from dia_runtime.store.store import Store
 

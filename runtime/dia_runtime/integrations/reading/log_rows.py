@@ -9,8 +9,8 @@ from typing import Any
 
 from dia_runtime.bundle.compressed import lines
 from dia_runtime.bundle.input_errors import fault, unreadable
-from dia_runtime.integrations.shared.base import Number, Row
-from dia_runtime.integrations.shared.json_lines import COMMAS, constant
+from dia_runtime.integrations.reading.base import Number, Row
+from dia_runtime.integrations.reading.json_lines import COMMAS, constant
 
 # The fields that every log tells as far as it can; `correct` is always that word, for logs whose `verdict` counts.
 ALWAYS = (

@@ -11,10 +11,9 @@ from pathlib import Path
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.bundle.input_errors import fault
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.shared.base import Row, Unfit
-from dia_runtime.integrations.shared.fields import Cells, Said
-from dia_runtime.integrations.shared.sort import storable
-from dia_runtime.integrations.shared.table import (
+from dia_runtime.integrations.importing.fields import Cells, Said
+from dia_runtime.integrations.importing.sorted_rows import storable
+from dia_runtime.integrations.importing.tables import (
     BATCH,
     MOST_FAULTS,
     Faults,
@@ -24,6 +23,7 @@ from dia_runtime.integrations.shared.table import (
     place_of,
     written,
 )
+from dia_runtime.integrations.reading.base import Row, Unfit
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running.load_questions import lay_down
 from dia_runtime.store.store import Store, open_store

@@ -9,7 +9,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.bundle.input_errors import fault, unreadable
-from dia_runtime.integrations.shared.base import Number, Row
+from dia_runtime.integrations.reading.base import Number, Row
 
 BATCH = 256
 GROUP_BYTES = 1 << 30  # of one row group when it is unpacked

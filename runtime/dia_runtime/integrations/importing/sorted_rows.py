@@ -10,8 +10,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.integrations.shared.base import Unfit
-from dia_runtime.integrations.shared.fields import Told
+from dia_runtime.integrations.importing.fields import Told
+from dia_runtime.integrations.reading.base import Unfit
 from dia_runtime.respondents.respondent import Reply
 
 COLUMNS = tuple(entry.name for entry in fields(Reply))

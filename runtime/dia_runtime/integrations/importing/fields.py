@@ -12,7 +12,7 @@ from dia_language.answers import Unreadable
 from dia_language.answers.base import AnswerType
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visible
 from dia_language.numbers.values import encode
-from dia_runtime.integrations.shared.base import Number, Row, Unfit
+from dia_runtime.integrations.reading.base import Number, Row, Unfit
 from dia_runtime.respondents.respondent import Reply
 
 # Fields of the question, of the reply, and what their cells must be.

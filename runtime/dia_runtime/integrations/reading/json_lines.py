@@ -10,7 +10,7 @@ from typing import Any
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.compressed import lines
 from dia_runtime.bundle.input_errors import fault, first_repeat, unreadable
-from dia_runtime.integrations.shared.base import Number, Row
+from dia_runtime.integrations.reading.base import Number, Row
 
 BOM = b"\xef\xbb\xbf"
 COMMAS = 2_000_000  # in a line: values take far more memory than the text that says them

@@ -14,16 +14,16 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.session_records import roles_in, sessions_of
 from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.integrations.exported_tasks import figures
+from dia_runtime.integrations.exported_tasks.grading import Graded, graded
+from dia_runtime.integrations.exported_tasks.rows import rows
+from dia_runtime.integrations.exported_tasks.transcripts import as_graded_sessions, graded_sessions
+from dia_runtime.integrations.exporting.question_rows import ROWS
+from dia_runtime.integrations.exporting.question_rows import rows as rows_of
 from dia_runtime.integrations.inspect.content import content_of
 from dia_runtime.integrations.inspect.export import HOLDS
 from dia_runtime.integrations.inspect.logs import LEFT_OUT
 from dia_runtime.integrations.inspect.sessions import Room, outline
-from dia_runtime.integrations.shared import figures
-from dia_runtime.integrations.shared.exported_rows import rows
-from dia_runtime.integrations.shared.graded import Graded, graded
-from dia_runtime.integrations.shared.rows import ROWS
-from dia_runtime.integrations.shared.rows import rows as rows_of
-from dia_runtime.integrations.shared.transcripts import as_graded_sessions, graded_sessions
 from dia_runtime.respondents.asker import Trouble
 from dia_runtime.respondents.chat import Settings, messages_of
 from inspect_ai import Task, task

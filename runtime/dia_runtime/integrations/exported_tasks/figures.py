@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from dia_runtime.grading.verdicts import Mark, Verdict
-from dia_runtime.integrations.shared.graded import Graded, exact
+from dia_runtime.integrations.exported_tasks.grading import Graded, exact
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.intervals import standard_error
 from dia_runtime.scoring.metrics import Tallies, Tally, added

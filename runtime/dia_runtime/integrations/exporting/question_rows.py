@@ -11,7 +11,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.session_records import sessions_of
 from dia_runtime.grading.sessions.judging import truth_of
-from dia_runtime.integrations.shared.export_base import Record, encoded, instruction, origin, pairs, wrapped
+from dia_runtime.integrations.exporting.base import Record, encoded, instruction, origin, pairs, wrapped
 
 GRADED_BY = ("answer", "accept", "text", "comparison")
 JUDGED_BY = ("truth", "figures", "replies", "comparison")

@@ -13,7 +13,7 @@ from dia_compiler.commands.cli import run
 from dia_language.numbers.values import encode
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.grading.judge import Judge, Rules
-from dia_runtime.integrations.shared.graded import graded
+from dia_runtime.integrations.exported_tasks.grading import graded
 from dia_runtime.store.store import read_store
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dia_runtime.grading.sessions.judging import Truth, judge_transcript, truth_of
 from dia_runtime.grading.verdicts import Exact, Verdict, mark
-from dia_runtime.integrations.shared.graded import SERVANT, Graded, Row, parsed, points_of, unfit
+from dia_runtime.integrations.exported_tasks.grading import SERVANT, Graded, Row, parsed, points_of, unfit
 
 
 class GradedSessions(NamedTuple):

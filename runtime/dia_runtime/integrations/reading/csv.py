@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dia_runtime.bundle.compressed import LONGEST_LINE, lines
 from dia_runtime.bundle.input_errors import fault, first_repeat, unreadable
-from dia_runtime.integrations.shared.base import Row
+from dia_runtime.integrations.reading.base import Row
 
 BOM = b"\xef\xbb\xbf"
 COLUMNS = 10_000
