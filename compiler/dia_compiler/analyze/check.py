@@ -132,7 +132,7 @@ class _Checker:
         check_schema(root, "benchmark", self.faults)
         builder = Builder(self.faults, {}, catalogs, self.data_files.read)
         benchmark = self.benchmark(root, builder)
-        self.faults.entries += self.data_files.taken()
+        self.faults.entries += self.data_files.take_diagnostics()
         result = CheckedBenchmark(benchmark, self.folder, files=self.files, programs=self.programs)
         result.lists = self.read_lists(benchmark.shared.lists)
         tell_split_values(root, self.faults, since)
@@ -246,13 +246,13 @@ class _Checker:
         told = check_schema(node, "template", self.faults)
         own = Builder(self.faults, builder.types, catalogs, self.data_files.read)
         template = replace(build_template(node, path.as_posix(), own), session_spec=build_sessions(node))
-        told_of_files = self.data_files.taken()  # a template that is left out needs no file
+        file_diagnostics = self.data_files.take_diagnostics()  # a template that is left out needs no file
         lists = self.read_lists(template.shared.lists)
         missing = missing_requirement(template, self.folder.path, self.faults)
         if missing and len(self.faults.errors) == before:
             self.leave_out(template, missing, result)
             return template
-        self.faults.entries += told_of_files
+        self.faults.entries += file_diagnostics
         self.check_whole(template, told)
         check_format(template, benchmark, told, self.faults)
         if not (self.defers and is_clean and len(self.faults.errors) == before):

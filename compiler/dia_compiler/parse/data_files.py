@@ -20,54 +20,54 @@ SECONDS = 20.0
 
 
 class DataFiles:
-    """Reads the data files of one benchmark's folder; what is wrong with them gathers in `told` until it is taken."""
+    """Reads the data files of one benchmark's folder; errors gather in `diagnostics` until they are taken."""
 
     def __init__(self, folder: Folder, files: dict[str, bytes]) -> None:
         self.folder, self.files = folder, files
-        self.held: dict[tuple[str, object], Table] = {}
-        self.told: list[Diagnostic] = []
+        self.tables: dict[tuple[str, object], Table] = {}
+        self.diagnostics: list[Diagnostic] = []
         self.bytes = 0
 
-    def taken(self) -> list[Diagnostic]:
+    def take_diagnostics(self) -> list[Diagnostic]:
         """What has been told since the last time."""
-        found, self.told = self.told, []
-        return found
+        diagnostics, self.diagnostics = self.diagnostics, []
+        return diagnostics
 
     def read(self, source: Node, columns: Node | None) -> DataFile | None:
         """The table of the file that `from` names, with the wanted columns, or None after telling why not."""
         try:
             return DataFile(self._table(source, columns), source.position)
         except DiaError as error:
-            self.told += error.diagnostics
+            self.diagnostics += error.diagnostics
             return None
 
     def _table(self, source: Node, columns: Node | None) -> Table:
         if not isinstance(source, Scalar) or not isinstance(source.value, str):
             message = "`from` names a data file"
             raise DiaError(Diagnostic("E203", message, source.position, "write its path, such as data/questions.csv"))
-        wanted = _columns(columns)
-        key = (source.text, tuple(wanted.items()) if isinstance(wanted, dict) else wanted)
-        if key not in self.held:
-            self.held[key] = self._read(source, columns, wanted)
-        return self.held[key]
+        chosen_columns = _columns(columns)
+        key = (source.text, tuple(chosen_columns.items()) if isinstance(chosen_columns, dict) else chosen_columns)
+        if key not in self.tables:
+            self.tables[key] = self._read(source, columns, chosen_columns)
+        return self.tables[key]
 
-    def _read(self, source: Scalar, columns: Node | None, wanted: Columns) -> Table:
+    def _read(self, source: Scalar, columns: Node | None, chosen_columns: Columns) -> Table:
         path = inside(self.folder.path, source.text)
         if path is None:
-            mend = f"keep it in the folder of `{BENCHMARK_FILE}`, and write its path from there"
+            help = f"keep it in the folder of `{BENCHMARK_FILE}`, and write its path from there"
             message = f"the path `{source.text}` leaves the spec folder"
-            raise DiaError(Diagnostic("E101", message, source.position, mend))
+            raise DiaError(Diagnostic("E101", message, source.position, help))
         if not path.is_file():
             raise _no_file(path, self.folder.path, source)
         self.bytes += path.stat().st_size
         if self.bytes > FILE_BYTES:
-            message = f"the data file{'s are' if self.held else ' is'} larger than {FILE_BYTES // 1_000_000} MB"
-            together = " together" if self.held else ""
-            mend = "split the file, or make several benchmarks" if self.held else "split it, or leave columns out"
-            raise DiaError(Diagnostic("E103", message + together, source.position, mend))
+            message = f"the data file{'s are' if self.tables else ' is'} larger than {FILE_BYTES // 1_000_000} MB"
+            together = " together" if self.tables else ""
+            help = "split the file, or make several benchmarks" if self.tables else "split it, or leave columns out"
+            raise DiaError(Diagnostic("E103", message + together, source.position, help))
         place = source.position if columns is None else columns.position
         read = _confined if path.suffix in UNPACKED else read_rows
-        table, raw = read(path, path.as_posix(), source.position, wanted, place)
+        table, raw = read(path, path.as_posix(), source.position, chosen_columns, place)
         self.files[path.relative_to(self.folder.path).as_posix()] = raw
         return table
 
@@ -83,22 +83,22 @@ def _no_file(path: Path, folder: Path, source: Scalar) -> DiaError:
 
 
 def _confined(
-    path: Path, shown: str, position: Position, columns: Columns, columns_position: Position
+    path: Path, display_name: str, position: Position, columns: Columns, columns_position: Position
 ) -> tuple[Table, bytes]:
     """The table of a data file and its bytes, read in a process of its own whose memory is bounded. Raises DiaError."""
     with closing(Servant(SECONDS)) as servant:
         try:
-            found = servant.ask(_told, path, shown, position, columns, columns_position)
+            outcome = servant.ask(_table_or_error, path, display_name, position, columns, columns_position)
         except LanguageError as error:
             message = f"the data file cannot be read: {error.message}"
-            mend = "split the file, or write it as .jsonl"
-            raise DiaError(Diagnostic("E103", message, position, mend)) from None
-    if isinstance(found, DiaError):
-        raise found
-    return found, path.read_bytes()
+            help = "split the file, or write it as .jsonl"
+            raise DiaError(Diagnostic("E103", message, position, help)) from None
+    if isinstance(outcome, DiaError):
+        raise outcome
+    return outcome, path.read_bytes()
 
 
-def _told(*arguments: Any) -> Iterator[Table | DiaError]:
+def _table_or_error(*arguments: Any) -> Iterator[Table | DiaError]:
     """The table, or the fault that keeps it from being read: with its place, which a fault of a worker has not."""
     try:
         yield read_rows(*arguments)[0]
@@ -108,15 +108,15 @@ def _told(*arguments: Any) -> Iterator[Table | DiaError]:
 
 def _columns(node: Node | None) -> Columns:
     """The option `columns`: names, or for some names their kinds. Raises DiaError."""
-    wanted = data(node) if node is not None else None
-    if wanted is None:
+    value = data(node) if node is not None else None
+    if value is None:
         return None
     assert node is not None
-    if isinstance(wanted, dict) and wanted and all(kind in KINDS for kind in wanted.values()):
-        return dict(wanted)
-    is_list = isinstance(wanted, list) and wanted and all(isinstance(name, str) for name in wanted)
-    if is_list and len(set(wanted)) == len(wanted):
-        return tuple(wanted)
+    if isinstance(value, dict) and value and all(kind in KINDS for kind in value.values()):
+        return dict(value)
+    is_list = isinstance(value, list) and value and all(isinstance(name, str) for name in value)
+    if is_list and len(set(value)) == len(value):
+        return tuple(value)
     message = "`columns` is a list of names that differ, or for .csv a mapping from names to kinds"
-    mend = f"write [question, answer] or {{age: integer}}; the kinds are {', '.join(KINDS)}"
-    raise DiaError(Diagnostic("E403", message, node.position, mend))
+    help = f"write [question, answer] or {{age: integer}}; the kinds are {', '.join(KINDS)}"
+    raise DiaError(Diagnostic("E403", message, node.position, help))

@@ -23,17 +23,17 @@ class Folder:
 
 def discover(paths: list[Path]) -> list[Folder]:
     """The benchmarks' folders that the paths name, in order and without repeats. Raises DiaError (exit code 2)."""
-    found: dict[Path, Folder] = {}
+    folders: dict[Path, Folder] = {}
     for path in paths:
         for folder, chosen in _folders(path):
-            held = found.setdefault(folder.resolve(), Folder(folder, _spec_files(folder)))
+            folder_entry = folders.setdefault(folder.resolve(), Folder(folder, _spec_files(folder)))
             if chosen is not None:
-                held.chosen.add(chosen.resolve())
+                folder_entry.chosen.add(chosen.resolve())
     whole = {folder.resolve() for path in paths for folder, chosen in _folders(path) if chosen is None}
-    for key, held in found.items():
+    for key, folder_entry in folders.items():
         if key in whole:
-            held.chosen.clear()
-    return list(found.values())
+            folder_entry.chosen.clear()
+    return list(folders.values())
 
 
 def _folders(path: Path) -> list[tuple[Path, Path | None]]:

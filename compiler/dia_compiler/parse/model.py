@@ -262,8 +262,8 @@ class Template:
     def broken(self) -> frozenset[str]:
         """Parameters, let values and assets whose shape is wrong: they have been told, and their names are known."""
         named = {key.text for part in ("params", "let", "assets") for key, _ in pairs(self.node.get(part))}
-        known = {parameter.name for parameter in self.parameters} | {asset.name for asset in self.assets}
-        return frozenset(named - known - set(self.let))
+        declared = {parameter.name for parameter in self.parameters} | {asset.name for asset in self.assets}
+        return frozenset(named - declared - set(self.let))
 
     @property
     def folded(self) -> Template:

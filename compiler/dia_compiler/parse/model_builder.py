@@ -64,9 +64,9 @@ def marked(node: Scalar) -> Snippet | None:
 
 def snippets(node: Node | None) -> tuple[Snippet, ...]:
     """One expression or a list of them."""
-    found = node.items if isinstance(node, Sequence) else (node,) if node is not None else ()
+    nodes = node.items if isinstance(node, Sequence) else (node,) if node is not None else ()
     flow = node.position if isinstance(node, Sequence) and node.is_flow else None
-    return tuple(Snippet(item.text, item, flow=flow) for item in found if isinstance(item, Scalar))
+    return tuple(Snippet(item.text, item, flow=flow) for item in nodes if isinstance(item, Scalar))
 
 
 def mapping_of_snippets(node: Node | None, is_template: bool = False) -> dict[str, Snippet]:
@@ -76,12 +76,12 @@ def mapping_of_snippets(node: Node | None, is_template: bool = False) -> dict[st
 
 def own_functions(node: Node | None, is_template: bool) -> tuple[OwnFunction, ...]:
     """The functions or macros of a mapping from signature to body."""
-    found = []
+    functions = []
     for key, value in pairs(node):
         signature, body = SIGNATURE.match(key.text), snippet(value, is_template)
         if signature and body:
-            found.append(OwnFunction(signature[1], _arguments(signature[2]), body, is_template, key.position))
-    return tuple(found)
+            functions.append(OwnFunction(signature[1], _arguments(signature[2]), body, is_template, key.position))
+    return tuple(functions)
 
 
 def _arguments(text: str) -> tuple[str, ...]:
@@ -141,8 +141,8 @@ class Builder:
         root = self.catalog_files.get(source.text)
         if root is None:
             message = f"no catalog file `{source.text}` in the benchmark's folder"
-            mend = did_you_mean(source.text, self.catalog_files) or "a catalog file begins with `catalog: name`"
-            self.faults.error("E101", message, source.position, mend)
+            help = did_you_mean(source.text, self.catalog_files) or "a catalog file begins with `catalog: name`"
+            self.faults.error("E101", message, source.position, help)
             return None
         return self._catalog_body(key.text, root, key.position)
 
@@ -160,19 +160,22 @@ class Builder:
         return Face(name, arguments, isinstance(value, Scalar) and value.text == "template", key.position)
 
     def _entry(self, key: Scalar, node: Mapping, faces: tuple[Face, ...]) -> CatalogEntry:
-        known = {face.name: face for face in faces}
-        bodies, meant = {}, set()
+        faces_by_name = {face.name: face for face in faces}
+        bodies, misspelt = {}, set()
         for inner, value in node.pairs:
             if inner.text in ("params", "group", "examples"):
                 continue
-            if inner.text not in known:
-                meant.add(closest(inner.text, known))
-                mend = did_you_mean(inner.text, [*known, "params"]) or f"the faces are {', '.join(sorted(known))}"
-                self.faults.error("E201", f"`{inner.text}` is no face of this catalog", inner.position, mend)
-            elif (body := snippet(value, known[inner.text].is_template)) is not None:
+            if inner.text not in faces_by_name:
+                misspelt.add(closest(inner.text, faces_by_name))
+                help = (
+                    did_you_mean(inner.text, [*faces_by_name, "params"])
+                    or f"the faces are {', '.join(sorted(faces_by_name))}"
+                )
+                self.faults.error("E201", f"`{inner.text}` is no face of this catalog", inner.position, help)
+            elif (body := snippet(value, faces_by_name[inner.text].is_template)) is not None:
                 bodies[inner.text] = body
-        for name in known:
-            if node.get(name) is None and name not in meant:
+        for name in faces_by_name:
+            if node.get(name) is None and name not in misspelt:
                 message = f"the entry `{key.text}` lacks the face `{name}`"
                 self.faults.error("E202", message, key.position, f"add `{name}: ...`")
         parameters = self.parameters(node.get("params"))
@@ -186,11 +189,11 @@ class Builder:
 
     def parameters(self, node: Node | None) -> tuple[Parameter, ...]:
         """The parameters of a mapping from name to type."""
-        found = []
+        parameters = []
         for key, value in pairs(node):
             if isinstance(value, Mapping) and (use := self.type_use(value)) is not None:
-                found.append(Parameter(key.text, use, key.position))
-        return tuple(found)
+                parameters.append(Parameter(key.text, use, key.position))
+        return tuple(parameters)
 
     def type_use(self, node: Mapping, inside: tuple[str, ...] = ()) -> TypeUse | None:
         """The use of a type with a named type's options under its own. Tells unknown types and options."""
@@ -229,31 +232,34 @@ class Builder:
 
     def _unknown_type(self, kind: Scalar) -> None:
         name = kind.text
-        mend = did_you_mean(name, [*TYPES, *self.types]) or f"the types are {', '.join(sorted([*TYPES, *self.types]))}"
-        self.faults.error("E401", f"unknown type `{name}`", kind.position, mend)
+        help = did_you_mean(name, [*TYPES, *self.types]) or f"the types are {', '.join(sorted([*TYPES, *self.types]))}"
+        self.faults.error("E401", f"unknown type `{name}`", kind.position, help)
 
     def _resolved(
         self, name: str, merged: Map[str, tuple[Scalar, Node]], node: Mapping, inside: tuple[str, ...]
     ) -> TypeUse:
-        known = TYPES[name].options
+        known_options = TYPES[name].options
         options: dict[str, Option] = {}
         for key, (scalar, value) in merged.items():
             if key in ("type", "where"):
                 continue
-            if key not in known:
-                mend = did_you_mean(key, [*known, "where"]) or f"`{name}` takes {', '.join([*known, 'where'])}"
-                self.faults.error("E402", f"`{key}` is no option of the type `{name}`", scalar.position, mend)
+            if key not in known_options:
+                help = (
+                    did_you_mean(key, [*known_options, "where"])
+                    or f"`{name}` takes {', '.join([*known_options, 'where'])}"
+                )
+                self.faults.error("E402", f"`{key}` is no option of the type `{name}`", scalar.position, help)
                 continue
-            if known[key].reads == "file":
-                found: Option | None = self.read_file(value, merged["columns"][1] if "columns" in merged else None)
+            if known_options[key].reads == "file":
+                option: Option | None = self.read_file(value, merged["columns"][1] if "columns" in merged else None)
             else:
-                found = self._option(known[key].reads, value, inside)
-            if found is not None:
-                options[key] = found
-        for key, kind in known.items():
+                option = self._option(known_options[key].reads, value, inside)
+            if option is not None:
+                options[key] = option
+        for key, kind in known_options.items():
             if kind.required and key not in merged:
-                mend = f"add `{key}: ...`: {kind.words}"
-                self.faults.error("E202", f"the type `{name}` needs the option `{key}`", node.position, mend)
+                help = f"add `{key}: ...`: {kind.words}"
+                self.faults.error("E202", f"the type `{name}` needs the option `{key}`", node.position, help)
         where = snippets(merged["where"][1]) if "where" in merged else ()
         return TypeUse(name, options, where, node.position)
 
@@ -269,13 +275,13 @@ class Builder:
             uses = [self._nested(item, inside) for item in value.items]
             return tuple(use for use in uses if use is not None)
         if reads == "fields" and isinstance(value, Mapping):
-            fields = {key.text: self._nested(held, inside) for key, held in value.pairs}
+            fields = {key.text: self._nested(value_node, inside) for key, value_node in value.pairs}
             return {name: use for name, use in fields.items() if use is not None}
         if reads == "catalog" and isinstance(value, Scalar):
             return value
-        wanted = {"types": "a list of types",
+        expected = {"types": "a list of types",
                   "fields": "a mapping from name to type", "catalog": "the name of a catalog"}[reads]  # fmt: skip
-        self.faults.error("E203", f"this option is {wanted}", value.position)
+        self.faults.error("E203", f"this option is {expected}", value.position)
         return None
 
     def _nested(self, value: Node, inside: tuple[str, ...]) -> TypeUse | None:
@@ -323,40 +329,40 @@ def build_template(root: Mapping, file: str, builder: Builder) -> Template:
 
 def build_assets(node: Node | None, faults: Faults) -> tuple[Asset, ...]:
     """The artefacts of a template. Tells unknown builders and options, and options that are missing."""
-    found = []
+    assets = []
     for key, body in pairs(node):
         build = body.get("build") if isinstance(body, Mapping) else None
         if not isinstance(body, Mapping) or not isinstance(build, Scalar):
             continue
         if build.text not in BUILDERS:
-            mend = did_you_mean(build.text, BUILDERS) or f"the builders are {', '.join(sorted(BUILDERS))}"
-            faults.error("E406", f"unknown asset builder `{build.text}`", build.position, mend)
+            help = did_you_mean(build.text, BUILDERS) or f"the builders are {', '.join(sorted(BUILDERS))}"
+            faults.error("E406", f"unknown asset builder `{build.text}`", build.position, help)
             continue
-        found.append(Asset(key.text, build, _asset_options(build, body, faults), key.position))
-    return tuple(found)
+        assets.append(Asset(key.text, build, _asset_options(build, body, faults), key.position))
+    return tuple(assets)
 
 
 def _asset_options(build: Scalar, body: Mapping, faults: Faults) -> dict[str, AssetOption]:
-    known = BUILDERS[build.text].options
-    found: dict[str, AssetOption] = {}
+    known_options = BUILDERS[build.text].options
+    options: dict[str, AssetOption] = {}
     for key, value in body.pairs:
         if key.text == "build":
             continue
-        if key.text not in known:
-            mend = did_you_mean(key.text, known) or f"`{build.text}` takes {', '.join(known)}"
+        if key.text not in known_options:
+            help = did_you_mean(key.text, known_options) or f"`{build.text}` takes {', '.join(known_options)}"
             message = f"`{key.text}` is no option of the builder `{build.text}`"
-            faults.error("E407", message, key.position, mend)
+            faults.error("E407", message, key.position, help)
             continue
-        is_template = known[key.text].reads == "template"
+        is_template = known_options[key.text].reads == "template"
         if is_template and isinstance(value, Sequence):
-            found[key.text] = tuple(_asset_option(item, True) for item in value.items)
+            options[key.text] = tuple(_asset_option(item, True) for item in value.items)
         else:
-            found[key.text] = _asset_option(value, is_template)
-    for name, kind in known.items():
+            options[key.text] = _asset_option(value, is_template)
+    for name, kind in known_options.items():
         if kind.required and body.get(name) is None:
             message = f"the builder `{build.text}` needs the option `{name}`"
             faults.error("E202", message, build.position, f"add `{name}: ...`: {kind.words}")
-    return found
+    return options
 
 
 def _asset_option(value: Node, is_template: bool) -> Datum | Snippet:
@@ -374,8 +380,8 @@ def build_deliver(root: Mapping) -> dict[str, str]:
     names = [key.text for key, _ in pairs(root.get("assets"))]
     if isinstance(node, Scalar):
         return dict.fromkeys(names, node.text)
-    said = {key.text: value.text for key, value in pairs(node) if isinstance(value, Scalar)}
-    return {name: said.get(name, DELIVERIES[0]) for name in names}
+    deliver = {key.text: value.text for key, value in pairs(node) if isinstance(value, Scalar)}
+    return {name: deliver.get(name, DELIVERIES[0]) for name in names}
 
 
 def build_answer(node: Node | None) -> Answer | None:
@@ -383,7 +389,7 @@ def build_answer(node: Node | None) -> Answer | None:
     value = snippet(node.get("value")) if isinstance(node, Mapping) else None
     if not isinstance(node, Mapping) or value is None:
         return None
-    pairs_left = tuple((key, held) for key, held in node.pairs if key.text not in SOLVED)
+    pairs_left = tuple((key, answer_node) for key, answer_node in node.pairs if key.text not in SOLVED)
     accept = node.get("accept")
     return Answer(
         value=value,
@@ -434,7 +440,7 @@ def build_variants(node: Node | None, builder: Builder) -> tuple[Variant, ...]:
             redraw=_scalars(redraw) if (redraw := body.get("redraw")) is not None else (),
             node=body,
             position=key.position,
-            sessions=_scalars(held) if (held := body.get("sessions")) is not None else (),
+            sessions=_scalars(variant_node) if (variant_node := body.get("sessions")) is not None else (),
         )
         for key, body in pairs(node)
         if isinstance(body, Mapping)
@@ -473,11 +479,11 @@ def _element(of: Any, inherited: Map[str, Any]) -> dict[str, Any]:
 
 def build_examples(node: Node | None) -> tuple[Example, ...]:
     """The worked examples."""
-    found = []
+    examples = []
     for item in node.items if isinstance(node, Sequence) else ():
         if isinstance(item, Mapping):
             answer = item.get("answer")
-            found.append(
+            examples.append(
                 Example(
                     params={key.text: Datum(value) for key, value in pairs(item.get("params"))},
                     answer=Datum(answer) if answer is not None else None,
@@ -487,7 +493,7 @@ def build_examples(node: Node | None) -> tuple[Example, ...]:
                     position=item.position,
                 )
             )
-    return tuple(found)
+    return tuple(examples)
 
 
 def _data_items(node: Node | None) -> tuple[Datum, ...]:
@@ -495,8 +501,8 @@ def _data_items(node: Node | None) -> tuple[Datum, ...]:
 
 
 def _scalars(node: Node) -> tuple[Scalar, ...]:
-    found = node.items if isinstance(node, Sequence) else (node,)
-    return tuple(item for item in found if isinstance(item, Scalar))
+    scalars = node.items if isinstance(node, Sequence) else (node,)
+    return tuple(item for item in scalars if isinstance(item, Scalar))
 
 
 def build_requires(node: Node | None) -> tuple[tuple[Scalar, Scalar], ...]:

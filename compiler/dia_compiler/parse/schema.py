@@ -45,19 +45,19 @@ def _validator(name: str) -> Any:
 
 def check_schema(root: Node, name: str, faults: Faults) -> set[Path]:
     """Tells every place where the file departs from the schema `name`; gives the paths of keys that were told."""
-    told: set[Path] = set()
+    reported: set[Path] = set()
     value = data(root)
     if _shape(name)(value):  # mostly so, and the validator takes a quarter of a check's time to say it
-        return told
+        return reported
     for error in islice(_validator(name).iter_errors(value), ENOUGH):
-        for path, entry in _told(error, root):
-            told.add(path)
+        for path, entry in _diagnostics_of(error, root):
+            reported.add(path)
             faults.entries.append(entry)
-    return told
+    return reported
 
 
 @dataclass(frozen=True, slots=True)
-class _Departure:
+class _SchemaError:
     """One error of the validator with the node where it is."""
 
     error: Any
@@ -66,7 +66,7 @@ class _Departure:
     path: Path
 
     @property
-    def wanted(self) -> Any:
+    def expected(self) -> Any:
         """What the schema wants."""
         return self.error.validator_value
 
@@ -76,38 +76,38 @@ class _Departure:
         names = [part for part in self.path if isinstance(part, str)]
         return f"`{names[-1]}`" if names else "this file"
 
-    def fault(self, code: str, message: str, help: str | None = None, place: Position | None = None) -> Diagnostic:
+    def diagnostic(self, code: str, message: str, help: str | None = None, place: Position | None = None) -> Diagnostic:
         """A fault at this place, or at another one."""
         return Diagnostic(code, message, place or self.place, help)
 
 
-Told = Iterator[tuple[Path, Diagnostic]]
+Reports = Iterator[tuple[Path, Diagnostic]]
 
 
-def _told(error: Any, root: Node) -> Told:
+def _diagnostics_of(error: Any, root: Node) -> Reports:
     if error.validator in ("anyOf", "oneOf") and error.context:
-        yield from _tell_branch(error, root)
+        yield from _report_branch(error, root)
         return
     path = tuple(error.absolute_path)
-    found = _Departure(error, *_found(root, path), path)
+    schema_error = _SchemaError(error, *_locate(root, path), path)
     if "propertyNames" in error.absolute_schema_path:
-        yield path, _tell_name(found)
+        yield path, _report_name(schema_error)
         return
-    yield from TELLERS[error.validator](found)
+    yield from REPORTERS[error.validator](schema_error)
 
 
-def _tell_branch(error: Any, root: Node) -> Told:
+def _report_branch(error: Any, root: Node) -> Reports:
     """Of alternatives only the one that suits the value's shape is told; without one, the kinds that would do."""
     suited = [inner for inner in error.context if inner.validator != "type" or inner.relative_path]
     branch = min((inner.schema_path[0] for inner in suited), default=None)
     if branch is not None:
         for inner in suited:
             if inner.schema_path[0] == branch:
-                yield from _told(inner, root)
+                yield from _diagnostics_of(inner, root)
         return
     path = tuple(error.absolute_path)
     kinds = [kind for inner in error.context for kind in _kinds(inner.validator_value)]
-    yield from _tell_kinds(_Departure(error, *_found(root, path), path), list(dict.fromkeys(kinds)))
+    yield from _report_kinds(_SchemaError(error, *_locate(root, path), path), list(dict.fromkeys(kinds)))
 
 
 def _kinds(value: Any) -> list[str]:
@@ -125,7 +125,7 @@ WORDS = {
 }  # fmt: skip
 
 
-def _found(root: Node, path: Path) -> tuple[Node, Position]:
+def _locate(root: Node, path: Path) -> tuple[Node, Position]:
     """The node under a path of keys and places, as far as it goes, and its position."""
     node, place = root, root.position
     for part in path:
@@ -140,62 +140,62 @@ def _found(root: Node, path: Path) -> tuple[Node, Position]:
     return node, place
 
 
-def _tell_unknown_key(found: _Departure) -> Told:
-    known = list(found.error.schema.get("properties", {}))
-    for key, value in found.node.pairs if isinstance(found.node, Mapping) else ():
-        if key.text not in known:
-            path = (*found.path, key.text)
-            yield path, _unknown_key(found, key, value, path, known)
+def _report_unknown_key(error: _SchemaError) -> Reports:
+    known_keys = list(error.error.schema.get("properties", {}))
+    for key, value in error.node.pairs if isinstance(error.node, Mapping) else ():
+        if key.text not in known_keys:
+            path = (*error.path, key.text)
+            yield path, _unknown_key(error, key, value, path, known_keys)
 
 
-def _unknown_key(found: _Departure, key: Scalar, value: Node, path: Path, known: list[str]) -> Diagnostic:
-    assert isinstance(found.node, Mapping)
-    if found.node.is_flow and isinstance(value, Scalar) and value.text == "":
+def _unknown_key(error: _SchemaError, key: Scalar, value: Node, path: Path, known_keys: list[str]) -> Diagnostic:
+    assert isinstance(error.node, Mapping)
+    if error.node.is_flow and isinstance(value, Scalar) and value.text == "":
         message = f"`{key.text}` stands alone: YAML has split the text before it at a comma"
-        return found.fault("E306", message, "put the whole value in quotes", key.position)
-    mend = did_you_mean(key.text, known) or f"the keys are {', '.join(known)}"
-    return found.fault("E201", f"unknown key `{key.text}`", mend, key.position)
+        return error.diagnostic("E306", message, "put the whole value in quotes", key.position)
+    help = did_you_mean(key.text, known_keys) or f"the keys are {', '.join(known_keys)}"
+    return error.diagnostic("E201", f"unknown key `{key.text}`", help, key.position)
 
 
 EXAMPLES = {"language": "1", "benchmark": "my_benchmark", "template": "my_template", "kind": "xml"}
 
 
-def _tell_missing(found: _Departure) -> Told:
-    node = found.node
+def _report_missing(error: _SchemaError) -> Reports:
+    node = error.node
     if not isinstance(node, Mapping):
         return
-    missing = next(name for name in found.wanted if f"'{name}'" in found.error.message)
-    unknown = [key.text for key, _ in node.pairs if key.text not in found.error.schema.get("properties", {})]
-    is_closed = found.error.schema.get("additionalProperties") is False  # then the unknown key is told, with its mend
-    is_misspelt = is_closed and any(closest(key, found.error.schema["properties"]) == missing for key in unknown)
+    missing = next(name for name in error.expected if f"'{name}'" in error.error.message)
+    unknown = [key.text for key, _ in node.pairs if key.text not in error.error.schema.get("properties", {})]
+    is_closed = error.error.schema.get("additionalProperties") is False  # then the unknown key is told, with its mend
+    is_misspelt = is_closed and any(closest(key, error.error.schema["properties"]) == missing for key in unknown)
     if node.get(missing) is None and not is_misspelt:
-        at = node.pairs[0][0].position if node.pairs else found.place
-        mend = f"add `{missing}: {EXAMPLES.get(missing, '...')}`"
-        yield (*found.path, missing), found.fault("E202", f"`{missing}` is missing", mend, at)
+        at = node.pairs[0][0].position if node.pairs else error.place
+        help = f"add `{missing}: {EXAMPLES.get(missing, '...')}`"
+        yield (*error.path, missing), error.diagnostic("E202", f"`{missing}` is missing", help, at)
 
 
-def _tell_kind(found: _Departure) -> Told:
-    yield from _tell_kinds(found, _kinds(found.wanted))
+def _report_kind(error: _SchemaError) -> Reports:
+    yield from _report_kinds(error, _kinds(error.expected))
 
 
-def _tell_kinds(found: _Departure, kinds: list[str]) -> Told:
-    node = found.node
+def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
+    node = error.node
     shape = "a mapping" if isinstance(node, Mapping) else "a list" if isinstance(node, Sequence) else ""
     if shape and "text" in kinds and shape not in kinds:
-        message = f"{found.name} is one text, but YAML reads {shape} here"
-        mend = "put the whole value in quotes, or on lines of its own after `|`"
+        message = f"{error.name} is one text, but YAML reads {shape} here"
+        help = "put the whole value in quotes, or on lines of its own after `|`"
         if "a list" in kinds:
-            message, mend = f"{found.name} is one text or a list of them, but YAML reads {shape} here", QUOTE_EACH
-        yield found.path, found.fault("E306", message, mend)
+            message, help = f"{error.name} is one text or a list of them, but YAML reads {shape} here", QUOTE_EACH
+        yield error.path, error.diagnostic("E306", message, help)
         return
     mend_text: str | None = None
     if isinstance(node, Scalar) and node.text:
-        mend_text = _mend_kind(node, kinds, str(found.path[-1:]), found.error.schema.get("pattern", ""))
+        mend_text = _help_for_kind(node, kinds, str(error.path[-1:]), error.error.schema.get("pattern", ""))
     shape = shape or (described(data(node)) if data(node) is not None else "nothing")
-    yield found.path, found.fault("E203", f"{found.name} must be {_or(kinds)}; this is {shape}", mend_text)
+    yield error.path, error.diagnostic("E203", f"{error.name} must be {_or(kinds)}; this is {shape}", mend_text)
 
 
-def _mend_kind(node: Scalar, kinds: list[str], key: str, pattern: str) -> str | None:
+def _help_for_kind(node: Scalar, kinds: list[str], key: str, pattern: str) -> str | None:
     """How to write the value of a scalar as the kind that the place takes."""
     if kinds == ["text"]:
         return _pattern_words(pattern)[1] if pattern else f'put it in quotes: "{node.text}"'
@@ -203,7 +203,7 @@ def _mend_kind(node: Scalar, kinds: list[str], key: str, pattern: str) -> str | 
         return None
     if node.text in TYPES:
         return f"write {{type: {node.text}, ...}}"
-    return next((f"write {shown}" for name, shown in MAPPINGS.items() if name in key), None)
+    return next((f"write {example}" for name, example in MAPPINGS.items() if name in key), None)
 
 
 MAPPINGS = {
@@ -219,40 +219,40 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else text[:40] + "..."
 
 
-def _tell_enum(found: _Departure) -> Told:
-    allowed = [str(value) for value in found.wanted]
-    text = _shown(found.error.instance)
+def _report_enum(error: _SchemaError) -> Reports:
+    allowed = [str(value) for value in error.expected]
+    text = _shown(error.error.instance)
     words = [word or "nothing" for word in allowed]
-    mend = did_you_mean(text, allowed)
-    yield found.path, found.fault("E204", f"{found.name} must be {_or(words)}; this is `{text}`", mend)
+    help = did_you_mean(text, allowed)
+    yield error.path, error.diagnostic("E204", f"{error.name} must be {_or(words)}; this is `{text}`", help)
 
 
-def _tell_const(found: _Departure) -> Told:
-    message = f"{found.name} must be {found.wanted}; this is `{_shown(found.error.instance)}`"
-    yield found.path, found.fault("E204", message)
+def _report_const(error: _SchemaError) -> Reports:
+    message = f"{error.name} must be {error.expected}; this is `{_shown(error.error.instance)}`"
+    yield error.path, error.diagnostic("E204", message)
 
 
-def _tell_pattern(found: _Departure) -> Told:
-    wanted, mend = _pattern_words(found.wanted)
-    if found.path == ("skills",):
-        wanted, mend = "a list or an expression", f"write [{_shown(found.error.instance)}]"
-    message = f"{found.name} must be {wanted}; this is `{_shown(found.error.instance)}`"
-    yield found.path, found.fault("E204", message, mend)
+def _report_pattern(error: _SchemaError) -> Reports:
+    expected, help = _pattern_words(error.expected)
+    if error.path == ("skills",):
+        expected, help = "a list or an expression", f"write [{_shown(error.error.instance)}]"
+    message = f"{error.name} must be {expected}; this is `{_shown(error.error.instance)}`"
+    yield error.path, error.diagnostic("E204", message, help)
 
 
-def _tell_name(found: _Departure) -> Diagnostic:
+def _report_name(error: _SchemaError) -> Diagnostic:
     """A key that is not the kind of name which the place takes."""
-    name, place = str(found.error.instance), found.place
-    key = found.node.key(name) if isinstance(found.node, Mapping) else None
-    wanted, mend = _pattern_words(found.wanted)
-    return found.fault("E204", f"`{_shown(name)}` must be {wanted}", mend, key.position if key else place)
+    name, place = str(error.error.instance), error.place
+    key = error.node.key(name) if isinstance(error.node, Mapping) else None
+    expected, help = _pattern_words(error.expected)
+    return error.diagnostic("E204", f"`{_shown(name)}` must be {expected}", help, key.position if key else place)
 
 
 def _pattern_words(pattern: str) -> tuple[str, str | None]:
     """What a pattern of the schemas wants, and how to write it."""
-    for begin, wanted, mend in PATTERNS:
+    for begin, expected, help in PATTERNS:
         if pattern.startswith(begin):
-            return wanted, mend
+            return expected, help
     return f"text that matches {pattern}", None
 
 
@@ -266,30 +266,30 @@ PATTERNS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def _tell_empty(found: _Departure) -> Told:
-    least = f" (at least {found.wanted} characters)" if found.wanted > 1 else ""
-    word = "is too short" if found.wanted > 1 else "is empty"
-    yield found.path, found.fault("E204", f"{found.name} {word}{least}", "fill it, or leave the key out")
+def _report_empty(error: _SchemaError) -> Reports:
+    least = f" (at least {error.expected} characters)" if error.expected > 1 else ""
+    word = "is too short" if error.expected > 1 else "is empty"
+    yield error.path, error.diagnostic("E204", f"{error.name} {word}{least}", "fill it, or leave the key out")
 
 
-def _tell_bound(found: _Departure) -> Told:
-    words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above"}[found.error.validator]
-    message = f"{found.name} must be {words} {found.wanted}; this is {_shown(found.error.instance)}"
-    yield found.path, found.fault("E204", message)
+def _report_bound(error: _SchemaError) -> Reports:
+    words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above"}[error.error.validator]
+    message = f"{error.name} must be {words} {error.expected}; this is {_shown(error.error.instance)}"
+    yield error.path, error.diagnostic("E204", message)
 
 
-# Every keyword that the schemas of specs use (but for alternatives and names, see `_told`)
-TELLERS = {
-    "additionalProperties": _tell_unknown_key,
-    "required": _tell_missing,
-    "type": _tell_kind,
-    "enum": _tell_enum,
-    "const": _tell_const,
-    "pattern": _tell_pattern,
-    "minItems": _tell_empty,
-    "minLength": _tell_empty,
-    "minProperties": _tell_empty,
-    "minimum": _tell_bound,
-    "maximum": _tell_bound,
-    "exclusiveMinimum": _tell_bound,
+# Every keyword that the schemas of specs use (but for alternatives and names, see `_diagnostics_of`)
+REPORTERS = {
+    "additionalProperties": _report_unknown_key,
+    "required": _report_missing,
+    "type": _report_kind,
+    "enum": _report_enum,
+    "const": _report_const,
+    "pattern": _report_pattern,
+    "minItems": _report_empty,
+    "minLength": _report_empty,
+    "minProperties": _report_empty,
+    "minimum": _report_bound,
+    "maximum": _report_bound,
+    "exclusiveMinimum": _report_bound,
 }

@@ -41,70 +41,70 @@ class Shape:
 
     def keyword(self, key: str, schema: Mapping[str, Any]) -> list[Test]:
         """The test of one keyword; none for what belongs to another."""
-        wanted = schema[key]
+        argument = schema[key]
         if key in ("then", "else"):
             return []
         if key in SIMPLE:
-            return [SIMPLE[key](wanted)]
+            return [SIMPLE[key](argument)]
         method = getattr(self, f"of_{key.lstrip('$')}", None)
         if method is None:
             raise Unknown(key)
-        return [method(wanted, schema)]
+        return [method(argument, schema)]
 
-    def of_ref(self, wanted: str, schema: Mapping[str, Any]) -> Test:
+    def of_ref(self, argument: str, schema: Mapping[str, Any]) -> Test:
         """What `#/$defs/name` wants; made once, and looked up late, for a schema may hold itself."""
-        begin, _, name = wanted.rpartition("/")
+        begin, _, name = argument.rpartition("/")
         if begin != "#/$defs" or "~" in name or "%" in name:
-            raise Unknown(wanted)
+            raise Unknown(argument)
         if name not in self.named:
             self.named[name] = lambda value: False  # stands there until it is made
             self.named[name] = self.of(self.whole["$defs"][name])
         return lambda value: self.named[name](value)
 
-    def of_properties(self, wanted: Mapping[str, Any], schema: Mapping[str, Any]) -> Test:
-        tests = {name: self.of(part) for name, part in wanted.items()}
+    def of_properties(self, argument: Mapping[str, Any], schema: Mapping[str, Any]) -> Test:
+        tests = {name: self.of(part) for name, part in argument.items()}
 
         def holds(value: Any) -> bool:
             if not isinstance(value, dict):
                 return True
-            for name, held in value.items():
+            for name, item in value.items():
                 test = tests.get(name)
-                if test is not None and not test(held):
+                if test is not None and not test(item):
                     return False
             return True
 
         return holds
 
-    def of_additionalProperties(self, wanted: Any, schema: Mapping[str, Any]) -> Test:
-        known, test = frozenset(schema.get("properties", ())), self.of(wanted)
+    def of_additionalProperties(self, argument: Any, schema: Mapping[str, Any]) -> Test:
+        known_names, test = frozenset(schema.get("properties", ())), self.of(argument)
         if "patternProperties" in schema:
             raise Unknown("patternProperties")
-        if wanted is False:
-            return lambda value: not isinstance(value, dict) or value.keys() <= known
+        if argument is False:
+            return lambda value: not isinstance(value, dict) or value.keys() <= known_names
         return lambda value: (
-            not isinstance(value, dict) or all(test(held) for name, held in value.items() if name not in known)
+            not isinstance(value, dict) or all(test(item) for name, item in value.items() if name not in known_names)
         )
 
-    def of_propertyNames(self, wanted: Any, schema: Mapping[str, Any]) -> Test:
-        test = self.of(wanted)
+    def of_propertyNames(self, argument: Any, schema: Mapping[str, Any]) -> Test:
+        test = self.of(argument)
         return lambda value: not isinstance(value, dict) or all(map(test, value))
 
-    def of_items(self, wanted: Any, schema: Mapping[str, Any]) -> Test:
+    def of_items(self, argument: Any, schema: Mapping[str, Any]) -> Test:
         if "prefixItems" in schema:
             raise Unknown("prefixItems")
-        test = self.of(wanted)
+        test = self.of(argument)
         return lambda value: not isinstance(value, list) or all(map(test, value))
 
-    def of_allOf(self, wanted: list[Any], schema: Mapping[str, Any]) -> Test:
-        tests = [self.of(part) for part in wanted]
+    def of_allOf(self, argument: list[Any], schema: Mapping[str, Any]) -> Test:
+        tests = [self.of(part) for part in argument]
         return lambda value: _all(tests, value)
 
-    def of_anyOf(self, wanted: list[Any], schema: Mapping[str, Any]) -> Test:
-        tests = [self.of(part) for part in wanted]
+    def of_anyOf(self, argument: list[Any], schema: Mapping[str, Any]) -> Test:
+        tests = [self.of(part) for part in argument]
         return lambda value: any(test(value) for test in tests)
 
-    def of_if(self, wanted: Any, schema: Mapping[str, Any]) -> Test:
-        test = self.of(wanted)
+    def of_if(self, argument: Any, schema: Mapping[str, Any]) -> Test:
+        test = self.of(argument)
         then, other = self.of(schema.get("then", True)), self.of(schema.get("else", True))
         return lambda value: then(value) if test(value) else other(value)
 
@@ -131,34 +131,34 @@ TYPES: dict[str, Test] = {
 }
 
 
-def _type(wanted: Any) -> Test:
-    names = [wanted] if isinstance(wanted, str) else wanted
+def _type(argument: Any) -> Test:
+    names = [argument] if isinstance(argument, str) else argument
     if not set(names) <= TYPES.keys():
-        raise Unknown(str(wanted))
+        raise Unknown(str(argument))
     tests = [TYPES[name] for name in names]
     return tests[0] if len(tests) == 1 else lambda value: any(test(value) for test in tests)
 
 
-def _equals(wanted: Any) -> Test:
+def _equals(argument: Any) -> Test:
     """Equality as JSON Schema means it: true is not 1."""
-    if isinstance(wanted, str) or wanted is None:
-        return lambda value: bool(value == wanted)
-    if not isinstance(wanted, (bool, int)):
-        raise Unknown(str(wanted))
-    is_truth = isinstance(wanted, bool)
-    return lambda value: isinstance(value, bool) == is_truth and bool(value == wanted)
+    if isinstance(argument, str) or argument is None:
+        return lambda value: bool(value == argument)
+    if not isinstance(argument, (bool, int)):
+        raise Unknown(str(argument))
+    is_truth = isinstance(argument, bool)
+    return lambda value: isinstance(value, bool) == is_truth and bool(value == argument)
 
 
-def _enum(wanted: list[Any]) -> Test:
-    if all(isinstance(each, str) for each in wanted):
-        texts = frozenset(wanted)
+def _enum(argument: list[Any]) -> Test:
+    if all(isinstance(each, str) for each in argument):
+        texts = frozenset(argument)
         return lambda value: isinstance(value, str) and value in texts
-    tests = [_equals(each) for each in wanted]
+    tests = [_equals(each) for each in argument]
     return lambda value: any(test(value) for test in tests)
 
 
-def _pattern(wanted: str) -> Test:
-    search = re.compile(ends_strictly(wanted)).search
+def _pattern(argument: str) -> Test:
+    search = re.compile(ends_strictly(argument)).search
     return lambda value: not isinstance(value, str) or search(value) is not None
 
 

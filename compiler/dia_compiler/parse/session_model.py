@@ -136,9 +136,9 @@ class SessionSpec:
     @property
     def replies(self) -> dict[str, ReplyUse]:
         """Every named reply, in the order of the file; the first one of a name."""
-        found: dict[str, ReplyUse] = {}
+        replies: dict[str, ReplyUse] = {}
         for session in self.sessions:
             for turn in session.turns:
                 if turn.reply is not None:
-                    found.setdefault(turn.reply.name, turn.reply)
-        return found
+                    replies.setdefault(turn.reply.name, turn.reply)
+        return replies

@@ -38,13 +38,13 @@ OUTCOMES = ("correct", "skipped", "wrong")
 def build_sessions(root: Mapping) -> SessionSpec | None:
     """What the template asks in sessions; None for one that asks a question and has an answer."""
     judge = root.get("grade")
-    held = judge.get("judge") if isinstance(judge, Mapping) else None
+    judge_node = judge.get("judge") if isinstance(judge, Mapping) else None
     figures = tuple(_figures(root.get("figures")))
     presets = tuple(_presets(root.get("presets")))
     examples = tuple(_examples(root.get("examples")))
-    if root.get("sessions") is None and isinstance(held, Mapping):
-        made = _judge_session_spec(root, held)
-        return None if made is None else SessionSpec(made.sessions, made.truth, figures, made.judge, presets, examples)
+    if root.get("sessions") is None and isinstance(judge_node, Mapping):
+        spec = _judge_session_spec(root, judge_node)
+        return None if spec is None else SessionSpec(spec.sessions, spec.truth, figures, spec.judge, presets, examples)
     if root.get("sessions") is None:
         return None
     sessions = tuple(
@@ -108,8 +108,8 @@ def _reply(node: Node | None) -> ReplyUse | None:
     if not isinstance(node, Mapping) or not isinstance(name, Scalar) or not isinstance(format, Scalar):
         return None
     options = Mapping(tuple((key, value) for key, value in node.pairs if key.text not in OWN), node.position)
-    held = data(limit) if limit is not None else LIMIT
-    return ReplyUse(name.text, format, options, held if type(held) is int else LIMIT, name.position)
+    limit_value = data(limit) if limit is not None else LIMIT
+    return ReplyUse(name.text, format, options, limit_value if type(limit_value) is int else LIMIT, name.position)
 
 
 def _truth(root: Mapping) -> Truth | None:
@@ -129,8 +129,8 @@ def _facts(kind: str, node: Mapping) -> Map[str, object]:
         return {"ties": _word(ties, "label_order"), "invalid": _word(invalid, "zero")}
     if kind == "decisions":
         positive = node.get("positive")
-        held = {key.text: data(value) for key, value in pairs(positive)}
-        return {"positive": {"name": str(held.get("name", "")), "value": held.get("value") is not False}}
+        class_facts = {key.text: data(value) for key, value in pairs(positive)}
+        return {"positive": {"name": str(class_facts.get("name", "")), "value": class_facts.get("value") is not False}}
     return {}
 
 
@@ -154,17 +154,17 @@ def _presets(node: Node | None) -> Iterator[Preset]:
         study = body.get("study") if isinstance(body, Mapping) else None
         if isinstance(body, Mapping) and isinstance(study, Scalar):
             chain = body.get("chain")
-            held = chain.text if isinstance(chain, Scalar) else None
-            yield Preset(key.text, study, _truth(body), tuple(_figures(body.get("figures"))), held)
+            chain_name = chain.text if isinstance(chain, Scalar) else None
+            yield Preset(key.text, study, _truth(body), tuple(_figures(body.get("figures"))), chain_name)
 
 
 def _examples(node: Node | None) -> Iterator[Map[str, tuple[Node, ...]]]:
     """For each example the replies that must get each verdict, as nodes."""
     for item in mappings(node):
-        found = {}
+        replies = {}
         for key, value in pairs(item.get("replies")):
-            found[key.text] = items_of(value)
-        yield found
+            replies[key.text] = items_of(value)
+        yield replies
 
 
 # A judge beside a prompt
@@ -177,13 +177,13 @@ def _judge_session_spec(root: Mapping, node: Mapping) -> SessionSpec | None:
     model = node.get("model")
     if prompt is None or key is None or not labels.get("correct") or not labels.get("wrong"):
         return None
-    asked = Turn(None, None, _made_reply(RESPONSE, "text", (), key), None, Loop(), None, key.position, True)
+    question = Turn(None, None, _made_reply(RESPONSE, "text", (), key), None, Loop(), None, key.position, True)
     every = tuple(label for name in OUTCOMES for label in labels.get(name, ()))
     read = Turn(prompt, None, _made_reply(VERDICT, "label", every, key), None, Loop(), None, key.position)
     is_said = _expression(f"strip({RESPONSE}) != skip_token", key)
     role, settings = _word(model, "judge"), _settings(node.get("settings"))
     sessions = (
-        Session(ASK, SUBJECT, {}, None, None, None, Loop(), (asked,), key.position),
+        Session(ASK, SUBJECT, {}, None, None, None, Loop(), (question,), key.position),
         Session(JUDGE, role, settings, None, is_said, None, Loop(), (read,), key.position),
     )
     fallback = snippet(node.get("fallback"))

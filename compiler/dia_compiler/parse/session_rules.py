@@ -50,7 +50,7 @@ def _check_examples(root: Mapping, faults: Faults) -> None:
         for name in ("answer", "accepts", "rejects") if has_sessions(root) else ():
             if (key := item.key(name)) is not None:
                 faults.error("E204", f"sessions have no `{name}`", key.position, "say it under `replies`")
-        nodes = [node for _, held in pairs(item.get("replies")) for node in items_of(held)]
+        nodes = [node for _, replies in pairs(item.get("replies")) for node in items_of(replies)]
         for node in nodes if not has_sessions(root) else ():
             if isinstance(node, Mapping):
                 message = "a reply is one text; a mapping of replies belongs to sessions"
@@ -65,9 +65,9 @@ REFUSED = {
 
 
 def _check_exclusive(root: Mapping, faults: Faults) -> None:
-    found = [key for name in ("answer", "choices", "sessions") if (key := root.key(name)) is not None]
+    kinds = [key for name in ("answer", "choices", "sessions") if (key := root.key(name)) is not None]
     if root.get("sessions") is not None:
-        for key in found:
+        for key in kinds:
             if key.text != "sessions":
                 message = f"a template has one of `answer`, `choices` and `sessions`; this one has `{key.text}` too"
                 faults.error("E204", message, key.position)
@@ -77,7 +77,7 @@ def _check_exclusive(root: Mapping, faults: Faults) -> None:
 
 def _check_truth(root: Mapping, faults: Faults) -> None:
     truths = [key for name in KINDS if (key := root.key(name)) is not None]
-    for key in sorted(truths, key=lambda held: held.position)[1:]:
+    for key in sorted(truths, key=lambda key: key.position)[1:]:
         faults.error("E204", f"a second truth, `{key.text}`: there is one of {', '.join(KINDS)}", key.position)
     if not truths:
         place = root.key("sessions") or root.pairs[0][0]
@@ -96,10 +96,10 @@ def _check_preset(body: Node, faults: Faults) -> None:
     """Tells a study that there is not, and a second truth."""
     study = body.get("study") if isinstance(body, Mapping) else None
     if isinstance(study, Scalar) and study.text not in STUDIES:
-        mend = did_you_mean(study.text, STUDIES) or f"there are {', '.join(STUDIES)}"
-        faults.error("E204", f"no study is named `{study.text}`", study.position, mend)
+        help = did_you_mean(study.text, STUDIES) or f"there are {', '.join(STUDIES)}"
+        faults.error("E204", f"no study is named `{study.text}`", study.position, help)
     truths = [key for name in KINDS if isinstance(body, Mapping) and (key := body.key(name)) is not None]
-    for key in sorted(truths, key=lambda held: held.position)[1:]:
+    for key in sorted(truths, key=lambda key: key.position)[1:]:
         faults.error("E204", f"a second truth, `{key.text}`: there is one of {', '.join(KINDS)}", key.position)
 
 
@@ -114,8 +114,8 @@ def _check_judge(root: Mapping, grade: Node | None, faults: Faults) -> None:
             faults.error("E204", f"`{key.text}` does not stand beside `judge`", key.position, "the labels decide")
     judge = grade.get("judge")
     labels = judge.get("labels") if isinstance(judge, Mapping) else None
-    seen: dict[str, Scalar] = {}
+    labels_seen: dict[str, Scalar] = {}
     for _, listed in pairs(labels):
         for label in listed.items if isinstance(listed, Sequence) else ():
-            if isinstance(label, Scalar) and seen.setdefault(label.text.casefold(), label) is not label:
+            if isinstance(label, Scalar) and labels_seen.setdefault(label.text.casefold(), label) is not label:
                 faults.error("E204", f"the label `{label.text}` stands twice", label.position, "each means one thing")

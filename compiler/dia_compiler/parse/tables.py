@@ -49,7 +49,7 @@ class _Refused(Exception):
 
 
 def read_rows(
-    path: Path, shown: str, position: Position, columns: Columns = None, columns_position: Position | None = None
+    path: Path, display_name: str, position: Position, columns: Columns = None, columns_position: Position | None = None
 ) -> tuple[Table, bytes]:
     """The table of a data file, and its bytes; `columns` are those wanted, or for CSV the kinds of some.
 
@@ -58,14 +58,14 @@ def read_rows(
     """
     reader = READERS.get(path.suffix)
     if reader is None:
-        mend = did_you_mean(path.suffix, READERS) or f"data files are {', '.join(READERS)}"
-        raise _fault("E111", f"`{path.name}` is no data file that can be read", position, mend)
+        help = did_you_mean(path.suffix, READERS) or f"data files are {', '.join(READERS)}"
+        raise _fault("E111", f"`{path.name}` is no data file that can be read", position, help)
     raw = _bytes(path, position)
     place = columns_position or position
     if isinstance(columns, Mapping) and path.suffix != ".csv":
         message = f"`columns` with kinds is for .csv: {path.suffix} says itself what is a number"
         raise _fault("E403", message, place, "write a list: `columns: [a, b]`")
-    names, lines = _stored(reader(raw, shown, position, columns), columns, shown, place)
+    names, lines = _stored(reader(raw, display_name, position, columns), columns, display_name, place)
     return Table(path.name, names, lines), raw
 
 
@@ -88,39 +88,39 @@ def _bytes(path: Path, position: Position) -> bytes:
     return raw
 
 
-def _stored(rows: Numbered, columns: Columns, shown: str, position: Position) -> tuple[tuple[str, ...], bytes]:
+def _stored(rows: Numbered, columns: Columns, display_name: str, position: Position) -> tuple[tuple[str, ...], bytes]:
     """The columns of the rows and the rows as lines. Raises DiaError at a second row that equals an earlier one."""
-    wanted = columns if isinstance(columns, tuple) else None
-    found: dict[str, int] = {}
-    order = {name: place for place, name in enumerate(wanted)} if wanted is not None else found
-    seen: set[bytes] = set()
+    chosen = columns if isinstance(columns, tuple) else None
+    column_order: dict[str, int] = {}
+    order = {name: place for place, name in enumerate(chosen)} if chosen is not None else column_order
+    digests: set[bytes] = set()
     lines = io.BytesIO()  # gives its bytes away without a copy
     before: tuple[str, ...] = ()
     names: list[str] = []
     for line, row in rows:
-        if (given := tuple(row)) != before:
-            found.update((name, len(found)) for name in row if name not in found)
-            if len(found) > MOST_COLUMNS:
-                raise _fault("E111", f"more than {MOST_COLUMNS:,} columns", Position(shown, line, 1))
-            before, names = given, sorted((name for name in row if name in order), key=order.__getitem__)
+        if (row_names := tuple(row)) != before:
+            column_order.update((name, len(column_order)) for name in row if name not in column_order)
+            if len(column_order) > MOST_COLUMNS:
+                raise _fault("E111", f"more than {MOST_COLUMNS:,} columns", Position(display_name, line, 1))
+            before, names = row_names, sorted((name for name in row if name in order), key=order.__getitem__)
         written = line_of({name: row[name] for name in names})
         mark = blake2b(written, digest_size=16).digest()
-        if mark in seen:
-            mend = "remove it, or read a column that tells the rows apart"
-            raise _fault("E111", "this row is the same as an earlier one", Position(shown, line, 1), mend)
-        seen.add(mark)
+        if mark in digests:
+            help = "remove it, or read a column that tells the rows apart"
+            raise _fault("E111", "this row is the same as an earlier one", Position(display_name, line, 1), help)
+        digests.add(mark)
         lines.write(written)
-    _check_columns(found, columns, bool(seen), position)
-    return (wanted if wanted is not None else tuple(found)), lines.getvalue()
+    _check_columns(column_order, columns, bool(digests), position)
+    return (chosen if chosen is not None else tuple(column_order)), lines.getvalue()
 
 
-def _check_columns(found: Mapping[str, int], columns: Columns, has_rows: bool, position: Position) -> None:
+def _check_columns(known_columns: Mapping[str, int], columns: Columns, has_rows: bool, position: Position) -> None:
     if not has_rows:
         raise _fault("E111", "the data file has no rows", position)
-    unknown = next((name for name in columns or () if name not in found), None)
+    unknown = next((name for name in columns or () if name not in known_columns), None)
     if unknown is not None:
-        mend = did_you_mean(unknown, found) or f"it has {', '.join(list(found)[:20])}"
-        raise _fault("E111", f"the data file has no column `{unknown}`", position, mend)
+        help = did_you_mean(unknown, known_columns) or f"it has {', '.join(list(known_columns)[:20])}"
+        raise _fault("E111", f"the data file has no column `{unknown}`", position, help)
 
 
 class _Tally:
@@ -139,20 +139,20 @@ class _Tally:
             raise _Refused(f"more than {MOST_VALUES:,} values", "split the file, or leave columns out")
 
 
-def _lines(raw: bytes, shown: str) -> Iterator[str]:
+def _lines(raw: bytes, display_name: str) -> Iterator[str]:
     """The lines of a text in UTF-8 with their ends, one at a time, so that a large file is not held twice."""
     start = len(BOM) if raw.startswith(BOM) else 0
     number = 1
     while start < len(raw):
         end = raw.find(b"\n", start) + 1 or len(raw)
         if end - start > LINE_BYTES:
-            mend = "a row has a line of its own; cut long texts"
-            raise _fault("E111", f"a line of more than {LINE_BYTES:,} bytes", Position(shown, number, 1), mend)
+            help = "a row has a line of its own; cut long texts"
+            raise _fault("E111", f"a line of more than {LINE_BYTES:,} bytes", Position(display_name, number, 1), help)
         try:
             yield raw[start:end].decode("utf-8")
         except UnicodeDecodeError as error:
             place, message = (
-                Position(shown, number, error.start + 1),
+                Position(display_name, number, error.start + 1),
                 f"not UTF-8: byte {start + error.start} of the file",
             )
             raise _fault("E102", message, place, "save the file as UTF-8") from None
@@ -162,16 +162,16 @@ def _lines(raw: bytes, shown: str) -> Iterator[str]:
 # JSON Lines
 
 
-def _json_lines(raw: bytes, shown: str, position: Position, columns: Columns) -> Numbered:
+def _json_lines(raw: bytes, display_name: str, position: Position, columns: Columns) -> Numbered:
     """The objects of a file with one a line; empty lines are passed over."""
     tally = _Tally()
-    for number, line in enumerate(_lines(raw, shown), 1):
+    for number, line in enumerate(_lines(raw, display_name), 1):
         if line.strip(" \t\r\n"):
             try:
                 row = _object(line)
                 tally.add(_counted(row))
             except _Refused as error:
-                raise _fault("E111", error.message, Position(shown, number, 1), error.help) from None
+                raise _fault("E111", error.message, Position(display_name, number, 1), error.help) from None
             yield number, row
 
 
@@ -197,9 +197,9 @@ def _integer(text: str) -> int:
 
 def _number(text: str) -> Value:
     """The exact number that the text says."""
-    found = NUMBER.fullmatch(text)
-    power = found[1] if found else None
-    if found is None or len(text) > DIGITS or (power is not None and abs(int(power)) > DIGITS):
+    match = NUMBER.fullmatch(text)
+    power = match[1] if match else None
+    if match is None or len(text) > DIGITS or (power is not None and abs(int(power)) > DIGITS):
         raise _Refused(f"a number of more than {DIGITS} digits", "write it as text")
     return decimal(Fraction(text))
 
@@ -209,11 +209,11 @@ def _constant(text: str) -> Value:
 
 
 def _record(pairs: list[tuple[str, Value]]) -> Record:
-    found = Record(pairs)
-    if len(found) != len(pairs):
+    record = Record(pairs)
+    if len(record) != len(pairs):
         twice = first_repeat(name for name, _ in pairs) or ""
         raise _Refused(f"the key `{twice[:40]}` stands twice in one object")
-    return found
+    return record
 
 
 def _counted(value: Value, depth: int = 0) -> int:
@@ -242,25 +242,27 @@ def _check_text(text: str) -> None:
 # CSV
 
 
-def _csv(raw: bytes, shown: str, position: Position, columns: Columns) -> Numbered:
+def _csv(raw: bytes, display_name: str, position: Position, columns: Columns) -> Numbered:
     """The rows of a file with a header (RFC 4180); cells are text unless `columns` gives their kind."""
     before = csv.field_size_limit(TEXT_LENGTH)
     try:
-        yield from _csv_rows(csv.reader(_without_zeros(raw, shown), strict=True), shown, columns)
+        yield from _csv_rows(csv.reader(_without_zeros(raw, display_name), strict=True), display_name, columns)
     finally:
         csv.field_size_limit(before)
 
 
-def _without_zeros(raw: bytes, shown: str) -> Iterator[str]:
+def _without_zeros(raw: bytes, display_name: str) -> Iterator[str]:
     """The lines of the file. Raises DiaError at a zero byte, which is in no text."""
     has_zeros = b"\0" in raw
-    for number, line in enumerate(_lines(raw, shown), 1):
+    for number, line in enumerate(_lines(raw, display_name), 1):
         if has_zeros and "\0" in line:
-            raise _fault("E111", "a zero byte", Position(shown, number, line.index("\0") + 1), "save the file as text")
+            raise _fault(
+                "E111", "a zero byte", Position(display_name, number, line.index("\0") + 1), "save the file as text"
+            )
         yield line
 
 
-def _csv_rows(reader: Any, shown: str, columns: Columns) -> Numbered:
+def _csv_rows(reader: Any, display_name: str, columns: Columns) -> Numbered:
     kinds = columns if isinstance(columns, Mapping) else {}
     tally, line = _Tally(), 1
     try:
@@ -274,9 +276,9 @@ def _csv_rows(reader: Any, shown: str, columns: Columns) -> Numbered:
             yield line, _row(header, cells, kinds)
             line = reader.line_num + 1
     except _Refused as error:
-        raise _fault("E111", error.message, Position(shown, line, 1), error.help) from None
+        raise _fault("E111", error.message, Position(display_name, line, 1), error.help) from None
     except csv.Error as error:
-        raise _fault("E111", f"not CSV: {_csv_words(str(error))}", Position(shown, line, 1), QUOTING) from None
+        raise _fault("E111", f"not CSV: {_csv_words(str(error))}", Position(display_name, line, 1), QUOTING) from None
 
 
 def _csv_words(problem: str) -> str:
@@ -330,7 +332,7 @@ def _cell(name: str, text: str, kind: str) -> Value:
 # Parquet
 
 
-def _parquet(raw: bytes, shown: str, position: Position, columns: Columns) -> Numbered:
+def _parquet(raw: bytes, display_name: str, position: Position, columns: Columns) -> Numbered:
     """The rows of a Parquet file, read by pyarrow; a row's line is its number, from 1 on."""
     try:
         import pyarrow
@@ -348,23 +350,23 @@ def _parquet(raw: bytes, shown: str, position: Position, columns: Columns) -> Nu
 
 def _check_size(file: Any, columns: int) -> None:
     """Raises _Refused for a table that is too large, before any of it is unpacked."""
-    held, tally = file.metadata, _Tally()
-    tally.rows = held.num_rows - 1
-    tally.add(held.num_rows * columns)
-    if sum(held.row_group(place).total_byte_size for place in range(held.num_row_groups)) > 5 * FILE_BYTES:
+    metadata, tally = file.metadata, _Tally()
+    tally.rows = metadata.num_rows - 1
+    tally.add(metadata.num_rows * columns)
+    if sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups)) > 5 * FILE_BYTES:
         raise _Refused(f"more than {5 * FILE_BYTES // 1_000_000} MB when it is unpacked", "split the file")
 
 
 def _parquet_rows(file: Any, columns: Columns) -> Numbered:
     names = file.schema_arrow.names
     _check_header(names)
-    wanted = [name for name in names if columns is None or name in columns]
-    _check_size(file, len(wanted))
+    chosen = [name for name in names if columns is None or name in columns]
+    _check_size(file, len(chosen))
     tally, number = _Tally(), 0
-    for batch in file.iter_batches(batch_size=100, columns=wanted):
-        for held in batch.to_pylist():
+    for batch in file.iter_batches(batch_size=100, columns=chosen):
+        for cells in batch.to_pylist():
             number += 1
-            row = Record((name, _value(name, value)) for name, value in held.items())
+            row = Record((name, _value(name, value)) for name, value in cells.items())
             tally.add(_counted(row))
             yield number, row
 
@@ -372,7 +374,7 @@ def _parquet_rows(file: Any, columns: Columns) -> Numbered:
 def _value(name: str, value: Any) -> Value:
     """The value of a cell as the language has it."""
     if isinstance(value, Mapping):
-        return Record((str(key), _value(name, held)) for key, held in value.items())
+        return Record((str(key), _value(name, part)) for key, part in value.items())
     if isinstance(value, (list, tuple)):
         return [_value(name, item) for item in value]
     if value is None or type(value) in (bool, int, str, bytes):

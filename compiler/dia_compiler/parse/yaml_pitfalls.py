@@ -50,8 +50,8 @@ def explained(piece: Snippet, entry: Diagnostic) -> Diagnostic:
         return replace(entry, code="E306", message=message, help="put the whole expression in quotes")
     if piece.flow is not None and is_open(piece.text):
         message = "YAML splits this list at every comma, also inside the brackets of an expression"
-        mend = "put each expression in quotes, or on a line of its own after `- `"
-        return Diagnostic("E306", message, piece.flow, mend)
+        help = "put each expression in quotes, or on a line of its own after `- `"
+        return Diagnostic("E306", message, piece.flow, help)
     return _missing_quotes(piece, entry)
 
 
@@ -93,8 +93,8 @@ def tell_split_values(root: Node, faults: Faults, since: int) -> None:
     """
     for value, end in _split_values(root):
         start = value.position
-        held = [entry for entry in faults.entries[since:] if not _is_between(entry.position, start, end)]
-        faults.entries[since:] = held
+        others = [entry for entry in faults.entries[since:] if not _is_between(entry.position, start, end)]
+        faults.entries[since:] = others
         message = f"YAML splits this at its comma: `{value.text}` is all that is left of it"
         faults.error("E306", message, start, QUOTES)
 
