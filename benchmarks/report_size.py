@@ -27,7 +27,7 @@ import numpy
 from dia_compiler import compile
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.running.load_questions import lay_down
+from dia_runtime.running.load_questions import load_questions
 from dia_runtime.store.store import open_store
 
 SPECS = Path(__file__).resolve().parents[1] / "specs" / "dia_bench"
@@ -85,7 +85,7 @@ def write(path: Path, bundle: Bundle, models: int, characters: int) -> None:
     """A run of the bundle with so many respondents."""
     known = sentences(numpy.random.Generator(numpy.random.PCG64(0)))
     with open_store(path, bundle.questions_root) as store:
-        lay_down(store, bundle)
+        load_questions(store, bundle)
         for model in range(models):
             place = store.respondent(f"invented-model-{model + 1}", "invented", {})
             held: list[tuple[int, int, Reply]] = []

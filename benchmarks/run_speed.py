@@ -57,14 +57,14 @@ print(json.dumps([time.perf_counter() - start, time.process_time() - cpu, cpu]))
 """
 DIA = AROUND.format(
     ready="""
-from dia_runtime.respondents.models import Wish
+from dia_runtime.respondents.models import ModelOptions
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.running.load_questions import lay_down
-from dia_runtime.running.run import Terms, run
+from dia_runtime.running.load_questions import load_questions
+from dia_runtime.running.run import RunOptions, run
 from dia_runtime.store.store import open_store
 opened = open_bundle(bundle)
 with open_store(out, opened.questions_root) as store:
-    lay_down(store, opened)
+    load_questions(store, opened)
 if through == "litellm":
     import os
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
@@ -73,7 +73,7 @@ else:
     import aiohttp
 """,
     ask="""
-found = run(bundle, "openai/m", out, terms=Terms(Wish(base_url=url, through=through), 64))
+found = run(bundle, "openai/m", out, terms=RunOptions(ModelOptions(base_url=url, through=through), 64))
 assert found.respondents[0].asked == len(prompts) and not found.has_errors
 """,
 )

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.scanning.index import texts_of
+from dia_runtime.scanning.index import question_texts
 from dia_runtime.scanning.scan import scan
 
 MEGABYTE = 1_000_000
@@ -70,7 +70,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         bundle = open_bundle(sys.argv[2]) if len(sys.argv) > 2 else made_up(folder)
-        prompts = [text for asked in bundle.questions() for text in texts_of(asked)]
+        prompts = [text for asked in bundle.questions() for text in question_texts(asked)]
         file, patterns = folder / "corpus.txt", folder / "patterns"
         with file.open("w", encoding="utf-8") as out:
             out.writelines(corpus(prompts, size))

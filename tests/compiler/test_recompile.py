@@ -12,7 +12,7 @@ import pytest
 from dia_compiler import compile
 from dia_compiler.commands.cli import run
 from dia_compiler.recompile import recompile
-from dia_runtime.bundle.canonical import line, manifest_bytes
+from dia_runtime.bundle.canonical import canonical_line, manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
 from dia_runtime.bundle.verify import verify
 from helpers.places import ROOT
@@ -92,7 +92,7 @@ def test_a_consistent_lie_about_an_answer_is_found_by_compiling_again(copy: Path
     rows = (copy / "answers.jsonl").read_bytes().splitlines()
     first = json.loads(rows[0])
     first["text"] = str(int(first["text"]) + 2)
-    resealed(copy, "answers.jsonl", b"\n".join([line(first), *rows[1:], b""]))
+    resealed(copy, "answers.jsonl", b"\n".join([canonical_line(first), *rows[1:], b""]))
     assert verify(copy) == []
     found = recompile(copy, jobs=1)
     assert not found["same"] and found["differences"] == ["`answers.jsonl` differs"]

@@ -29,7 +29,7 @@ from dia_language.expressions.namespace import Namespace
 from dia_language.numbers.values import Record, plain
 from dia_language.templates.templates import compile_template, parse_template
 from dia_language.workers import heartbeat
-from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.grading.grader import Grader
 from dia_runtime.grading.verdicts import Verdict
 from replies import ANSWERS, FORMATS
@@ -145,7 +145,7 @@ def spec(content: bytes) -> None:
                         trip.check(instance)
                         answer_record(instance, expansion, "fuzzed/0", None)
                         if instance.rendered_sessions is not None:
-                            line(question_record(instance, expansion, None))
+                            canonical_line(question_record(instance, expansion, None))
                             shown_sessions(instance.rendered_sessions.sessions)
 
 

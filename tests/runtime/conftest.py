@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_runtime.bundle.canonical import line, manifest_bytes
+from dia_runtime.bundle.canonical import canonical_line, manifest_bytes
 from dia_runtime.bundle.manifest import OUTSIDE, with_checksum
 from dia_runtime.bundle.merkle import root
 from dia_runtime.bundle.records import leaf
@@ -79,7 +79,7 @@ def template(name: str, number: int | None = None) -> dict[str, Any]:
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """One canonical line a record."""
-    path.write_bytes(b"".join(line(dict(record)) + b"\n" for record in records))
+    path.write_bytes(b"".join(canonical_line(dict(record)) + b"\n" for record in records))
 
 
 def write_bundle(

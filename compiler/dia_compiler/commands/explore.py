@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.commands.asking import OPTIONS, terms_of
+from dia_runtime.commands.model_options import OPTIONS, run_options
 
 from dia_compiler.commands.console import is_quiet
 from dia_compiler.commands.programs import allow_programs
@@ -73,13 +73,13 @@ def command(
     Example:
       dia explore specs/dia_bench/d008_small_square.yaml --bank build/bank.json --model oracle --ability 2
     """
-    from dia_runtime.commands.run import ended, plain_name
+    from dia_runtime.commands.run import exit_code, file_name_part
 
     from dia_compiler.explore.search import REPORT, as_record, explore, put
 
-    place = out or FOLDER / f"{plain_name(spec.stem)}-{plain_name(model)}"
+    place = out or FOLDER / f"{file_name_part(spec.stem)}-{file_name_part(model)}"
     options, quiet = _search_options(asking_options), is_quiet(ctx)
-    terms = terms_of({**asking_options, "part": None, "roles": (), "role_urls": (), "prefill": False, "seed": None})
+    terms = run_options({**asking_options, "part": None, "roles": (), "role_urls": (), "prefill": False, "seed": None})
     _require_one(model, terms.wish.temperatures)
     _announce(model, terms.wish, quiet)
     try:
@@ -91,7 +91,7 @@ def command(
     put(place / REPORT, json.dumps(record, indent=1) + "\n")
     click.echo(json.dumps(record, indent=2) if as_json else "\n".join(map(visible, result_lines(result, record))))
     if result.trouble is not None:
-        return ended([result.trouble]) or 1
+        return exit_code([result.trouble]) or 1
     return 0 if result.ending in ("items", "too easy", "too hard", "nothing left") else 1
 
 
@@ -120,11 +120,11 @@ def _require_one(model: str, temperatures: tuple[str, ...]) -> None:
 def _announce(model: str, wish: Any, quiet: bool) -> None:
     """Says where a key goes before anything is asked. Raises DiaError (exit 2) for a model that there is not."""
     from dia_runtime.respondents import RESPONDENTS, require_known
-    from dia_runtime.respondents.models import announced, is_known
+    from dia_runtime.respondents.models import is_known, key_destinations
 
     if not is_known(model, wish):
         require_known(model)
-    for line in announced([] if model in RESPONDENTS else [model], wish):
+    for line in key_destinations([] if model in RESPONDENTS else [model], wish):
         click.echo(visible(line), err=True)
 
 

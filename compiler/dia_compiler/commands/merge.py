@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from dia_runtime.commands.busy import busy
+from dia_runtime.commands.progress import activity
 
 from dia_compiler.commands.console import is_quiet, print_diagnostics
 from dia_compiler.commands.programs import allow_programs
@@ -50,7 +50,7 @@ def command(
         return _runs(paths, out, force, as_json)
     from dia_compiler.merge import merge
 
-    with busy("merging"):
+    with activity("merging"):
         merged = merge(paths, out, jobs or os.cpu_count() or 1, force, allow_programs)
     if not is_quiet(ctx):
         print_diagnostics(merged.warnings, merged.sources)
@@ -74,7 +74,7 @@ def _runs(paths: tuple[Path, ...], out: Path | None, force: bool, as_json: bool)
 
     if out is None:
         raise click.UsageError("runs are merged to a new run: name it with `-o`")
-    with busy("merging"):
+    with activity("merging"):
         facts: dict[str, Any] = merge_runs(paths, out, force)
     if as_json:
         click.echo(json.dumps({"bundle": None, "run": facts}, indent=2))

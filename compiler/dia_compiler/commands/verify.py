@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from dia_runtime.commands.busy import busy
+from dia_runtime.commands.progress import activity
 from dia_runtime.commands.verify import command as runtime_command
-from dia_runtime.commands.verify import is_vouched_for, print_verification, unpacked, verified
+from dia_runtime.commands.verify import is_vouched_for, print_verification, unpacked_folder, verification_facts
 
 from dia_compiler.commands.programs import allow_programs
 
@@ -37,11 +37,11 @@ def command(
     Example:
       dia verify build/dia_bench-0.3.3-k5 --recompile
     """
-    with unpacked(bundle) as folder:
-        with busy(f"verifying {bundle}"):
-            facts = verified(folder, expect, public_key, bundle)
+    with unpacked_folder(bundle) as folder:
+        with activity(f"verifying {bundle}"):
+            facts = verification_facts(folder, expect, public_key, bundle)
         if recompile and not facts["problems"]:
-            with busy(f"compiling {bundle} again"):
+            with activity(f"compiling {bundle} again"):
                 facts["recompiled"] = _recompiled(folder, jobs, allow_programs)
     print_verification(facts, as_json, is_vouched_for(expect, public_key))
     if not as_json and "recompiled" in facts:

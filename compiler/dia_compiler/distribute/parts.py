@@ -19,9 +19,9 @@ from dia_compiler.generate.expand import ALL
 from dia_compiler.parse.model import Template
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.canonical import manifest_bytes
-from dia_runtime.bundle.files import measure, open_inside, refused_path, walk
+from dia_runtime.bundle.files import measure, open_inside, path_error, walk
 from dia_runtime.bundle.manifest import checksum, with_checksum
-from dia_runtime.bundle.parse import parse
+from dia_runtime.bundle.strict_json import parse_json
 
 FORMAT = 1
 NAME = "part.json"
@@ -150,7 +150,7 @@ def read_part(folder: Path) -> StoredPart:
     try:
         with open_inside(folder, NAME) as file:
             encoded = file.read(LARGEST + 1)
-        facts: Any = parse(encoded) if len(encoded) <= LARGEST else None
+        facts: Any = parse_json(encoded) if len(encoded) <= LARGEST else None
         if not _is_whole(facts, encoded):
             raise damaged_part(folder, f"`{NAME}` is not what its own checksum says")
         for name, entry in facts["files"].items():
@@ -207,7 +207,7 @@ def _is_possible(facts: Mapping[str, Any]) -> bool:
 
 def _is_entry(name: str, entry: Any) -> bool:
     return (
-        refused_path(name) is None
+        path_error(name) is None
         and isinstance(entry, dict)
         and type(entry.get("size")) is int
         and type(entry.get("sha256")) is str

@@ -20,7 +20,7 @@ from typing import Any
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.psychometrics.boundary.ability import Prior, ability
@@ -30,7 +30,7 @@ from dia_runtime.psychometrics.boundary.space import Cell
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, read_bank, write_bank
 from dia_runtime.psychometrics.rasch.bank import as_record as bank_record
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.running.run import RunSummary, Terms, run
+from dia_runtime.running.run import RunOptions, RunSummary, run
 from dia_runtime.store.store import Store, read_store
 
 from dia_compiler.analyze.check import CheckedBenchmark, check
@@ -113,7 +113,7 @@ def explore(
     model: str,
     out: Path,
     options: SearchOptions,
-    terms: Terms,
+    terms: RunOptions,
     tell: Callable[[str], None] = lambda text: None,
 ) -> SearchResult:
     """The search, finished or as far as replies came; the accepted items as a bundle, and the bank with them.
@@ -255,7 +255,7 @@ def _begin(out: Path, identity: Mapping[str, Any]) -> None:
 
 def put(path: Path, text: str) -> None:
     """Nothing; the file is there as a whole or not at all. Raises DiaError (exit 2) where it cannot be made."""
-    require_ordinary(path)
+    refuse_special_file(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -271,7 +271,7 @@ class _BoundarySearch:
     """A search under way: rounds of moved templates that are compiled and asked."""
 
     def __init__(
-        self, item: CheckedBenchmark, moves: Moves, model: str, out: Path, options: SearchOptions, terms: Terms,
+        self, item: CheckedBenchmark, moves: Moves, model: str, out: Path, options: SearchOptions, terms: RunOptions,
         search: Search, tell: Callable[[str], None],
     ) -> None:  # fmt: skip
         self.item, self.moves, self.model, self.out = item, moves, model, out

@@ -16,7 +16,7 @@ from typing import Any
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.bundle.manifest import NAME
-from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.bundle.safe_paths import refuse_special_file
 
 DEFAULT_OUT = Path("build")
 TEMPORARY = ".dia-"
@@ -134,7 +134,7 @@ def _is_alive(process: int) -> bool:
 
 def refuse_foreign(target: Path, options: CompileOptions) -> None:
     """Raises DiaError where something lies at the target that only --force may replace."""
-    require_ordinary(target)
+    refuse_special_file(target)
     if options.force or not _exists(target):
         return
     reason = _reason_to_keep(target, options)

@@ -15,7 +15,7 @@ from typing import Any
 from dia_language.functions import library
 from dia_runtime.bundle import merkle
 from dia_runtime.bundle.canary import marked
-from dia_runtime.bundle.canonical import bundle_id, line, manifest_bytes
+from dia_runtime.bundle.canonical import bundle_id, canonical_line, manifest_bytes
 from dia_runtime.bundle.manifest import FORMAT, NAME, PROVENANCE, with_checksum
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import file_problems
@@ -120,7 +120,9 @@ def _write(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> tup
         if f"assets/{name}" not in files:
             write_file(folder, f"assets/{name}", content, files)
     canary = plan.item.benchmark.facts.get("canary")
-    templates = [line(_template_record(held, plan) | ({"canary": canary} if canary else {})) for held in ready]
+    templates = [
+        canonical_line(_template_record(held, plan) | ({"canary": canary} if canary else {})) for held in ready
+    ]
     write_file(folder, "templates.jsonl", b"".join(part + b"\n" for part in templates), files)
     for name, content in sorted(plan.item.files.items()):
         write_file(folder, f"specs/{name}", _marked(name, content, canary), files)

@@ -13,7 +13,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, Position
 from dia_language.numbers.values import Record, encode
 from dia_language.stored.stored_conditions import condition
 from dia_language.stored.stored_conditions import share as stored_share
-from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.bundle.records import leaf, question_id
 from dia_runtime.grading.grader import Condition, Share
 from dia_runtime.grading.verdicts import Verdict
@@ -35,7 +35,7 @@ class Writer:
         self.round_trip.check(instance)
         question = question_record(instance, self.expansion, self.canary)
         answer = answer_record(instance, self.expansion, question["id"], self.canary)
-        return line(question) + b"\n", line(answer) + b"\n", index_entry(instance, leaf(question))
+        return canonical_line(question) + b"\n", canonical_line(answer) + b"\n", index_entry(instance, leaf(question))
 
 
 def index_entry(instance: Instance, leaf: bytes) -> bytes:
@@ -58,7 +58,7 @@ def is_answer_shown(instance: Instance) -> bool:
 def _content_digest(instance: Instance) -> bytes:
     """What tells the question from others: its prompt or sessions, and what is attached."""
     rendered = instance.rendered_sessions
-    content = instance.content if rendered is None else line(rendered.sessions).decode()
+    content = instance.content if rendered is None else canonical_line(rendered.sessions).decode()
     return sha256("\0".join([content, *(asset.digest for asset in instance.attachments)]).encode()).digest()
 
 

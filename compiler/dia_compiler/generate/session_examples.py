@@ -10,7 +10,7 @@ from dia_compiler.parse.yaml_reader import Mapping as MappingNode
 from dia_compiler.parse.yaml_reader import Node, Scalar, Sequence
 from dia_language.diagnostics import DiaError, Faults, names_help
 from dia_runtime.grading.sessions.judging import judge_transcript, truth_of
-from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 
 FACTS = ("text", "tokens", "seconds", "finish_reason")
 Said = dict[str, Node]
@@ -54,7 +54,7 @@ def _check(
         faults.error("E507", message, node.position)
 
 
-def sessions_of(session_plan: SessionPlan, said: Said) -> Iterator[SaidSession]:
+def sessions_of(session_plan: SessionPlan, said: Said) -> Iterator[TranscriptSession]:
     """The sessions in which the replies were given; one that runs over a list as often as the replies have items."""
     for held in session_plan.sessions:
         session = held.session
@@ -63,7 +63,7 @@ def sessions_of(session_plan: SessionPlan, said: Said) -> Iterator[SaidSession]:
         items: list[int | None] = list(range(max(many, default=0))) if session.loop.over is not None else [None]
         for item in items:
             replies = [reply for name, place in places.items() for reply in _replies(place, _at(said.get(name), item))]
-            yield SaidSession(session.name, session.role, "example", item, replies=tuple(replies))
+            yield TranscriptSession(session.name, session.role, "example", item, replies=tuple(replies))
 
 
 def _at(node: Node | None, item: int | None) -> Node | None:
@@ -73,7 +73,7 @@ def _at(node: Node | None, item: int | None) -> Node | None:
     return node.items[item] if item < len(node.items) else None
 
 
-def _replies(place: Place, node: Node | None) -> Iterator[SaidReply]:
+def _replies(place: Place, node: Node | None) -> Iterator[TranscriptReply]:
     if place.turn.loop.over is None:
         yield _reply(place, None, node)
         return
@@ -81,15 +81,15 @@ def _replies(place: Place, node: Node | None) -> Iterator[SaidReply]:
         yield _reply(place, item, held)
 
 
-def _reply(place: Place, item: int | None, node: Node | None) -> SaidReply:
+def _reply(place: Place, item: int | None, node: Node | None) -> TranscriptReply:
     """One reply: its text, or a mapping of what is known of it; without either it never came."""
     if isinstance(node, Scalar) and node.value is not None:
-        return SaidReply(place.use.name, place.number, item, node.text)
+        return TranscriptReply(place.use.name, place.number, item, node.text)
     if isinstance(node, MappingNode):
         held = {name: value for name in FACTS if isinstance(value := node.get(name), Scalar)}
         text, seconds, ending = (held[name].text if name in held else None for name in FACTS if name != "tokens")
         tokens = held["tokens"].value if "tokens" in held else None
         count = tokens if type(tokens) is int else None
-        return SaidReply(place.use.name, place.number, item, text, count, seconds, ending)
+        return TranscriptReply(place.use.name, place.number, item, text, count, seconds, ending)
     error = {"kind": "condition", "message": "the example leaves it out"}
-    return SaidReply(place.use.name, place.number, item, error=error)
+    return TranscriptReply(place.use.name, place.number, item, error=error)

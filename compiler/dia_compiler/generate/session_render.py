@@ -19,7 +19,7 @@ from dia_language.expressions.expressions import Compiled
 from dia_language.numbers.values import Record, Value, encode, plain
 from dia_language.stored.stored_code import code_of
 from dia_language.templates.templates import delivered
-from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.formats.replies import faults, instruction
 
 if TYPE_CHECKING:
@@ -247,7 +247,9 @@ class Making:
         """The keys; where a template has variants each with a digest of the words, so that none answers for another."""
         if not self.expansion.prepared.template.variants:
             return keys
-        return [f"{key}#{sha256(line(of_item(made, place))).hexdigest()[:8]}" for place, key in enumerate(keys)]
+        return [
+            f"{key}#{sha256(canonical_line(of_item(made, place))).hexdigest()[:8]}" for place, key in enumerate(keys)
+        ]
 
     def turn(self, held: TurnCode, session: SessionCode, number: int, around: list[_Items]) -> Stored:
         """A turn as the question holds it."""

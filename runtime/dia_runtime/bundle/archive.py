@@ -12,10 +12,10 @@ from typing import IO
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle import manifest as manifests
+from dia_runtime.bundle.atomic_output import atomic_file, atomic_folder, require_replaceable
 from dia_runtime.bundle.canonical import bundle_id
-from dia_runtime.bundle.files import integrity, open_inside, refused_path
+from dia_runtime.bundle.files import integrity_error, open_inside, path_error
 from dia_runtime.bundle.open import Bundle, manifest_file, open_bundle
-from dia_runtime.bundle.placing import new_file, new_folder, require_replaceable
 from dia_runtime.bundle.verify import file_problems
 
 BLOCK = 512
@@ -24,12 +24,12 @@ READ = 1 << 18
 CHUNK = 1 << 10  # of a hostile zstd file this gives 32 MiB at most
 LEVEL = 12
 LARGEST = 8 << 30  # what a header of USTAR can tell
-LARGEST_BESIDE = 1 << 20  # of a file that no manifest lists
+LARGEST_UNLISTED = 1 << 20  # of a file that no manifest lists
 # An archive may unpack to this much anyway, and beyond that to so many times its own size: bundles pack 3 to 60 times.
 FREE = 1 << 26
 RATIO = 300
 WINDOW = 1 << 27  # bytes of memory that a stranger's archive may ask for
-BESIDE = (manifests.PROVENANCE, manifests.SIGNATURE)
+UNLISTED = (manifests.PROVENANCE, manifests.SIGNATURE)
 SUFFIX = ".tar.zst"
 KINDS = {tarfile.DIRTYPE: "a folder", tarfile.SYMTYPE: "a symbolic link", tarfile.LNKTYPE: "a hard link",
          tarfile.CHRTYPE: "a device", tarfile.BLKTYPE: "a device", tarfile.FIFOTYPE: "a pipe"}  # fmt: skip
@@ -55,7 +55,7 @@ def pack(source: Path, target: Path, force: bool = False) -> Bundle:
     require_replaceable(target, source)
     members = list(_members(bundle))
     total = sum(size for _, size in members)
-    with new_file(target, force) as file:
+    with atomic_file(target, force) as file:
         packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, write_content_size=False, threads=0)
         with packer.stream_writer(file, closefd=False) as writer:
             for piece in _tar(bundle, members):
@@ -71,11 +71,11 @@ def _members(bundle: Bundle) -> Iterator[tuple[str, int]]:
     yield manifests.NAME, len(manifest_file(bundle.path))
     for name in sorted(bundle.manifest["files"]):
         yield name, bundle.expected(name).size
-    for name in BESIDE:
+    for name in UNLISTED:
         if (bundle.path / name).is_file():
             size = (bundle.path / name).stat().st_size
-            if size > LARGEST_BESIDE:
-                raise DiaError(Diagnostic("E726", f"`{name}` is larger than {LARGEST_BESIDE >> 20} MiB"))
+            if size > LARGEST_UNLISTED:
+                raise DiaError(Diagnostic("E726", f"`{name}` is larger than {LARGEST_UNLISTED >> 20} MiB"))
             yield name, size
 
 
@@ -84,7 +84,9 @@ def _tar(bundle: Bundle, members: list[tuple[str, int]]) -> Iterator[bytes]:
     folder, length = archive_name(bundle), 0
     for name, size in members:
         yield _header(f"{folder}/{name}", size)
-        yield from bundle.sound_pieces(name) if name in bundle.manifest["files"] else _beside(bundle, name, size)
+        yield from (
+            bundle.sound_pieces(name) if name in bundle.manifest["files"] else _unlisted_pieces(bundle, name, size)
+        )
         yield bytes(-size % BLOCK)
         length += BLOCK + size + -size % BLOCK
     yield bytes(2 * BLOCK + -(length + 2 * BLOCK) % RECORD)
@@ -102,24 +104,24 @@ def _header(path: str, size: int) -> bytes:
         raise DiaError(Diagnostic("E726", message, None, "shorten the names of files below specs/")) from None
 
 
-def _beside(bundle: Bundle, name: str, size: int) -> Iterator[bytes]:
+def _unlisted_pieces(bundle: Bundle, name: str, size: int) -> Iterator[bytes]:
     found = 0
     with open_inside(bundle.path, name) as file:
         while piece := file.read(min(READ, size - found)):
             found += len(piece)
             yield piece
     if found != size:
-        raise integrity("E703", visible(f"`{name}` changed while it was packed"))
+        raise integrity_error("E703", visible(f"`{name}` changed while it was packed"))
 
 
 def unpack(source: Path, target: Path, force: bool = False) -> Bundle:
     """The bundle in an archive, written to the target. Raises DiaError (exit 3) for anything but what `pack` writes."""
-    with new_folder(target, force, source) as folder:
-        lay_out(source, folder)
+    with atomic_folder(target, force, source) as folder:
+        extract(source, folder)
     return open_bundle(target)
 
 
-def lay_out(source: Path, folder: Path) -> None:
+def extract(source: Path, folder: Path) -> None:
     """Nothing; writes the files of an archive to an empty folder. Raises DiaError (exit 3) for a foreign archive."""
     try:
         file = source.open("rb")
@@ -128,12 +130,12 @@ def lay_out(source: Path, folder: Path) -> None:
     with file:
         tar = _Tar(source, file)
         try:
-            _lay_out(tar, folder)
+            _extract(tar, folder)
         except (FileExistsError, NotADirectoryError):
             raise tar.refused("a file of it lies where it has a folder") from None
 
 
-def _lay_out(tar: _Tar, folder: Path) -> None:
+def _extract(tar: _Tar, folder: Path) -> None:
     place, size = tar.next() or ("", 0)
     prefix, _, name = place.rpartition("/")
     if name != manifests.NAME or "/" in prefix or size > manifests.LARGEST:
@@ -146,22 +148,22 @@ def _lay_out(tar: _Tar, folder: Path) -> None:
     (folder / manifests.NAME).write_bytes(encoded)
     bundle, seen = Bundle(folder, manifest, bundle_id(encoded)), {manifests.NAME}
     while member := tar.next():
-        _lay(tar, bundle, seen, member, f"{prefix}/" if prefix else "")
+        _extract_member(tar, bundle, seen, member, f"{prefix}/" if prefix else "")
     missing = [name for name in manifest["files"] if name not in seen]
     if missing:
         raise tar.refused(f"`{missing[0]}`, which its manifest lists, is missing")
 
 
-def _lay(tar: _Tar, bundle: Bundle, seen: set[str], member: tuple[str, int], prefix: str) -> None:
+def _extract_member(tar: _Tar, bundle: Bundle, seen: set[str], member: tuple[str, int], prefix: str) -> None:
     """Writes one member, when it is one that the manifest lists and not there yet."""
     place, size = member
     name = place.removeprefix(prefix)
     files = bundle.manifest["files"]
-    if not place.startswith(prefix) or (name not in files and name not in (*BESIDE, manifests.NAME)):
+    if not place.startswith(prefix) or (name not in files and name not in (*UNLISTED, manifests.NAME)):
         raise tar.refused(f"it holds `{place}`, which its manifest does not list")
     if name in seen:
         raise tar.refused(f"it holds `{place}` twice")
-    if size != files[name]["size"] if name in files else size > LARGEST_BESIDE:
+    if size != files[name]["size"] if name in files else size > LARGEST_UNLISTED:
         raise tar.refused(f"`{place}` is of another size than its manifest says")
     seen.add(name)
     path = bundle.path / name
@@ -173,7 +175,7 @@ def _lay(tar: _Tar, bundle: Bundle, seen: set[str], member: tuple[str, int], pre
             file.write(piece)
     if name in files and digest.hexdigest() != files[name]["sha256"]:
         expected = f"expected sha256 {files[name]['sha256']}, found sha256 {digest.hexdigest()}"
-        raise integrity("E703", visible(f"`{name}` differs from the manifest: {expected}"))
+        raise integrity_error("E703", visible(f"`{name}` differs from the manifest: {expected}"))
 
 
 class _Tar:
@@ -191,13 +193,13 @@ class _Tar:
     def refused(self, why: str) -> DiaError:
         """The error for an archive that is not taken."""
         message = visible(f"the archive `{self.source}` is refused: {why}")
-        return integrity("E725", message, "`dia unpack` takes what `dia pack` made; nothing of it was kept")
+        return integrity_error("E725", message, "`dia unpack` takes what `dia pack` made; nothing of it was kept")
 
     def grant(self, size: int) -> None:
         """Nothing; lets so many bytes pass. Raises DiaError where that is far more than the archive's own size."""
         if size > max(FREE, RATIO * self.size):
             raise self.refused(f"it unpacks to more than {RATIO} times its size")
-        self.left = size + (len(BESIDE) + 1) * LARGEST_BESIDE
+        self.left = size + (len(UNLISTED) + 1) * LARGEST_UNLISTED
 
     def next(self) -> tuple[str, int] | None:
         """Path and size of the next member, which is a plain file inside the folder; None at the end."""
@@ -211,7 +213,7 @@ class _Tar:
             raise self.refused("it is no tar file") from None
         if entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
             raise self.refused(f"`{entry.name}` is {KINDS.get(entry.type, 'no plain file')}")
-        if why := refused_path(entry.name):
+        if why := path_error(entry.name):
             raise self.refused(f"the path `{entry.name}`: {why}")
         if not 0 <= entry.size < LARGEST:
             raise self.refused(f"`{entry.name}` has an impossible size")

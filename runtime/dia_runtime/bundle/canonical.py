@@ -17,18 +17,18 @@ ENCODER = json.JSONEncoder(
 ABOVE_THE_BASIC_PLANE = re.compile(b"[\xf0-\xf4]")
 
 
-def line(record: Any) -> bytes:
+def canonical_line(record: Any) -> bytes:
     """The record as one line of sorted compact JSON in UTF-8, which is its RFC 8785 form.
 
     >>> line({"b": [1, None], "a": "é"}).decode()
     '{"a":"é","b":[1,null]}'
     """
-    check(record)
+    require_canonical(record)
     encoded = ENCODER.encode(record).encode("utf-8")
-    return _by_the_book(record) if ABOVE_THE_BASIC_PLANE.search(encoded) else encoded
+    return _rfc8785(record) if ABOVE_THE_BASIC_PLANE.search(encoded) else encoded
 
 
-def check(record: Any) -> None:
+def require_canonical(record: Any) -> None:
     """Nothing, when the record holds only text, booleans, null, integers below 2**53, lists and objects.
 
     Raises ValueError for anything else: a float has no exact form, a larger integer none for all readers.
@@ -43,15 +43,15 @@ def check(record: Any) -> None:
     elif kind is list or kind is tuple:
         if not set(map(type, record)) <= FLAT:
             for item in record:
-                check(item)
+                require_canonical(item)
         elif record:
             _check_flat(record)
     elif isinstance(record, dict):
         for name, item in record.items():
             if type(name) is not str:
                 raise ValueError("a key is not text")
-            check(name)
-            check(item)
+            require_canonical(name)
+            require_canonical(item)
     elif record is not None and kind is not bool:
         raise ValueError(f"a {kind.__name__} cannot stand in a canonical record")
 
@@ -71,7 +71,7 @@ def _check_flat(items: Sequence[Any]) -> None:
 
 def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
     """The manifest's canonical bytes (RFC 8785): the whole content of `manifest.json`."""
-    return _by_the_book(dict(manifest))
+    return _rfc8785(dict(manifest))
 
 
 def bundle_id(encoded: bytes) -> str:
@@ -79,7 +79,7 @@ def bundle_id(encoded: bytes) -> str:
     return hashlib.sha256(encoded).hexdigest()
 
 
-def _by_the_book(record: Any) -> bytes:
+def _rfc8785(record: Any) -> bytes:
     import rfc8785
 
     return rfc8785.dumps(record)

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
 
-from dia_runtime.bundle.files import integrity
+from dia_runtime.bundle.files import integrity_error
 
 KEY = 32
 TAG = 16
@@ -34,14 +34,14 @@ def passphrase_bytes(passphrase: str) -> bytes:
     return encoded
 
 
-def key_of(passphrase: str, salt: bytes, cost: dict[str, int]) -> bytes:
+def key_from_passphrase(passphrase: str, salt: bytes, cost: dict[str, int]) -> bytes:
     """The 32 bytes that scrypt (RFC 7914) makes of a passphrase."""
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
     return Scrypt(salt, KEY, cost["n"], cost["r"], cost["p"]).derive(passphrase_bytes(passphrase))
 
 
-def is_bearable(cost: Any) -> bool:
+def is_affordable(cost: Any) -> bool:
     """Whether these are parameters of scrypt that a stranger may ask this computer to spend."""
     if not isinstance(cost, dict) or any(type(cost.get(name)) is not int for name in ("n", "r", "p")):
         return False
@@ -50,7 +50,7 @@ def is_bearable(cost: Any) -> bool:
     return is_power and 1 <= r <= 64 and 1 <= p <= MOST_PASSES and 128 * n * r <= MOST_MEMORY
 
 
-def derived(key: bytes, purpose: str) -> bytes:
+def derive_key(key: bytes, purpose: str) -> bytes:
     """The 32 bytes that HKDF-SHA-256 (RFC 5869, no salt) makes of a random key for a purpose."""
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -58,14 +58,14 @@ def derived(key: bytes, purpose: str) -> bytes:
     return HKDF(SHA256(), KEY, None, purpose.encode("utf-8", "surrogatepass")).derive(key)
 
 
-def locked(key: bytes, nonce: bytes, secret: bytes, beside: bytes) -> bytes:
+def encrypt_secret(key: bytes, nonce: bytes, secret: bytes, beside: bytes) -> bytes:
     """The secret under AES-256-GCM, bound to what stands beside it."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     return AESGCM(key).encrypt(nonce, secret, beside)
 
 
-def unlocked(key: bytes, nonce: bytes, held: bytes, beside: bytes) -> bytes | None:
+def decrypt_secret(key: bytes, nonce: bytes, held: bytes, beside: bytes) -> bytes | None:
     """The secret, or None where key, bytes or what stands beside them are not those of its making."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -76,27 +76,27 @@ def unlocked(key: bytes, nonce: bytes, held: bytes, beside: bytes) -> bytes | No
         return None
 
 
-def encrypted(key: bytes, beside: bytes, pieces: Iterable[bytes]) -> Iterator[bytes]:
+def encrypt_blocks(key: bytes, beside: bytes, pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The pieces in blocks of 64 KiB, each encrypted under its number; the last one is marked as the last."""
     number, held = 0, bytearray()
     for piece in pieces:
         held += piece
         while len(held) > PIECE:  # never the last block, which may be full
-            yield locked(key, _nonce(number, False), bytes(held[:PIECE]), beside)
+            yield encrypt_secret(key, _nonce(number, False), bytes(held[:PIECE]), beside)
             del held[:PIECE]
             number += 1
-    yield locked(key, _nonce(number, True), bytes(held), beside)
+    yield encrypt_secret(key, _nonce(number, True), bytes(held), beside)
 
 
-def decrypted(key: bytes, beside: bytes, file: IO[bytes]) -> Iterator[bytes]:
+def decrypt_blocks(key: bytes, beside: bytes, file: IO[bytes]) -> Iterator[bytes]:
     """The blocks in clear. Raises DiaError (exit 3) at the first that was changed, moved, cut off or added."""
     number, block = 0, file.read(PIECE + TAG)
     while True:
         after = file.read(PIECE + TAG)
-        clear = unlocked(key, _nonce(number, not after), block, beside)
+        clear = decrypt_secret(key, _nonce(number, not after), block, beside)
         if clear is None:
             message = f"the seal is damaged: it was changed or cut in or before its block {number + 1}"
-            raise integrity("E721", message, "get the sealed bundle again")
+            raise integrity_error("E721", message, "get the sealed bundle again")
         yield clear
         if not after:
             return

@@ -8,12 +8,12 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, visible
 
-from dia_runtime.bundle.canonical import line
-from dia_runtime.bundle.cipher import derived
-from dia_runtime.bundle.files import integrity
+from dia_runtime.bundle.canonical import canonical_line
+from dia_runtime.bundle.cipher import derive_key
+from dia_runtime.bundle.files import integrity_error
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.bundle.parse import parse
-from dia_runtime.bundle.records import ANSWER, misshapen
+from dia_runtime.bundle.records import ANSWER, shape_error
+from dia_runtime.bundle.strict_json import parse_json
 
 NAME = "commitments"
 FILE = f"{NAME}.jsonl"
@@ -25,25 +25,25 @@ Record = Mapping[str, Any]
 
 def salt_of(sealing_key: bytes, id: str) -> bytes:
     """The 32 bytes of salt of a question's answer, from which neither the key nor another salt can be told."""
-    return derived(sealing_key, f"dia seal 1: salt of {id}")
+    return derive_key(sealing_key, f"dia seal 1: salt of {id}")
 
 
 def commitment(salt: bytes, answer: Record) -> str:
     """SHA-256, in hex, over a mark, the salt and the answer's canonical line without its end."""
     try:
-        encoded = line(answer)
+        encoded = canonical_line(answer)
     except (ValueError, RecursionError):
-        raise integrity("E707", visible(f"the answer of `{answer['id']}` has no canonical form")) from None
+        raise integrity_error("E707", visible(f"the answer of `{answer['id']}` has no canonical form")) from None
     return hashlib.sha256(MARK + salt + encoded).hexdigest()
 
 
-def committed(sealing_key: bytes, answer: Record) -> dict[str, Any]:
+def commitment_record(sealing_key: bytes, answer: Record) -> dict[str, Any]:
     """The record of `commitments.jsonl` for an answer."""
     held = {"id": answer["id"], "commitment": commitment(salt_of(sealing_key, answer["id"]), answer)}
     return held | ({"canary": answer["canary"]} if "canary" in answer else {})
 
 
-def proof_of(bundle: Bundle, sealing_key: bytes, answer: Record) -> dict[str, Any]:
+def make_proof(bundle: Bundle, sealing_key: bytes, answer: Record) -> dict[str, Any]:
     """One answer and its salt, by which anybody can compare it with its commitment."""
     salt = salt_of(sealing_key, answer["id"])
     return {
@@ -61,30 +61,30 @@ def proof_of(bundle: Bundle, sealing_key: bytes, answer: Record) -> dict[str, An
 def read_proof(encoded: bytes) -> dict[str, Any]:
     """The proof in a file's bytes. Raises DiaError (exit 3) for anything else."""
     try:
-        proof = parse(encoded)
+        proof = parse_json(encoded)
     except ValueError as error:
-        raise _fails(f"it cannot be read: {error}") from None
+        raise _proof_error(f"it cannot be read: {error}") from None
     if not isinstance(proof, dict) or proof.get("kind") != "dia-proof":
-        raise _fails("it is no proof that `dia prove` made")
+        raise _proof_error("it is no proof that `dia prove` made")
     if proof.get("format") != PROOF_FORMAT:
-        raise _fails(f"it has another format than {PROOF_FORMAT}, which this version reads")
+        raise _proof_error(f"it has another format than {PROOF_FORMAT}, which this version reads")
     if any(type(proof.get(name)) is not str for name in ("bundle_id", "questions_root", "id", "salt", "commitment")):
-        raise _fails("it lacks a part")
-    if why := misshapen(proof.get("answer"), ANSWER):
-        raise _fails(f"its answer is of no right shape: {why}")
+        raise _proof_error("it lacks a part")
+    if why := shape_error(proof.get("answer"), ANSWER):
+        raise _proof_error(f"its answer is of no right shape: {why}")
     return proof
 
 
 def check_proof(bundle: Bundle, proof: Record) -> None:
     """Nothing, when the answer of the proof is the one that was sealed; else DiaError (exit 3) says why not."""
     if proof["questions_root"] != bundle.questions_root:
-        raise _fails("it belongs to other questions")
+        raise _proof_error("it belongs to other questions")
     if proof["bundle_id"] != bundle.id:
-        raise _fails(f"it belongs to the bundle {proof['bundle_id']}, not to {bundle.id}")
+        raise _proof_error(f"it belongs to the bundle {proof['bundle_id']}, not to {bundle.id}")
     if proof["answer"]["id"] != proof["id"]:
-        raise _fails("its answer is that of another question")
+        raise _proof_error("its answer is that of another question")
     if commitment(_salt(proof["salt"]), proof["answer"]) != _commitment_in(bundle, proof["id"]):
-        raise _fails(f"answer and salt do not give the commitment of `{proof['id']}`")
+        raise _proof_error(f"answer and salt do not give the commitment of `{proof['id']}`")
 
 
 def _salt(text: str) -> bytes:
@@ -93,7 +93,7 @@ def _salt(text: str) -> bytes:
     except ValueError:
         salt = b""
     if len(salt) != SALT:
-        raise _fails("its salt is not 32 bytes in hex")
+        raise _proof_error("its salt is not 32 bytes in hex")
     return salt
 
 
@@ -101,7 +101,7 @@ def _commitment_in(bundle: Bundle, id: str) -> str | None:
     """The commitment that the bundle holds for a question; the whole file is compared with the manifest."""
     found = [str(held["commitment"]) for held in commitments(bundle) if held["id"] == id]
     if len(found) != 1:
-        raise _fails(f"the bundle holds no commitment for `{id}`")
+        raise _proof_error(f"the bundle holds no commitment for `{id}`")
     return found[0]
 
 
@@ -110,5 +110,5 @@ def commitments(bundle: Bundle) -> Iterator[dict[str, Any]]:
     return bundle.records(NAME, {"id": (str,), "commitment": (str,)})
 
 
-def _fails(why: str) -> DiaError:
-    return integrity("E724", visible(f"the proof proves nothing: {why}"))
+def _proof_error(why: str) -> DiaError:
+    return integrity_error("E724", visible(f"the proof proves nothing: {why}"))

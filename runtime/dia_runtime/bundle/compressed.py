@@ -18,7 +18,7 @@ CHUNK = 1 << 10  # of a hostile zstd file this gives 32 MiB at most
 MAGICS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
-def lines(path: Path, ends: bool = False) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, ends: bool = False) -> Iterator[tuple[int, bytes]]:
     """Number and bytes of each line, without its end unless asked for; what packs the file is told by its first bytes.
 
     Raises OSError, or ValueError for a damaged file, one that unpacks to far more than it should, or a line that is
@@ -36,7 +36,7 @@ def lines(path: Path, ends: bool = False) -> Iterator[tuple[int, bytes]]:
             raise ValueError(f"it is damaged: no whole {kind} file") from None
 
 
-def unpacked(file: IO[bytes], size: int) -> IO[bytes]:
+def decompressed(file: IO[bytes], size: int) -> IO[bytes]:
     """What a file of that size holds, unpacked where it is packed.
 
     Reading it raises ValueError for a damaged file, or one that unpacks to far more than it should.

@@ -23,7 +23,7 @@ SHOWN = 200
 GRADED = ("answer", "text", "comparison", "accept")
 ASKED = ("messages", "sessions")
 # Entries of a manifest that other lines of the comparison tell.
-TOLD_ELSEWHERE = frozenset({"files", "checksum", "questions_root", "templates", "counts"})
+COMPARED_ELSEWHERE = frozenset({"files", "checksum", "questions_root", "templates", "counts"})
 TABLE = "CREATE TABLE old (id TEXT PRIMARY KEY, asked BLOB, facts BLOB, graded BLOB, text TEXT) WITHOUT ROWID"
 
 
@@ -152,7 +152,7 @@ def _digest(record: Any) -> bytes:
 
 
 def _facts(bundle: Bundle) -> dict[str, Any]:
-    facts = {name: value for name, value in bundle.manifest.items() if name not in TOLD_ELSEWHERE}
+    facts = {name: value for name, value in bundle.manifest.items() if name not in COMPARED_ELSEWHERE}
     return facts | {f"counts.{name}": value for name, value in bundle.manifest["counts"].items()}
 
 

@@ -28,12 +28,12 @@ class Measured:
         return f"sha256 {self.sha256 or 'not computed'} ({self.size} bytes)"
 
 
-def integrity(code: str, message: str, help: str | None = None) -> DiaError:
+def integrity_error(code: str, message: str, help: str | None = None) -> DiaError:
     """The error for damaged, foreign or unverifiable bytes: exit code 3."""
     return DiaError(Diagnostic(code, message, None, help), 3)
 
 
-def refused_path(name: str) -> str | None:
+def path_error(name: str) -> str | None:
     """Why a path of a manifest is refused, or None when it stays inside the folder.
 
     >>> refused_path("../x"), refused_path("specs/a.yaml")
@@ -59,9 +59,9 @@ def open_inside(root: Path, name: str) -> BinaryIO:
     for part in name.split("/"):
         place = place / part
         if stat.S_ISLNK(place.lstat().st_mode):
-            raise integrity("E706", f"`{name}` is a link, or lies behind one")
+            raise integrity_error("E706", f"`{name}` is a link, or lies behind one")
     if not stat.S_ISREG(place.lstat().st_mode):
-        raise integrity("E706", f"`{name}` is not a regular file")
+        raise integrity_error("E706", f"`{name}` is not a regular file")
     return os.fdopen(os.open(place, OPENING), "rb")
 
 

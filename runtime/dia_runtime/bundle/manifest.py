@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dia_runtime.bundle.canonical import manifest_bytes
-from dia_runtime.bundle.files import refused_path
-from dia_runtime.bundle.parse import parse
+from dia_runtime.bundle.files import path_error
+from dia_runtime.bundle.strict_json import parse_json
 
 NAME = "manifest.json"
 PROVENANCE = "provenance.json"
@@ -56,7 +56,7 @@ def with_checksum(facts: Mapping[str, Any]) -> dict[str, Any]:
 def read_manifest(encoded: bytes) -> tuple[dict[str, Any] | None, list[str]]:
     """The manifest, or None where it cannot be used, and everything that is wrong with it."""
     try:
-        manifest = parse(encoded)
+        manifest = parse_json(encoded)
     except ValueError as error:
         return None, [f"it is not readable: {error}"]
     shape = _shape(manifest)
@@ -82,7 +82,7 @@ def _shape(manifest: Any) -> list[str]:
 def _files(files: dict[str, Any]) -> list[str]:
     faults = []
     for name, entry in files.items():
-        if why := refused_path(name):
+        if why := path_error(name):
             faults.append(f"the path {name!r} is refused: {why}")
         elif name in OUTSIDE:
             faults.append(f"it lists `{name}`, which it cannot cover")

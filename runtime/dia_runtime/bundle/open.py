@@ -15,9 +15,9 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle.canonical import bundle_id
-from dia_runtime.bundle.files import Measured, integrity, measure, open_inside
-from dia_runtime.bundle.parse import parse
-from dia_runtime.bundle.records import ANSWER, QUESTION, TEMPLATE, Shape, misshapen
+from dia_runtime.bundle.files import Measured, integrity_error, measure, open_inside
+from dia_runtime.bundle.records import ANSWER, QUESTION, TEMPLATE, Shape, shape_error
+from dia_runtime.bundle.strict_json import parse_json
 
 LONGEST_LINE = 1 << 25
 PIECE = 1 << 18
@@ -105,13 +105,13 @@ class Bundle:
         if not self.agrees(name, found):
             raise self.differs(name, found)
         if fault:
-            raise integrity("E707", visible(fault))
+            raise integrity_error("E707", visible(fault))
 
     def _opened(self, name: str) -> BinaryIO:
         try:
             file = open_inside(self.path, name)
         except FileNotFoundError:
-            raise integrity("E704", f"`{name}` is missing from `{self.path}`") from None
+            raise integrity_error("E704", f"`{name}` is missing from `{self.path}`") from None
         if os.fstat(file.fileno()).st_size != self.manifest["files"][name]["size"]:
             file.close()
             raise self.differs(name, measure(self.path, name, self.manifest["files"][name]["size"]))
@@ -124,7 +124,7 @@ class Bundle:
     def differs(self, name: str, found: Measured) -> DiaError:
         """The error for a file that is not the one listed."""
         expected = self.expected(name)
-        return integrity("E703", f"`{name}` differs from the manifest: expected {expected}, found {found}")
+        return integrity_error("E703", f"`{name}` differs from the manifest: expected {expected}, found {found}")
 
     def expected(self, name: str) -> Measured:
         """Size and digest of a file as the manifest lists them."""
@@ -152,10 +152,10 @@ def _record(raw: bytes, shape: Shape) -> tuple[dict[str, Any], str | None]:
     if not raw.endswith(b"\n"):
         return {}, "it is too long or cut short"
     try:
-        record = parse(raw)
+        record = parse_json(raw)
     except ValueError as error:
         return {}, str(error)
-    return record, misshapen(record, shape)
+    return record, shape_error(record, shape)
 
 
 def open_bundle(path: str | os.PathLike[str]) -> Bundle:
@@ -168,7 +168,7 @@ def open_bundle(path: str | os.PathLike[str]) -> Bundle:
     manifest, faults = manifests.read_manifest(encoded)
     if manifest is None or faults:
         message = f"`{manifests.NAME}` of `{folder}` is damaged or foreign: {faults[0]}"
-        raise integrity("E702", visible(message), "get the bundle again, or compile it again from its specs")
+        raise integrity_error("E702", visible(message), "get the bundle again, or compile it again from its specs")
     return Bundle(folder, manifest, bundle_id(encoded))
 
 
@@ -182,7 +182,7 @@ def manifest_file(folder: Path) -> bytes:
     except PermissionError as error:
         raise DiaError(Diagnostic("E701", f"`{folder}` cannot be read: {error.strerror}")) from None
     if len(encoded) > manifests.LARGEST:
-        raise integrity("E702", f"`{manifests.NAME}` of `{folder}` is larger than {manifests.LARGEST} bytes")
+        raise integrity_error("E702", f"`{manifests.NAME}` of `{folder}` is larger than {manifests.LARGEST} bytes")
     return encoded
 
 
@@ -210,10 +210,10 @@ def _no_bundle(folder: Path) -> DiaError:
     help = "give the folder that `dia compile` wrote: it holds `manifest.json`"
     if kind := _archive(folder):
         message = f"`{folder}` is {kind}, not the folder of a bundle"
-        return integrity("E725", visible(message), "`dia unpack` makes a folder of what `dia pack` made")
+        return integrity_error("E725", visible(message), "`dia unpack` makes a folder of what `dia pack` made")
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
         return DiaError(Diagnostic("E701", f"`{folder}` {what}", None, help))
     if any(folder.glob("questions*.jsonl")) or any(folder.glob("answers*.jsonl")):
-        return integrity("E704", f"`{manifests.NAME}` is missing from `{folder}`")
+        return integrity_error("E704", f"`{manifests.NAME}` is missing from `{folder}`")
     return DiaError(Diagnostic("E701", f"`{folder}` holds no bundle", None, help))

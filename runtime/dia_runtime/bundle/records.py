@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.bundle.merkle import leaf_hash
 
 Record = Mapping[str, Any]
@@ -54,7 +54,7 @@ def question_core(question: Record) -> dict[str, Any]:
 
 def leaf(question: Record) -> bytes:
     """The question's leaf in the tree whose root is `questions_root`."""
-    return leaf_hash(line(question_core(question)))
+    return leaf_hash(canonical_line(question_core(question)))
 
 
 def leaf_or_none(question: Record) -> bytes | None:
@@ -71,7 +71,7 @@ def question_id(benchmark: str, question: Record) -> str:
     return f"{base}/{question['variant']}" if question["variant"] is not None else base
 
 
-def misshapen(record: Any, keys: Shape) -> str | None:
+def shape_error(record: Any, keys: Shape) -> str | None:
     """What is wrong with the shape of a record, or None."""
     if not isinstance(record, dict):
         return "it is not an object"
@@ -85,7 +85,7 @@ def misshapen(record: Any, keys: Shape) -> str | None:
 
 def is_gradable(record: Any) -> bool:
     """Whether a stored record holds what grading needs: that of an answer but for its names."""
-    return misshapen(record, GRADING) is None
+    return shape_error(record, GRADING) is None
 
 
 def _asks_nothing(question: Record) -> str | None:

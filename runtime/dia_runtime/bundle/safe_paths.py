@@ -9,7 +9,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 MOST_LINKS = 40  # one behind the other, as the system follows them
 
 
-def require_ordinary(target: Path) -> None:
+def refuse_special_file(target: Path) -> None:
     """Nothing, unless a device, a pipe or a socket is there, in whose place nothing is ever put (exit 2).
 
     Nor is anything in place of a link among the devices, such as /dev/stdout, which may lead to a file.

@@ -15,12 +15,12 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle import sealed_file
-from dia_runtime.bundle.canonical import bundle_id, line, manifest_bytes
+from dia_runtime.bundle.atomic_output import atomic_folder
+from dia_runtime.bundle.canonical import bundle_id, canonical_line, manifest_bytes
 from dia_runtime.bundle.cipher import KEY
-from dia_runtime.bundle.commitments import FILE, committed
-from dia_runtime.bundle.files import integrity, open_inside
+from dia_runtime.bundle.commitments import FILE, commitment_record
+from dia_runtime.bundle.files import integrity_error, open_inside
 from dia_runtime.bundle.open import Bundle, manifest_file, open_bundle
-from dia_runtime.bundle.placing import new_folder
 from dia_runtime.bundle.verify import examine
 
 FORMAT = 1
@@ -71,12 +71,14 @@ def seal(source: Path, passphrase: str, target: Path, is_weak: bool = False, for
         raise DiaError([problem.as_diagnostic() for problem in problems], 3)
     key = secrets.token_bytes(KEY)
     header = sealed_file.new_header(passphrase, key, bundle.questions_root)
-    with new_folder(target, force, source) as folder:
+    with atomic_folder(target, force, source) as folder:
         public = _public_files(bundle)
         files: dict[str, Any] = {name: _put(folder, name, bundle.sound_pieces(name)) for name in sorted(public)}
-        files[FILE] = _put(folder, FILE, (line(committed(key, answer)) + b"\n" for answer in bundle.answers()))
+        files[FILE] = _put(
+            folder, FILE, (canonical_line(commitment_record(key, answer)) + b"\n" for answer in bundle.answers())
+        )
         files["templates.jsonl"] = _put(folder, "templates.jsonl", map(_public_template, bundle.templates()))
-        pieces = sealed_file.written(header, key, _members(bundle, public))
+        pieces = sealed_file.sealed_bytes(header, key, _members(bundle, public))
         files[sealed_file.NAME] = _put(folder, sealed_file.NAME, pieces)
         encoded = manifest_bytes(_public_manifest(bundle.manifest, files))
         (folder / manifests.NAME).write_bytes(encoded)
@@ -134,7 +136,7 @@ def _members(bundle: Bundle, public: set[str]) -> list[tuple[str, int, Iterable[
     """What goes into the seal, the answers first, so that one of them is soon found."""
     encoded = manifest_file(bundle.path)
     if bundle_id(encoded) != bundle.id:
-        raise integrity("E702", visible(f"`{manifests.NAME}` of `{bundle.path}` changed while it was sealed"))
+        raise integrity_error("E702", visible(f"`{manifests.NAME}` of `{bundle.path}` changed while it was sealed"))
     listed = sorted(name for name in bundle.manifest["files"] if name not in public)
     answers = bundle.names("answers")
     names = [*answers, *(name for name in listed if name not in answers)]
@@ -148,12 +150,12 @@ def _whole(bundle: Bundle, name: str) -> tuple[str, int, Iterable[bytes]]:
     with open_inside(bundle.path, name) as file:
         held = file.read(manifests.LARGEST + 1)
     if len(held) > manifests.LARGEST:
-        raise integrity("E702", f"`{name}` is larger than {manifests.LARGEST} bytes")
+        raise integrity_error("E702", f"`{name}` is larger than {manifests.LARGEST} bytes")
     return name, len(held), (held,)
 
 
 def _public_template(record: Mapping[str, Any]) -> bytes:
-    return line({name: value if name in PUBLIC_FACTS else None for name, value in record.items()}) + b"\n"
+    return canonical_line({name: value if name in PUBLIC_FACTS else None for name, value in record.items()}) + b"\n"
 
 
 def _public_manifest(manifest: Mapping[str, Any], files: Mapping[str, Any]) -> dict[str, Any]:

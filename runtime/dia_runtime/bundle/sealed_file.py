@@ -11,21 +11,21 @@ from typing import IO, Any
 
 from dia_language.diagnostics import DiaError, visible
 
-from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.bundle.cipher import (
     COST,
     KEY,
     TAG,
-    decrypted,
-    derived,
-    encrypted,
-    is_bearable,
-    key_of,
-    locked,
-    unlocked,
+    decrypt_blocks,
+    decrypt_secret,
+    derive_key,
+    encrypt_blocks,
+    encrypt_secret,
+    is_affordable,
+    key_from_passphrase,
 )
-from dia_runtime.bundle.files import integrity, refused_path
-from dia_runtime.bundle.parse import parse
+from dia_runtime.bundle.files import integrity_error, path_error
+from dia_runtime.bundle.strict_json import parse_json
 
 NAME = "sealed.bin"
 FORMAT = 1
@@ -48,17 +48,17 @@ class Header:
 
     def encoded(self) -> bytes:
         """The line, which every block is bound to."""
-        return line(dict(self.facts)) + b"\n"
+        return canonical_line(dict(self.facts)) + b"\n"
 
     def key(self, passphrase: str) -> bytes:
         """The sealing key. Raises DiaError (exit 3) for a wrong passphrase."""
         cost = self.facts["kdf"]
-        key = key_of(passphrase, bytes.fromhex(cost["salt"]), cost)
+        key = key_from_passphrase(passphrase, bytes.fromhex(cost["salt"]), cost)
         held, nonce = bytes.fromhex(self.facts["key"]), bytes.fromhex(self.facts["nonce"])
-        found = unlocked(key, nonce, held, _open_part(self.facts))
+        found = decrypt_secret(key, nonce, held, _bound_part(self.facts))
         if found is None:
             message = "the passphrase is wrong, or the first line of the seal was changed"
-            raise integrity("E718", message, "give the passphrase that the bundle was sealed with")
+            raise integrity_error("E718", message, "give the passphrase that the bundle was sealed with")
         return found
 
 
@@ -73,13 +73,13 @@ def new_header(passphrase: str, sealing_key: bytes, questions_root: str) -> Head
         "nonce": nonce.hex(),
         "questions_root": questions_root,
     }
-    key = locked(key_of(passphrase, salt, COST), nonce, sealing_key, _open_part(facts))
+    key = encrypt_secret(key_from_passphrase(passphrase, salt, COST), nonce, sealing_key, _bound_part(facts))
     return Header({**facts, "key": key.hex()})
 
 
-def _open_part(facts: Mapping[str, Any]) -> bytes:
+def _bound_part(facts: Mapping[str, Any]) -> bytes:
     """The header without the key: what the key is bound to."""
-    return line({name: value for name, value in facts.items() if name != "key"})
+    return canonical_line({name: value for name, value in facts.items() if name != "key"})
 
 
 def read_header(file: IO[bytes]) -> Header:
@@ -88,14 +88,14 @@ def read_header(file: IO[bytes]) -> Header:
     if not raw.endswith(b"\n"):
         raise _damaged("its first line is no header, or cut short")
     try:
-        facts = parse(raw)
+        facts = parse_json(raw)
     except ValueError as error:
         raise _damaged(f"its first line is no header: {error}") from None
     if not isinstance(facts, dict) or facts.get("kind") != "dia-seal":
         raise _damaged("its first line is no header")
     if facts.get("format") != FORMAT:
         raise _damaged(f"it has format {str(facts.get('format'))[:20]}; this version reads format {FORMAT}")
-    if why := _wrong(facts):
+    if why := _header_error(facts):
         raise _damaged(why)
     header = Header(facts)
     if header.encoded() != raw:
@@ -103,12 +103,12 @@ def read_header(file: IO[bytes]) -> Header:
     return header
 
 
-def _wrong(facts: dict[str, Any]) -> str | None:
+def _header_error(facts: dict[str, Any]) -> str | None:
     """What is wrong with a header's parts, or None."""
     cost = facts.get("kdf")
     if facts.get("cipher") != "AES-256-GCM" or not isinstance(cost, dict) or cost.get("name") != "scrypt":
         return "it is locked in a way that this version does not know"
-    if not is_bearable(cost):
+    if not is_affordable(cost):
         return "its parameters of scrypt are none, or ask for more memory than 256 MiB"
     if not _is_hex(cost.get("salt"), SALT):
         return "its salt is not 32 bytes in hex"
@@ -125,29 +125,29 @@ def _is_hex(text: Any, size: int) -> bool:
 
 
 def _damaged(why: str) -> DiaError:
-    return integrity("E721", visible(f"`{NAME}` is damaged or foreign: {why}"))
+    return integrity_error("E721", visible(f"`{NAME}` is damaged or foreign: {why}"))
 
 
-def written(header: Header, sealing_key: bytes, members: Members) -> Iterator[bytes]:
+def sealed_bytes(header: Header, sealing_key: bytes, members: Members) -> Iterator[bytes]:
     """The bytes of the file, from the path, size and pieces of each file to be sealed."""
     encoded = header.encoded()
     yield encoded
-    yield from encrypted(derived(sealing_key, CONTENT), encoded, _clear(members))
+    yield from encrypt_blocks(derive_key(sealing_key, CONTENT), encoded, _cleartext(members))
 
 
-def _clear(members: Members) -> Iterator[bytes]:
-    index = line({"files": [{"path": path, "size": size} for path, size, _ in members]}) + b"\n"
+def _cleartext(members: Members) -> Iterator[bytes]:
+    index = canonical_line({"files": [{"path": path, "size": size} for path, size, _ in members]}) + b"\n"
     size = len(index) + sum(size for _, size, _ in members)
     yield index
     for _, _, pieces in members:
         yield from pieces
-    rest = padded(size, secrets.randbelow) - size
+    rest = padded_size(size, secrets.randbelow) - size
     while rest:
         yield bytes(min(rest, BLOCK))
         rest -= min(rest, BLOCK)
 
 
-def padded(size: int, below: Callable[[int], int]) -> int:
+def padded_size(size: int, below: Callable[[int], int]) -> int:
     """The size that content of this size is padded to: a whole number of rooms, the first boundary moved by chance.
 
     A room is 64 KiB, or the power of two that is an eighth of the size or less. Since the boundary lies anywhere in
@@ -159,7 +159,7 @@ def padded(size: int, below: Callable[[int], int]) -> int:
 
 
 @dataclass(slots=True)
-class Opened:
+class SealedFiles:
     """The files of a seal, one after the other."""
 
     pieces: Iterator[bytes]
@@ -185,9 +185,9 @@ class Opened:
             yield piece
 
 
-def opened(header: Header, sealing_key: bytes, file: IO[bytes]) -> Opened:
+def open_sealed(header: Header, sealing_key: bytes, file: IO[bytes]) -> SealedFiles:
     """The sealed files. Raises DiaError (exit 3), also while they are read, where a byte was changed or cut off."""
-    pieces = decrypted(derived(sealing_key, CONTENT), header.encoded(), file)
+    pieces = decrypt_blocks(derive_key(sealing_key, CONTENT), header.encoded(), file)
     index = io.BytesIO()
     for piece in pieces:
         index.write(piece)
@@ -195,12 +195,12 @@ def opened(header: Header, sealing_key: bytes, file: IO[bytes]) -> Opened:
             break
     raw, end, rest = index.getvalue().partition(b"\n")
     try:
-        files = _listed(parse(raw)) if end else None
+        files = _listed(parse_json(raw)) if end else None
     except ValueError:
         files = None
     if files is None:
         raise _damaged("it holds no list of its files")
-    return Opened(pieces, files, rest)
+    return SealedFiles(pieces, files, rest)
 
 
 def _listed(index: Any) -> list[tuple[str, int]] | None:
@@ -210,6 +210,6 @@ def _listed(index: Any) -> list[tuple[str, int]] | None:
     files = [(entry.get("path"), entry.get("size")) for entry in held]
     names = [path for path, _ in files]
     is_sound = all(
-        type(path) is str and refused_path(path) is None and type(size) is int and size >= 0 for path, size in files
+        type(path) is str and path_error(path) is None and type(size) is int and size >= 0 for path, size in files
     )
     return files if is_sound and len(set(names)) == len(names) else None

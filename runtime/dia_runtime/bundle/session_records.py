@@ -66,7 +66,7 @@ class SessionRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class SessionUse:
     """What the questions of a bundle need: the roles of their sessions, and whether there are only sessions."""
 
     roles: frozenset[str] = frozenset()
@@ -74,16 +74,16 @@ class Parts:
     has_others: bool = True
 
 
-def parts_of(bundle: Bundle) -> Parts:
+def session_use(bundle: Bundle) -> SessionUse:
     """Who takes part in the sessions of a bundle; one without sessions is not read, only looked through."""
     if not any(MARK in piece for name in bundle.names("questions") for piece in _overlapping(bundle, name)):
-        return Parts()
+        return SessionUse()
     roles: set[str] = set()
     in_sessions = others = 0
     for question in bundle.questions():
         in_sessions, others = in_sessions + ("sessions" in question), others + ("sessions" not in question)
         roles |= set(roles_in(question.get("sessions")))
-    return Parts(frozenset(roles), in_sessions > 0, others > 0)
+    return SessionUse(frozenset(roles), in_sessions > 0, others > 0)
 
 
 def _overlapping(bundle: Bundle, name: str) -> Iterator[bytes]:
@@ -114,7 +114,7 @@ def _with_roles(sessions: Any) -> Iterator[tuple[str, Record]]:
             yield (role if isinstance(role, str) else SUBJECT), session
 
 
-def sessions_of(question: Record) -> list[SessionRecord]:
+def read_sessions(question: Record) -> list[SessionRecord]:
     """The sessions of a question, each after those that it needs. Raises ValueError for what is none."""
     held = question.get("sessions")
     if not isinstance(held, list) or not 1 <= len(held) <= MOST_SESSIONS:
@@ -206,12 +206,12 @@ def _settings(held: Any) -> Mapping[str, Any]:
     for name in held:
         if name not in SETTINGS:
             raise ValueError(f"a session cannot set `{str(name)[:60]}`")
-        if not _is_a(SETTINGS[name], decode(held[name])):
+        if not _has_kind(SETTINGS[name], decode(held[name])):
             raise ValueError(f"the setting `{name}` has no right shape")
     return dict(held)
 
 
-def _is_a(kind: str, value: Any) -> bool:
+def _has_kind(kind: str, value: Any) -> bool:
     """Whether a setting is of its kind."""
     if kind == "text":
         return isinstance(value, str)

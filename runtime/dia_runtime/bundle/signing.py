@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.bundle.canonical import line
+from dia_runtime.bundle.atomic_output import PRIVATE, atomic_file
+from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.bundle.cipher import passphrase_bytes
-from dia_runtime.bundle.files import integrity, open_inside
+from dia_runtime.bundle.files import integrity_error, open_inside
 from dia_runtime.bundle.key_file import encrypted_pem
 from dia_runtime.bundle.manifest import DIGEST, SIGNATURE
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.bundle.parse import parse
-from dia_runtime.bundle.placing import PRIVATE, new_file
+from dia_runtime.bundle.strict_json import parse_json
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -50,7 +50,7 @@ def keygen(place: Path, passphrase: str) -> KeyPair:
     form, unlocked = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     clear = key.private_bytes(serialization.Encoding.DER, form, unlocked)
     encoded = encrypted_pem(clear, passphrase_bytes(passphrase))
-    with new_file(public) as shown, new_file(place, mode=PRIVATE) as held:
+    with atomic_file(public) as shown, atomic_file(place, mode=PRIVATE) as held:
         held.write(encoded)
         shown.write(_pem(key.public_key()))
     return KeyPair(place, public, _hex(key.public_key()))
@@ -73,7 +73,7 @@ def private_key(place: Path, passphrase: str | None) -> Ed25519PrivateKey:
     except Exception:
         if LOCKED in held:
             message = f"the passphrase of `{place}` is wrong, or the file is damaged"
-            raise integrity("E718", visible(message), "give the passphrase that the key was made with") from None
+            raise integrity_error("E718", visible(message), "give the passphrase that the key was made with") from None
         raise _no_key(place, "private") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise _no_key(place, "private")
@@ -132,10 +132,10 @@ def sign(bundle: Bundle, key: Ed25519PrivateKey, force: bool = False) -> dict[st
         "public_key": _hex(key.public_key()),
         "signature": key.sign(bundle.id.encode()).hex(),
     } | ({"canary": canary} if canary else {})
-    encoded = line(signature) + b"\n"
+    encoded = canonical_line(signature) + b"\n"
     place = bundle.path / SIGNATURE
     if not (place.is_file() and place.read_bytes() == encoded):
-        with new_file(place, force) as file:
+        with atomic_file(place, force) as file:
             file.write(encoded)
     return signature
 
@@ -144,7 +144,7 @@ def read_signature(folder: Path) -> dict[str, Any] | None:
     """The signature in a bundle's folder, or None where there is none that has the right shape."""
     try:
         with open_inside(folder, SIGNATURE) as file:
-            found = parse(file.read(LONGEST_FILE))
+            found = parse_json(file.read(LONGEST_FILE))
     except (OSError, ValueError, DiaError):
         return None
     if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("algorithm") != "Ed25519":
@@ -154,7 +154,7 @@ def read_signature(folder: Path) -> dict[str, Any] | None:
     return found if is_sound and DIGEST.fullmatch(found["bundle_id"]) else None
 
 
-def fault(folder: Path, digest: str, key: Ed25519PublicKey | None = None) -> str | None:
+def signature_error(folder: Path, digest: str, key: Ed25519PublicKey | None = None) -> str | None:
     """Why the bundle of that digest does not count as signed by the key, or None where it does.
 
     Without a key a signature need not be there, and one that is there has to be by the key that it names.

@@ -11,14 +11,14 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.bundle import sealed_file
-from dia_runtime.bundle.commitments import commitments, committed, proof_of
-from dia_runtime.bundle.files import integrity, open_inside
+from dia_runtime.bundle.atomic_output import atomic_folder
+from dia_runtime.bundle.commitments import commitment_record, commitments, make_proof
+from dia_runtime.bundle.files import integrity_error, open_inside
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.bundle.parse import parse
-from dia_runtime.bundle.placing import new_folder
-from dia_runtime.bundle.records import ANSWER, misshapen
+from dia_runtime.bundle.records import ANSWER, shape_error
 from dia_runtime.bundle.seal import PUBLIC, PUBLIC_FILES, lines_of
-from dia_runtime.bundle.sealed_file import Opened
+from dia_runtime.bundle.sealed_file import SealedFiles
+from dia_runtime.bundle.strict_json import parse_json
 from dia_runtime.bundle.verify import examine
 
 NEAR = 20_000  # above so many ids no nearest one is looked for
@@ -32,7 +32,7 @@ def unseal(source: Path, passphrase: str, target: Path, force: bool = False) -> 
     bundle = sealed_bundle(source)
     if problems := examine(source).problems:
         raise DiaError([problem.as_diagnostic() for problem in problems], 3)
-    with _opened(bundle, passphrase) as (key, held), new_folder(target, force, source) as folder:
+    with _opened(bundle, passphrase) as (key, held), atomic_folder(target, force, source) as folder:
         for name, pieces in held.members():
             _write(folder, name, pieces)
         for name in filter(PUBLIC_FILES.fullmatch, bundle.manifest["files"]):
@@ -49,25 +49,25 @@ def sealed_bundle(source: Path) -> Bundle:
     held = bundle.manifest["sealed"]
     if held.get("format") != sealed_file.FORMAT or held.get("file") != sealed_file.NAME:
         message = f"`{source}` was sealed by another version: this one reads format {sealed_file.FORMAT}"
-        raise integrity("E721", visible(message))
+        raise integrity_error("E721", visible(message))
     return bundle
 
 
 @contextmanager
-def _opened(bundle: Bundle, passphrase: str) -> Iterator[tuple[bytes, Opened]]:
+def _opened(bundle: Bundle, passphrase: str) -> Iterator[tuple[bytes, SealedFiles]]:
     """The sealing key and the sealed files."""
     if sealed_file.NAME not in bundle.manifest["files"]:
-        raise integrity("E721", visible(f"the manifest of `{bundle.path}` does not list `{sealed_file.NAME}`"))
+        raise integrity_error("E721", visible(f"the manifest of `{bundle.path}` does not list `{sealed_file.NAME}`"))
     try:
         file = open_inside(bundle.path, sealed_file.NAME)
     except FileNotFoundError:
-        raise integrity("E704", visible(f"`{sealed_file.NAME}` is missing from `{bundle.path}`")) from None
+        raise integrity_error("E704", visible(f"`{sealed_file.NAME}` is missing from `{bundle.path}`")) from None
     with file:
         header = sealed_file.read_header(file)
         if header.facts.get("questions_root") != bundle.questions_root:
-            raise integrity("E721", f"`{sealed_file.NAME}` was sealed for other questions")
+            raise integrity_error("E721", f"`{sealed_file.NAME}` was sealed for other questions")
         key = header.key(passphrase)
-        yield key, sealed_file.opened(header, key, file)
+        yield key, sealed_file.open_sealed(header, key, file)
 
 
 def _write(folder: Path, name: str, pieces: Iterable[bytes]) -> None:
@@ -76,7 +76,9 @@ def _write(folder: Path, name: str, pieces: Iterable[bytes]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("xb")
     except (FileExistsError, NotADirectoryError):
-        raise integrity("E721", visible(f"`{sealed_file.NAME}` holds `{name}`, where another file lies")) from None
+        raise integrity_error(
+            "E721", visible(f"`{sealed_file.NAME}` holds `{name}`, where another file lies")
+        ) from None
     with file:
         file.writelines(pieces)
 
@@ -85,27 +87,27 @@ def _require_same(bundle: Bundle, folder: Path, key: bytes) -> None:
     """Nothing, when the folder holds a sound bundle of the same questions whose answers keep every commitment."""
     if problems := examine(folder).problems:
         first = problems[0].as_diagnostic().message
-        raise integrity("E721", visible(f"what the seal held is no sound bundle: {first}"))
+        raise integrity_error("E721", visible(f"what the seal held is no sound bundle: {first}"))
     found = open_bundle(folder)
     if found.questions_root != bundle.questions_root or found.is_sealed:
-        raise integrity("E721", f"`{sealed_file.NAME}` holds a bundle of other questions")
-    _require_told_truly(bundle, found)
+        raise integrity_error("E721", f"`{sealed_file.NAME}` holds a bundle of other questions")
+    _require_same_facts(bundle, found)
     promised = ({"id": held["id"], "commitment": held["commitment"]} for held in commitments(bundle))
     for answer in found.answers():
-        made = committed(key, answer)
+        made = commitment_record(key, answer)
         if next(promised, None) != {"id": made["id"], "commitment": made["commitment"]}:
             message = f"the answer of `{answer['id']}` is not the one that the sealed bundle is committed to"
-            raise integrity("E724", visible(message))
+            raise integrity_error("E724", visible(message))
 
 
-def _require_told_truly(bundle: Bundle, found: Bundle) -> None:
+def _require_same_facts(bundle: Bundle, found: Bundle) -> None:
     """Nothing, when the sealed bundle says in public what the one inside says: points, k, labels and the like."""
-    for what, public, inside in _told_twice(bundle, found):
+    for what, public, inside in _public_and_sealed_facts(bundle, found):
         if public != inside:
-            raise integrity("E721", visible(f"{what} was changed after `{bundle.path}` was sealed"))
+            raise integrity_error("E721", visible(f"{what} was changed after `{bundle.path}` was sealed"))
 
 
-def _told_twice(bundle: Bundle, found: Bundle) -> Iterator[tuple[str, Any, Any]]:
+def _public_and_sealed_facts(bundle: Bundle, found: Bundle) -> Iterator[tuple[str, Any, Any]]:
     """What it is, as the sealed bundle says it, and as the one inside does."""
     for name in sorted(PUBLIC & bundle.manifest.keys()):
         yield f"`{name}` of its manifest", bundle.manifest[name], found.manifest.get(name)
@@ -123,10 +125,10 @@ def prove(source: Path, id: str, passphrase: str) -> dict[str, Any]:
     with _opened(bundle, passphrase) as (key, held):
         answer = _answer(held, name)
         promised = [entry["commitment"] for entry in commitments(bundle) if entry["id"] == name]
-        proof = proof_of(bundle, key, answer)
+        proof = make_proof(bundle, key, answer)
     if promised != [proof["commitment"]]:
         message = f"the sealed answer of `{name}` is not the one that the bundle is committed to"
-        raise integrity("E724", visible(message))
+        raise integrity_error("E724", visible(message))
     return proof
 
 
@@ -141,7 +143,7 @@ def _question(bundle: Bundle, id: str) -> str:
     raise DiaError(Diagnostic("E809", visible(f"`{bundle.path}` has no question `{id}`"), None, near))
 
 
-def _answer(held: Opened, id: str) -> dict[str, Any]:
+def _answer(held: SealedFiles, id: str) -> dict[str, Any]:
     """The answer to the question of that id."""
     for name, pieces in held.members():
         if not name.startswith("answers"):
@@ -150,15 +152,15 @@ def _answer(held: Opened, id: str) -> dict[str, Any]:
         for raw in lines_of(pieces):
             if (answer := _record(raw))["id"] == id:
                 return answer
-    raise integrity("E721", visible(f"`{sealed_file.NAME}` holds no answer of `{id}`"))
+    raise integrity_error("E721", visible(f"`{sealed_file.NAME}` holds no answer of `{id}`"))
 
 
 def _record(raw: bytes) -> dict[str, Any]:
     try:
-        answer = parse(raw)
+        answer = parse_json(raw)
     except ValueError:
         answer = None
-    if why := misshapen(answer, ANSWER):
-        raise integrity("E707", f"a line of the sealed answers is no record: {why}")
+    if why := shape_error(answer, ANSWER):
+        raise integrity_error("E707", f"a line of the sealed answers is no record: {why}")
     found: dict[str, Any] = answer
     return found

@@ -15,7 +15,7 @@ from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle.canonical import bundle_id
 from dia_runtime.bundle.commitments import FILE as COMMITMENTS
 from dia_runtime.bundle.commitments import commitments
-from dia_runtime.bundle.files import integrity, measure, walk
+from dia_runtime.bundle.files import integrity_error, measure, walk
 from dia_runtime.bundle.merkle import MerkleTree
 from dia_runtime.bundle.open import Bundle, manifest_file
 from dia_runtime.bundle.records import is_listed, leaf_or_none, question_id
@@ -83,17 +83,17 @@ def examine(path: str | os.PathLike[str]) -> Verification:
     name = bundle_id(encoded)
     problems = [Problem("manifest", manifests.NAME, f"is damaged or foreign: {fault}") for fault in faults]
     if manifest is None:
-        return Verification(folder, name, None, tuple(problems), _outside(folder))
+        return Verification(folder, name, None, tuple(problems), _not_covered(folder))
     bundle = Bundle(folder, manifest, name)
     try:
         problems += file_problems(bundle)
         problems += record_problems(bundle, {entry.path for entry in problems})
     except OSError as error:
-        raise integrity("E711", f"`{folder}` cannot be verified: {error.strerror}") from None
-    return Verification(folder, name, manifest, tuple(problems), _outside(folder))
+        raise integrity_error("E711", f"`{folder}` cannot be verified: {error.strerror}") from None
+    return Verification(folder, name, manifest, tuple(problems), _not_covered(folder))
 
 
-def _outside(folder: Path) -> tuple[str, ...]:
+def _not_covered(folder: Path) -> tuple[str, ...]:
     """The files that are there and that the bundle's digest does not cover."""
     return tuple(name for name in (manifests.PROVENANCE, manifests.SIGNATURE) if (folder / name).exists())
 
@@ -155,7 +155,7 @@ def record_problems(bundle: Bundle, faulty: Collection[str] = ()) -> list[Proble
         if not set(bundle.names("templates")) & set(faulty):
             problems += _count_problems(bundle, "templates", sum(1 for _ in bundle.templates()))
     except DiaError as error:
-        problems += [_told(entry, [*asked, *answered]) for entry in error.diagnostics]
+        problems += [_record_problem(entry, [*asked, *answered]) for entry in error.diagnostics]
     return problems
 
 
@@ -173,7 +173,7 @@ def _commitment_problems(bundle: Bundle) -> Iterator[Problem]:
         yield Problem("answers", COMMITMENTS, f"holds {rest} commitments more than there are questions", str(count))
 
 
-def _told(entry: Diagnostic, names: Iterable[str]) -> Problem:
+def _record_problem(entry: Diagnostic, names: Iterable[str]) -> Problem:
     name = next((name for name in names if f"`{name}`" in entry.message), "templates.jsonl")
     return Problem("record", name, f"cannot be used: {entry.message}")
 
@@ -197,7 +197,7 @@ def _question_problems(bundle: Bundle, has_answers: bool) -> Iterator[Problem]:
         for asset in question.get("assets", ()):
             if not is_listed(asset, bundle.manifest["files"]):
                 yield Problem("record", place, f"names an asset of `{question['id']}` that the manifest does not list")
-    if not ids.are_ordered and _has_twins(bundle):
+    if not ids.are_ordered and _has_duplicate_ids(bundle):
         yield Problem("record", place, "has two questions with one id")
     yield from _count_problems(bundle, "questions", ids.count, place)
     yield from _count_problems(bundle, "items", len(ids.items), place)
@@ -234,7 +234,7 @@ class _Ids:
             self.variants.add(variant)
 
 
-def _has_twins(bundle: Bundle) -> bool:
+def _has_duplicate_ids(bundle: Bundle) -> bool:
     """Whether two questions have one id, wherever they stand."""
     seen: set[bytes] = set()
     for count, question in enumerate(bundle.questions(), 1):

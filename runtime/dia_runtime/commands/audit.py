@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.busy import busy
-from dia_runtime.commands.options import bundle_option, printed
+from dia_runtime.commands.options import bundle_option, write_output
+from dia_runtime.commands.progress import activity
 
 
 @click.command("audit")
@@ -56,11 +56,11 @@ def command(
 
     named = [name.strip() for name in chains.split(",")]
     if labelled is not None:
-        with busy("grading"):
+        with activity("grading"):
             found = agreement(list(runs), labelled, named[0], bundle)
-        printed(json.dumps(found, indent=2) + "\n" if as_json else AGREEMENT_FORMATS[form](found), out)
+        write_output(json.dumps(found, indent=2) + "\n" if as_json else AGREEMENT_FORMATS[form](found), out)
         return 0
-    with busy("grading"):
+    with activity("grading"):
         result = audit(list(runs), named, bundle)
-    printed(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](result), out)
+    write_output(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](result), out)
     return 0

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import visible
 
-from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import SEED, bundle_option, chain_option, is_quiet
+from dia_runtime.commands.progress import activity
 
 if TYPE_CHECKING:
     from dia_runtime.psychometrics.panel import Panel
@@ -117,7 +117,7 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
     from dia_runtime.report.scale_tables import scale_tables
     from dia_runtime.report.tables import FORMATS, as_rows
 
-    with busy("grading", given["quiet"]):
+    with activity("grading", given["quiet"]):
         panel = read_panel(data, given["unit"], given["chain"], given["bundle"])
     anchors = None
     if given["anchors"] is not None:
@@ -125,7 +125,7 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
         require_questions(known, panel.benchmark, panel.questions_root)
         anchors = {entry.item: entry.difficulty for entry in known.items}
     options = _options(given, panel)
-    found = scale(panel, options, _wish(given, panel), anchors, _teller(is_quiet(given["quiet"])))
+    found = scale(panel, options, _wish(given, panel), anchors, _stage_printer(is_quiet(given["quiet"])))
     out = given["out"] or Path("build", "banks", f"{panel.benchmark or data[0].name.partition('.')[0]}.json")
     write_bank(found.bank, out)
     if given["as_json"]:
@@ -140,7 +140,7 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
     return 0
 
 
-def _teller(quiet: bool) -> Callable[[str], None]:
+def _stage_printer(quiet: bool) -> Callable[[str], None]:
     """What says on standard error what is begun; nothing where quiet is wanted."""
     return (lambda text: None) if quiet else (lambda text: click.echo(visible(text), err=True))
 

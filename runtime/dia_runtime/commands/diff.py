@@ -12,7 +12,7 @@ from dia_language.diagnostics import visible
 
 from dia_runtime.bundle.diff import Difference, compare
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.commands.busy import busy
+from dia_runtime.commands.progress import activity
 
 LINES = 10
 
@@ -32,18 +32,18 @@ def command(old: Path, new: Path, as_json: bool) -> int:
     Example:
       dia diff build/dia_bench-0.2.0-k5 build/dia_bench-0.3.3-k5
     """
-    with busy("comparing"):
+    with activity("comparing"):
         found = compare(open_bundle(old), open_bundle(new))
     facts = difference_json(found)
-    click.echo(json.dumps(facts, indent=2) if as_json else visible("\n".join(_told(facts))))
+    click.echo(json.dumps(facts, indent=2) if as_json else visible("\n".join(_text_lines(facts))))
     return 0 if found.is_equal else 1
 
 
 def difference_json(found: Difference) -> dict[str, Any]:
     """What `dia diff --json` prints."""
     return {
-        "old": _named(found.old),
-        "new": _named(found.new),
+        "old": _bundle_facts(found.old),
+        "new": _bundle_facts(found.new),
         "equal": found.is_equal,
         "same_questions": found.old.questions_root == found.new.questions_root,
         "answers_changed_alone": found.alarming.as_json(),
@@ -59,7 +59,7 @@ def difference_json(found: Difference) -> dict[str, Any]:
     }
 
 
-def _named(bundle: Bundle) -> dict[str, str]:
+def _bundle_facts(bundle: Bundle) -> dict[str, str]:
     return {"path": bundle.path.as_posix(), "digest": bundle.id, "questions_root": bundle.questions_root}
 
 
@@ -73,7 +73,7 @@ HEADS = {
 }
 
 
-def _told(facts: dict[str, Any]) -> Iterator[str]:
+def _text_lines(facts: dict[str, Any]) -> Iterator[str]:
     old, new = facts["old"], facts["new"]
     if facts["equal"]:
         yield f"equal: {old['digest']}"
@@ -82,7 +82,7 @@ def _told(facts: dict[str, Any]) -> Iterator[str]:
         yield f"new {new['path']}\n    {new['digest']}"
         yield f"questions: {'the same' if facts['same_questions'] else 'others'}"
     for name, head in HEADS.items():
-        yield from _listed(head, facts[name])
+        yield from _change_lines(head, facts[name])
     for what in ("templates", "specs"):
         for how, names in facts[what].items():
             if names:
@@ -92,17 +92,17 @@ def _told(facts: dict[str, Any]) -> Iterator[str]:
             yield f"{head}: {entry['name']} {_short(entry['old'])} -> {_short(entry['new'])}"
 
 
-def _listed(head: str, changes: dict[str, Any]) -> Iterator[str]:
+def _change_lines(head: str, changes: dict[str, Any]) -> Iterator[str]:
     if not changes["count"]:
         return
     yield f"{head}: {changes['count']}"
     for entry in changes["listed"][:LINES]:
-        yield f"  {entry['id']}{_pair(entry) if 'old' in entry else ''}"
+        yield f"  {entry['id']}{_old_and_new(entry) if 'old' in entry else ''}"
     if changes["count"] > LINES:
         yield f"  and {changes['count'] - LINES} more"
 
 
-def _pair(entry: dict[str, Any]) -> str:
+def _old_and_new(entry: dict[str, Any]) -> str:
     if entry["old"] == entry["new"]:
         return f": {_short(entry['old'])}, compared otherwise"
     return f": {_short(entry['old'])} -> {_short(entry['new'])}"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.busy import busy
-from dia_runtime.commands.options import SEED, bundle_option, chain_option, printed
+from dia_runtime.commands.options import SEED, bundle_option, chain_option, write_output
+from dia_runtime.commands.progress import activity
 
 
 @click.command("explain")
@@ -58,7 +58,7 @@ def command(
     held = read_bank(bank)
     if held.unit not in UNITS:
         raise fault("a bank of a table's columns knows no parameters", "calibrate runs")
-    with busy("explaining"):
+    with activity("explaining"):
         result = explain(read_panel(runs, held.unit, chain, bundle), held, folds, seed).result
-    printed(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)
+    write_output(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)
     return 0

@@ -13,12 +13,12 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
-from dia_runtime.bundle.files import refused_path, walk
+from dia_runtime.bundle.atomic_output import replace_with, require_replaceable, temporary_sibling
+from dia_runtime.bundle.files import path_error, walk
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.bundle.placing import beside, move, require_replaceable
 from dia_runtime.bundle.verify import file_problems
-from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.progress import activity
 from dia_runtime.integrations.exporters import EXPORTERS, Exporter
 from dia_runtime.integrations.exporting.base import Files
 from dia_runtime.integrations.replies.export import RUN_EXPORTERS, respondents_of
@@ -64,21 +64,21 @@ def command(
     if target in RUN_EXPORTERS:
         with read_store(bundle) as store:
             respondents = respondents_of(store, models)
-            with busy(f"writing {folder}", quiet):
+            with activity(f"writing {folder}", quiet):
                 names = write(RUN_EXPORTERS[target].files(store, respondents), folder, is_forced)
-            return _tell(target, folder, names, store.size, quiet, as_json, visible(str(store.path)))
+            return _report(target, folder, names, store.size, quiet, as_json, visible(str(store.path)))
     exporter = _exporter(target, models)
     opened = open_bundle(bundle)
-    with busy(f"verifying {bundle}", quiet):
+    with activity(f"verifying {bundle}", quiet):
         problems = file_problems(opened)
     if problems:
         raise DiaError([problem.as_diagnostic() for problem in problems], 3)
-    with busy(f"writing {folder}", quiet):
+    with activity(f"writing {folder}", quiet):
         names = export(opened, exporter, folder, is_forced)
-    return _tell(target, folder, names, opened.manifest["counts"]["questions"], quiet, as_json)
+    return _report(target, folder, names, opened.manifest["counts"]["questions"], quiet, as_json)
 
 
-def _tell(
+def _report(
     target: str, folder: Path, names: list[str], questions: int, quiet: bool, as_json: bool, run: str | None = None
 ) -> int:
     """Prints what was written."""
@@ -112,10 +112,10 @@ def export(bundle: Bundle, exporter: Exporter, folder: Path, force: bool = False
 
     Raises DiaError (exit code 2) where something else lies there, or nothing can be written.
     """
-    return write(_marked(exporter.files(bundle), bundle.manifest["canary"]), folder, force)
+    return write(_with_canary(exporter.files(bundle), bundle.manifest["canary"]), folder, force)
 
 
-def _marked(files: Files, canary: str | None) -> Files:
+def _with_canary(files: Files, canary: str | None) -> Files:
     """The files, the bundle's canary in a comment before those texts that can have one."""
     for name, pieces in files:
         is_marked = canary and name.endswith(COMMENTED) and not name.startswith("assets/")
@@ -131,12 +131,12 @@ def _comment(name: str, canary: str) -> bytes:
 
 def write(files: Files, folder: Path, force: bool = False) -> list[str]:
     """The names of the files, which are written to the folder in the same way."""
-    with _written(folder), beside(folder) as private:
+    with _write_errors(folder), temporary_sibling(folder) as private:
         made = private / "made"
         made.mkdir()
         names = [_write(made, name, pieces) for name, pieces in files]
         if _is_empty(folder) or force:
-            move(made, folder, private / "old")
+            replace_with(made, folder, private / "old")
         elif not _is_same(folder, made):
             message = f"`{folder}` holds something else"
             raise DiaError(Diagnostic("E601", message, None, "--force replaces it; -o chooses another folder"))
@@ -145,7 +145,7 @@ def write(files: Files, folder: Path, force: bool = False) -> list[str]:
 
 def _write(made: Path, name: str, pieces: Iterator[bytes]) -> str:
     """The name of a file, which is written. Raises DiaError for a name that leaves the folder."""
-    fault = refused_path(name)
+    fault = path_error(name)
     if fault is not None:
         raise DiaError(Diagnostic("E716", f"the exporter names a file `{name}`: {fault}", None))
     path = made / name
@@ -168,7 +168,7 @@ def _is_same(folder: Path, made: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _written(folder: Path) -> Iterator[None]:
+def _write_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError:

@@ -13,8 +13,8 @@ import click
 from click.core import ParameterSource
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, told, visible
 
-from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.progress import activity
 from dia_runtime.commands.score import parse_points
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ LETTERS = re.compile(r"[A-Z](?:,?[A-Z])+")
 RECORDINGS = "self-execution"
 KINDS = ("inspect", "lm-eval", "lighteval", "promptfoo", "openai-batch", "jsonl", "csv", "parquet", RECORDINGS)
 TABLES = frozenset({"jsonl", "csv", "parquet"})
-MOST_TOLD = 20
+MOST_PRINTED = 20
 OF_ANSWERS = ("letters", "skip", "kind_of_answer", "answer_format", "points", "benchmark")
 
 
@@ -111,26 +111,26 @@ def command(
     from dia_runtime.integrations.importing.tables import import_tables
 
     if kind == RECORDINGS:
-        return _told_of(_recordings(files, experiments, out, force), as_json, quiet)
+        return _report(_recordings(files, experiments, out, force), as_json, quiet)
     if experiments:
-        raise _unclear("only recordings of self-execution have experiments", "leave `--experiment` out")
+        raise _usage_error("only recordings of self-execution have experiments", "leave `--experiment` out")
     sources = _sources(files, kind, models)
     named = _default_fields(kind, bundle is not None, bool(models)) | _fields(fields)
     if bundle is not None:
-        with busy(f"writing {out}", quiet):
-            done = _joined(sources, named, bundle, out, force, keep)
+        with activity(f"writing {out}", quiet):
+            done = _import_joined(sources, named, bundle, out, force, keep)
     else:
         if kind == "openai-batch" and "gold" not in _fields(fields):
-            raise _unclear("answers of a batch come without gold answers", "name the bundle with `--bundle`")
+            raise _usage_error("answers of a batch come without gold answers", "name the bundle with `--bundle`")
         columns, format = _columns(named, letters, skip, kind_of_answer, answer_format)
-        with busy(f"writing {out}", quiet):
+        with activity(f"writing {out}", quiet):
             done = import_tables(sources, columns, _form(format, points, benchmark), out, force, keep)
-    return _told_of(done, as_json, quiet)
+    return _report(done, as_json, quiet)
 
 
-def _told_of(done: Imported, as_json: bool, quiet: bool) -> int:
+def _report(done: Imported, as_json: bool, quiet: bool) -> int:
     """The exit code, when it is printed what the run holds."""
-    _tell(done)
+    _print_diagnostics(done)
     if as_json:
         click.echo(json.dumps(import_json(done), indent=2))
     else:
@@ -145,11 +145,11 @@ def _recordings(files: Sequence[Path], experiments: Sequence[str], out: Path, fo
     from dia_runtime.integrations.self_execution.recordings import EXPERIMENTS, import_recordings
 
     if len(files) != 1 or not files[0].is_dir():
-        raise _unclear("recordings of self-execution are one folder", "name the folder that holds exp1 to exp4")
+        raise _usage_error("recordings of self-execution are one folder", "name the folder that holds exp1 to exp4")
     return import_recordings(files[0], experiments or tuple(EXPERIMENTS), out, force)
 
 
-def _joined(
+def _import_joined(
     sources: Sequence[Source], named: dict[str, str], bundle: Path, out: Path, force: bool, keep: bool
 ) -> Imported:
     """A run of the bundle. Raises DiaError for options that say what the bundle says."""
@@ -161,7 +161,7 @@ def _joined(
     for name in OF_ANSWERS:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             option = next(each.opts[0] for each in context.command.params if each.name == name)
-            raise _unclear(f"`{option}` says what the bundle says", "leave it out, or `--bundle`")
+            raise _usage_error(f"`{option}` says what the bundle says", "leave it out, or `--bundle`")
     return import_joined(sources, Cells(named), open_bundle(bundle), out, force, keep)
 
 
@@ -176,12 +176,12 @@ def _default_fields(kind: str, is_joined: bool, is_named: bool) -> dict[str, str
     return {name: name for name in (*ALWAYS, ROOT) if name in names}
 
 
-def _tell(done: Imported) -> None:
+def _print_diagnostics(done: Imported) -> None:
     """Prints what was left out."""
-    for entry in done.faults[:MOST_TOLD]:
+    for entry in done.faults[:MOST_PRINTED]:
         click.echo(told(replace(entry, severity="warning"), {}), err=True)
-    if len(done.faults) > MOST_TOLD:
-        click.echo(f"and {len(done.faults) - MOST_TOLD} more", err=True)
+    if len(done.faults) > MOST_PRINTED:
+        click.echo(f"and {len(done.faults) - MOST_PRINTED} more", err=True)
 
 
 def import_json(done: Imported) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _sources(files: Sequence[Path], kind: str, models: Sequence[str]) -> list[So
 
     if len(models) > 1 and len(models) != len(files):
         message = f"{len(models)} names of models, but {len(files)} files"
-        raise _unclear(message, "give `--model` once, once a file, or a column by `--field model=COLUMN`")
+        raise _usage_error(message, "give `--model` once, once a file, or a column by `--field model=COLUMN`")
     names: Sequence[str | None] = models if len(models) > 1 else [models[0] if models else None] * len(files)
     return [source(path, kind, name) for path, name in zip(files, names, strict=True)]
 
@@ -217,20 +217,20 @@ def _columns(
     from dia_runtime.integrations.importing.fields import Columns
 
     if letters is None:
-        comparison, format = _object(kind, "type"), _object(form, "kind")
+        comparison, format = _json_object(kind, "type"), _json_object(form, "kind")
     else:
         of = _letters(letters)
         comparison, format = {"type": "choice", "of": of}, {"kind": "letter", "of": of}
     format |= {"skip": skip} if skip else {}
     if format["kind"] not in FORMATS:
         mend = did_you_mean(str(format["kind"]), FORMATS) or f"there are {', '.join(FORMATS)}"
-        raise _unclear(f"no answer format is called `{format['kind']}`", mend)
+        raise _usage_error(f"no answer format is called `{format['kind']}`", mend)
     if found := FORMATS[format["kind"]].faults(format):
-        raise _unclear(found[0])
+        raise _usage_error(found[0])
     try:
         answer = typed(comparison)
     except DiaError as error:
-        raise _unclear(error.diagnostics[0].message, error.diagnostics[0].help) from None
+        raise _usage_error(error.diagnostics[0].message, error.diagnostics[0].help) from None
     return Columns(named, answer, comparison, skip), format
 
 
@@ -242,9 +242,9 @@ def _fields(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         name, sign, column = text.partition("=")
         if not sign or not column:
-            raise _unclear(f"`--field {text}` names no column", "write `--field gold=target`")
+            raise _usage_error(f"`--field {text}` names no column", "write `--field gold=target`")
         if name not in FIELDS:
-            raise _unclear(
+            raise _usage_error(
                 f"no field is called `{name}`", did_you_mean(name, FIELDS) or f"there are {', '.join(FIELDS)}"
             )
         found[name] = column
@@ -258,19 +258,19 @@ def _letters(text: str) -> list[str]:
         return [chr(code) for code in range(ord(found[1]), ord(found[2]) + 1)]
     if LETTERS.fullmatch(text):
         return list(text.replace(",", ""))
-    raise _unclear(f"`--letters {text}` names no letters", "write `A-E`, or `A,B,C`")
+    raise _usage_error(f"`--letters {text}` names no letters", "write `A-E`, or `A,B,C`")
 
 
-def _object(text: str, key: str) -> dict[str, Any]:
+def _json_object(text: str, key: str) -> dict[str, Any]:
     """The mapping of a JSON text, or that of a bare word."""
     if not text.lstrip().startswith("{"):
         return {key: text}
     try:
         held = json.loads(text)
     except (ValueError, RecursionError):
-        raise _unclear(f"`{text[:60]}` is no JSON") from None
+        raise _usage_error(f"`{text[:60]}` is no JSON") from None
     if not isinstance(held.get(key), str):
-        raise _unclear(f"`{text[:60]}` has no `{key}`")
+        raise _usage_error(f"`{text[:60]}` has no `{key}`")
     return dict(held)
 
 
@@ -284,5 +284,5 @@ def _form(format: dict[str, Any], points: tuple[str, ...], benchmark: str) -> Fo
     return Form(format, exact, benchmark, bool(points))
 
 
-def _unclear(message: str, help: str | None = None) -> DiaError:
+def _usage_error(message: str, help: str | None = None) -> DiaError:
     return DiaError(Diagnostic("E864", visible(message), None, help))

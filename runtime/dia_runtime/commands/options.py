@@ -43,19 +43,19 @@ def is_quiet(flag: bool) -> bool:
     return flag or bool(context and context.find_root().meta.get("dia.quiet"))
 
 
-def printed(text: str, out: Path | None) -> None:
+def write_output(text: str, out: Path | None) -> None:
     """Nothing; the text goes to the file, or to standard output where there is none."""
     if out is None:
         click.echo(text, nl=False)
         return
-    from dia_runtime.bundle.placing import new_file, told_of
+    from dia_runtime.bundle.atomic_output import atomic_file, write_errors
 
     encoded = text.encode("utf-8", "replace")
     if out.exists() and (
         not out.is_file() or out.is_relative_to("/dev")
     ):  # a pipe or a device is written to, not replaced
-        with told_of(out):
+        with write_errors(out):
             out.write_bytes(encoded)
         return
-    with new_file(out.resolve(), force=True) as file:
+    with atomic_file(out.resolve(), force=True) as file:
         file.write(encoded)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.busy import busy
+from dia_runtime.commands.progress import activity
 
 
 @click.command("overlap")
@@ -34,7 +34,7 @@ def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int,
     from dia_runtime.report.tables import as_text
 
     items = None if bank is None else frozenset(entry.item for entry in read_bank(bank).items)
-    with busy("comparing"):
+    with activity("comparing"):
         result = overlap(bundle, sets, words, least, items)
     click.echo(json.dumps(result, indent=2) if as_json else as_text(overlap_tables(result)), nl=as_json)
     return 1 if result["hits"] else 0

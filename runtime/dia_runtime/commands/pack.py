@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import visible
 
-from dia_runtime.commands.busy import busy
+from dia_runtime.commands.progress import activity
 
 
 @click.command("pack")
@@ -28,11 +28,11 @@ def command(bundle: Path, out: Path | None, force: bool, as_json: bool) -> int:
       dia pack build/dia_bench-0.3.3-k5
     """
     from dia_runtime.bundle.archive import SUFFIX, pack
-    from dia_runtime.bundle.placing import named
+    from dia_runtime.bundle.atomic_output import named_path
 
-    place = named(bundle)
+    place = named_path(bundle)
     target = out or place.with_name(f"{place.name}{SUFFIX}")
-    with busy(f"packing {bundle}"):
+    with activity(f"packing {bundle}"):
         packed = pack(bundle, target, force)
     if as_json:
         with target.open("rb") as file:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.commands.asking import asking_options, terms_of
+from dia_runtime.commands.model_options import model_options, run_options
 from dia_runtime.commands.options import SEED, chain_option, is_quiet
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ ENDINGS = {
 @click.option("--draw", type=SEED, default=0, show_default=True, metavar="SEED", help="Seed of randomesque and random.")
 @click.option("--balance", is_flag=True, help="Ask categories alike.")
 @chain_option
-@asking_options
+@model_options
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
 def command(
@@ -95,11 +95,11 @@ def command(
         placed, code = list(place_recorded(bank, replay, models, ways, bundle)), 0
     else:
         assert bundle is not None
-        placed, code = _asked(bank, bundle, models, out, ways, asked, is_quiet(quiet))
+        placed, code = _ask_models(bank, bundle, models, out, ways, asked, is_quiet(quiet))
     if as_json:
         click.echo(json.dumps(as_record(bank, bank_file, ways, placed), indent=2))
     else:
-        click.echo("\n".join(told(placed)))
+        click.echo("\n".join(result_lines(placed)))
     return code
 
 
@@ -119,7 +119,7 @@ def _ways(asked: dict[str, Any]) -> Ways:
     )
 
 
-def _asked(
+def _ask_models(
     bank: Bank,
     bundle: Path,
     models: Sequence[str],
@@ -130,15 +130,15 @@ def _asked(
 ) -> tuple[list[Placed], int]:
     """Where the models stand, and the exit code."""
     from dia_runtime.bundle.open import open_bundle
-    from dia_runtime.commands.run import ended, plain_name
+    from dia_runtime.commands.run import exit_code, file_name_part
     from dia_runtime.psychometrics.boundary.placing import place
 
     asked["concurrency"] = asked["concurrency"] or AT_ONCE
-    terms, opened = terms_of({**asked, "part": None}), open_bundle(bundle)
+    terms, opened = run_options({**asked, "part": None}), open_bundle(bundle)
     placed: list[Placed] = []
     summaries = []
     for model in dict.fromkeys(models):
-        name = f"{plain_name(str(opened.manifest['benchmark']))}-{plain_name(model)}-placed.run"
+        name = f"{file_name_part(str(opened.manifest['benchmark']))}-{file_name_part(model)}-placed.run"
         path = out or RUNS / name
         try:
             found, summary = place(bank, opened, model, path, ways, terms, None if quiet else _progress())
@@ -150,7 +150,7 @@ def _asked(
         summaries.append(summary)
         if not quiet:
             click.echo(visible(f"{model}: the replies are in {path}"), err=True)
-    refused = ended(summaries)
+    refused = exit_code(summaries)
     return placed, refused if refused == 4 else int(any(one.ending == "going" for one in placed))
 
 
@@ -168,7 +168,7 @@ def _progress() -> Callable[[Placed], None] | None:
     return tell
 
 
-def told(placed: Sequence[Placed]) -> list[str]:
+def result_lines(placed: Sequence[Placed]) -> list[str]:
     """A line for each model."""
     width = max((len(visible(one.model)) for one in placed), default=0)
     lines = []

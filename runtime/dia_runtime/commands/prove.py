@@ -9,8 +9,8 @@ from typing import Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.commands.busy import busy
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
+from dia_runtime.commands.progress import activity
 
 LONGEST = 1 << 26
 
@@ -37,20 +37,20 @@ def command(
     if (id is None) == (check is None):
         raise DiaError(Diagnostic("E600", "give the ID of a question, or a proof behind --check, and not both"))
     if check is not None:
-        return _checked(bundle, check, as_json)
-    return _made(bundle, str(id), passphrase_file, out, as_json)
+        return _check(bundle, check, as_json)
+    return _make(bundle, str(id), passphrase_file, out, as_json)
 
 
-def _made(bundle: Path, id: str, passphrase_file: Path | None, out: Path | None, as_json: bool) -> int:
-    from dia_runtime.bundle.placing import new_file
+def _make(bundle: Path, id: str, passphrase_file: Path | None, out: Path | None, as_json: bool) -> int:
+    from dia_runtime.bundle.atomic_output import atomic_file
     from dia_runtime.bundle.unseal import prove
 
     secret = passphrase(passphrase_file, f"the seal of {bundle}")
-    with busy(f"opening {bundle}"):
+    with activity(f"opening {bundle}"):
         proof = prove(bundle, id, secret)
     text = json.dumps(proof, indent=2, ensure_ascii=False) + "\n"
     if out is not None:
-        with new_file(out) as file:
+        with atomic_file(out) as file:
             file.write(text.encode())
     if out is None or as_json:
         click.echo(text, nl=False)
@@ -59,21 +59,21 @@ def _made(bundle: Path, id: str, passphrase_file: Path | None, out: Path | None,
     return 0
 
 
-def _checked(bundle: Path, check: Path, as_json: bool) -> int:
+def _check(bundle: Path, check: Path, as_json: bool) -> int:
     from dia_runtime.bundle.commitments import check_proof, read_proof
     from dia_runtime.bundle.unseal import sealed_bundle
 
     sealed, proof = sealed_bundle(bundle), read_proof(_read(check))
     check_proof(sealed, proof)
     if as_json:
-        click.echo(json.dumps({**_named(proof), "valid": True}, indent=2))
+        click.echo(json.dumps({**_proof_facts(proof), "valid": True}, indent=2))
     else:
         answer = proof["answer"]["text"]
         click.echo(visible(f"{proof['id']}: the answer {answer!r} is the one that was sealed\n  bundle {sealed.id}"))
     return 0
 
 
-def _named(proof: dict[str, Any]) -> dict[str, Any]:
+def _proof_facts(proof: dict[str, Any]) -> dict[str, Any]:
     names = ("bundle_id", "questions_root", "id", "commitment")
     return {name: proof[name] for name in names} | {"text": proof["answer"]["text"]}
 

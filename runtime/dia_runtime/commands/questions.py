@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.options import bundle_option, chain_option, printed
+from dia_runtime.commands.options import bundle_option, chain_option, write_output
 
 
 @click.command("questions")
@@ -48,5 +48,5 @@ def command(
     from dia_runtime.scoring.question_views import views
 
     result = views(list(runs), chain, bundle, limit)
-    printed(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](result), out)
+    write_output(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](result), out)
     return 0

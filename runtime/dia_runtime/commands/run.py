@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import Diagnostic, visible
 
-from dia_runtime.commands.asking import asking_options, terms_of
+from dia_runtime.commands.model_options import model_options, run_options
 from dia_runtime.commands.options import is_quiet
 
 if TYPE_CHECKING:
     from dia_runtime.bundle.open import Bundle
-    from dia_runtime.running.run import Progress, RunSummary, Terms
+    from dia_runtime.running.run import Progress, RunOptions, RunSummary
 
 RUNS = Path("build") / "runs"
 Report = Callable[["Progress"], None]
@@ -31,7 +31,7 @@ Report = Callable[["Progress"], None]
 @click.option("--attempts", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Tries a question.")
 @click.option("--limit", type=click.IntRange(min=1), help="Ask the first so many questions only.")
 @click.option("--part", metavar="I/N", help="Ask every N-th question, from the I-th on.")
-@asking_options
+@model_options
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
 def command(
@@ -63,33 +63,33 @@ def command(
     """
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.respondents import RESPONDENTS, require_known
-    from dia_runtime.respondents.models import announced, is_known
-    from dia_runtime.respondents.roles import NOBODY, role_wish
+    from dia_runtime.respondents.models import is_known, key_destinations
+    from dia_runtime.respondents.roles import NOBODY, role_options
 
-    names, terms = list(dict.fromkeys(models)), terms_of(asked)
+    names, terms = list(dict.fromkeys(models)), run_options(asked)
     for name in names:
         if not is_known(name, terms.wish):
             require_known(name)
     opened = open_bundle(bundle)
     quiet = is_quiet(quiet)
-    places = announced([name for name in names if name not in RESPONDENTS], terms.wish)
+    places = key_destinations([name for name in names if name not in RESPONDENTS], terms.wish)
     for role, name in terms.roles.items():
-        places += announced(
-            [name] if name not in (NOBODY, *RESPONDENTS) else [], role_wish(role, terms.role_urls, terms.wish)
+        places += key_destinations(
+            [name] if name not in (NOBODY, *RESPONDENTS) else [], role_options(role, terms.role_urls, terms.wish)
         )
     for line in dict.fromkeys(places):
         click.echo(visible(line), err=True)
     summaries = []
     for path, group in _files(opened, names, out):
-        summary = _asked(opened, group, path, limit, attempts, quiet, terms)
+        summary = _run_one(opened, group, path, limit, attempts, quiet, terms)
         if summary is None:
             return 130
         summaries.append(summary)
-    click.echo(json.dumps(run_json(summaries), indent=2) if as_json else _places(summaries))
-    return ended(summaries)
+    click.echo(json.dumps(run_json(summaries), indent=2) if as_json else _paths_text(summaries))
+    return exit_code(summaries)
 
 
-def ended(summaries: Sequence[RunSummary]) -> int:
+def exit_code(summaries: Sequence[RunSummary]) -> int:
     """The exit code; what providers refused is told."""
     from dia_language.diagnostics import told
 
@@ -104,17 +104,17 @@ def _files(bundle: Bundle, models: list[str], out: Path | None) -> list[tuple[Pa
     """The files to write, each with its models: one of all, or one a model."""
     if out is not None:
         return [(out, models)]
-    benchmark = plain_name(bundle.manifest["benchmark"])
-    return [(RUNS / f"{benchmark}-{plain_name(model)}.run", [model]) for model in models]
+    benchmark = file_name_part(bundle.manifest["benchmark"])
+    return [(RUNS / f"{benchmark}-{file_name_part(model)}.run", [model]) for model in models]
 
 
-def plain_name(name: str) -> str:
+def file_name_part(name: str) -> str:
     """The name as part of a file's name."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:100] or "unnamed"
 
 
-def _asked(
-    bundle: Bundle, models: list[str], path: Path, limit: int | None, attempts: int, quiet: bool, terms: Terms
+def _run_one(
+    bundle: Bundle, models: list[str], path: Path, limit: int | None, attempts: int, quiet: bool, terms: RunOptions
 ) -> RunSummary | None:
     """The summary; None for a run that was interrupted."""
     from dia_runtime.running.run import run
@@ -127,12 +127,12 @@ def _asked(
         click.echo(visible(message), err=True)
         return None
     if not quiet:
-        for line in [*([] if sys.stderr.isatty() else _lines(summary)), *_left_out(summary)]:
+        for line in [*([] if sys.stderr.isatty() else _summary_lines(summary)), *_left_out_lines(summary)]:
             click.echo(visible(line), err=True)
     return summary
 
 
-def _shown_names(models: list[str], terms: Terms) -> list[str]:
+def _shown_names(models: list[str], terms: RunOptions) -> list[str]:
     """The names of the respondents that the models make."""
     from dia_runtime.respondents import RESPONDENTS
 
@@ -147,13 +147,13 @@ def _progress(models: Sequence[str], quiet: bool) -> AbstractContextManager[Repo
     if quiet:
         return nullcontext()
     if not sys.stderr.isatty():
-        return nullcontext(_waits())
-    from dia_runtime.commands.bars import bars
+        return nullcontext(_wait_notes())
+    from dia_runtime.commands.progress_bars import progress_bars
 
-    return bars(models)
+    return progress_bars(models)
 
 
-def _waits() -> Report:
+def _wait_notes() -> Report:
     """Tells once of each respondent that another process is asking what is left."""
     known: set[str] = set()
 
@@ -166,7 +166,7 @@ def _waits() -> Report:
     return report
 
 
-def _lines(summary: RunSummary) -> Iterator[str]:
+def _summary_lines(summary: RunSummary) -> Iterator[str]:
     total = summary.questions * summary.attempts
     for entry in summary.respondents:
         kept = f", {entry.kept} of them from before" if entry.kept else ""
@@ -178,13 +178,13 @@ def _lines(summary: RunSummary) -> Iterator[str]:
         yield f"{entry.respondent}: {there} of {total} replies{kept}{errors}{still}"
 
 
-def _left_out(summary: RunSummary) -> Iterator[str]:
+def _left_out_lines(summary: RunSummary) -> Iterator[str]:
     for entry in summary.respondents:
         for why, number in entry.left_out.items():
             yield f"{entry.respondent}: {number} questions are left out: {why}"
 
 
-def _places(summaries: Sequence[RunSummary]) -> str:
+def _paths_text(summaries: Sequence[RunSummary]) -> str:
     return "\n".join(visible(str(summary.path)) for summary in summaries)
 
 

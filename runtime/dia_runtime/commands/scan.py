@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.commands.options import is_quiet, printed
+from dia_runtime.commands.options import is_quiet, write_output
 
 if TYPE_CHECKING:
-    from dia_runtime.scanning.scan import Tell
+    from dia_runtime.scanning.scan import OnProgress
 
 SHOWN = 10
 
@@ -53,25 +53,25 @@ def command(
     """
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.scanning.scan import scan
-    from dia_runtime.scanning.words import words_of
+    from dia_runtime.scanning.words import normalized_words
 
     for canary in canaries:
-        if not words_of(canary.encode("utf-8", "replace")).strip():
+        if not normalized_words(canary.encode("utf-8", "replace")).strip():
             message = visible(
                 f"the canary `{canary[:40]}` has neither a letter nor a digit, so that nothing would be found"
             )
             raise DiaError(Diagnostic("E727", message, None, "give its text or GUID behind --canary"))
     opened = None if bundle is None else open_bundle(bundle)
     tell = None if is_quiet(quiet) or not sys.stderr.isatty() else _progress()
-    found = scan(list(_all(files)), opened, canaries, words, limit, tell)
-    printed(json.dumps(found, indent=2) + "\n" if as_json else visible(_told(found)), out)
+    found = scan(list(_all_files(files)), opened, canaries, words, limit, tell)
+    write_output(json.dumps(found, indent=2) + "\n" if as_json else visible(_text(found)), out)
     if tell is not None:
         click.echo("\r\x1b[K", err=True, nl=False)
     is_found = any(entry["count"] for entry in (*found["canaries"], found["exact"], found["partial"]))
     return 1 if strict and is_found else 0
 
 
-def _all(files: Sequence[Path]) -> Iterator[Path]:
+def _all_files(files: Sequence[Path]) -> Iterator[Path]:
     """The files, and those of folders in the order of their names."""
     for path in files:
         if path.is_dir():
@@ -84,7 +84,7 @@ def _all(files: Sequence[Path]) -> Iterator[Path]:
             raise DiaError(Diagnostic("E727", visible(f"`{path}` does not exist")))
 
 
-def _progress() -> Tell:
+def _progress() -> OnProgress:
     """Shows the file and how much of it was read, on one line."""
 
     def tell(file: str, size: int) -> None:
@@ -93,21 +93,21 @@ def _progress() -> Tell:
     return tell
 
 
-def _told(found: dict[str, Any]) -> str:
+def _text(found: dict[str, Any]) -> str:
     lines = [f"{len(found['files'])} files, {found['bytes']} bytes"]
     for entry in found["canaries"]:
-        lines += [f"canary {entry['canary']}: {entry['count']} times", *_places(entry)]
+        lines += [f"canary {entry['canary']}: {entry['count']} times", *_match_lines(entry)]
     if found["bundle"]:
         exact, partial = found["exact"], found["partial"]
-        lines += [f"whole prompts: {exact['count']} times, of {exact['questions']} questions", *_places(exact)]
+        lines += [f"whole prompts: {exact['count']} times, of {exact['questions']} questions", *_match_lines(exact)]
         head = f"pieces of prompts: {partial['count']} times, of {partial['questions']} questions"
-        lines += [f"{head} and {partial['templates']} templates", *_places(partial)]
+        lines += [f"{head} and {partial['templates']} templates", *_match_lines(partial)]
         if found["too_short"]:
             lines.append(f"{found['too_short']} questions are too short to be looked for")
     return "\n".join(lines) + "\n"
 
 
-def _places(found: dict[str, Any]) -> list[str]:
+def _match_lines(found: dict[str, Any]) -> list[str]:
     lines = []
     for entry in found["at"][:SHOWN]:
         what = entry.get("question") or entry.get("template") or ("instructions" if "runs" in entry else "")

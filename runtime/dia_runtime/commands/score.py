@@ -10,7 +10,6 @@ from typing import Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import (
     bundle_option,
     chain_option,
@@ -19,8 +18,9 @@ from dia_runtime.commands.options import (
     labels_option,
     over_option,
     points_option,
-    printed,
+    write_output,
 )
+from dia_runtime.commands.progress import activity
 
 
 class _Score(click.Command):
@@ -28,10 +28,10 @@ class _Score(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments that are left, as click reads them."""
-        return super().parse_args(ctx, spelled_out(args))
+        return super().parse_args(ctx, with_default_figures(args))
 
 
-def spelled_out(words: Sequence[str]) -> list[str]:
+def with_default_figures(words: Sequence[str]) -> list[str]:
     """The words with the usual figures behind a `--compare` that names none: what follows it is then a run.
 
     >>> spelled_out(["a.run", "--compare", "b.run"])
@@ -183,9 +183,9 @@ def command(
         "bank": bank,
     }
     worths = parse_points(points)
-    with busy("grading", quiet):
+    with activity("grading", quiet):
         result = score(list(runs), chain, worths, errors, bundle, over, by, policy, **wanted)
-    printed(json.dumps(result, indent=2) + "\n" if as_json else shown(result, by, show, form), out)
+    write_output(json.dumps(result, indent=2) + "\n" if as_json else shown(result, by, show, form), out)
     if not is_quiet(quiet):
         for note in notes(result):
             click.echo(f"note: {visible(note)}", err=True)

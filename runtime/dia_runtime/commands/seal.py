@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import visible
 
-from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
+from dia_runtime.commands.progress import activity
 
 
 @click.command("seal")
@@ -35,18 +35,18 @@ def command(
       dia seal build/dia_bench-0.3.3-k5 --weak --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle.archive import archive_name
-    from dia_runtime.bundle.in_clear import in_clear
+    from dia_runtime.bundle.atomic_output import named_path
+    from dia_runtime.bundle.exposed_values import exposed_values
     from dia_runtime.bundle.open import open_bundle
-    from dia_runtime.bundle.placing import named
     from dia_runtime.bundle.seal import require_sealable, seal
 
     opened = open_bundle(bundle)
     require_sealable(opened, weak)
-    target = out or named(bundle).parent / f"{archive_name(opened)}-sealed"
+    target = out or named_path(bundle).parent / f"{archive_name(opened)}-sealed"
     secret = passphrase(passphrase_file, f"the seal of {bundle}", is_new=True)
-    with busy(f"sealing {bundle}", quiet):
+    with activity(f"sealing {bundle}", quiet):
         made = seal(bundle, secret, target, weak, force)
-    if names := in_clear(opened):
+    if names := exposed_values(opened):
         shown = ", ".join(f"`{name}`" for name in names)
         note = (
             f"warning: the turns of sessions and their grading read {shown}: the questions hold these values in clear"

@@ -44,7 +44,7 @@ def command(bundle: Path, id: str | None, as_json: bool) -> int:
         text = _summary(opened, templates)
     else:
         facts = _question(opened, id)
-        text = _one(facts["question"], facts["answer"])
+        text = _question_text(facts["question"], facts["answer"])
     click.echo(json.dumps(facts, indent=2) if as_json else visible(text))
     return 0
 
@@ -77,14 +77,14 @@ def _templates(templates: list[dict[str, Any]], k: int) -> Table:
             *(str(record.get(name) or "") for name in ("template", "category", "level")),
             *("" if record.get(name) is None else str(record[name]) for name in ("number", "items")),
             str(k),
-            freedom(record.get("degree_of_freedom")),
+            freedom_text(record.get("degree_of_freedom")),
         )
         for record in templates
     ]
     return Table("Templates", headings, tuple(rows), 3)
 
 
-def freedom(degree: Any) -> str:
+def freedom_text(degree: Any) -> str:
     """The degree of freedom as tables print it: a number, a bound or `vast`.
 
     >>> freedom({"kind": "at_most", "count": "12"}), freedom({"kind": "vast", "count": None})
@@ -114,7 +114,7 @@ def _pairs(bundle: Bundle) -> Iterator[tuple[dict[str, Any], dict[str, Any] | No
     return zip(bundle.questions(), answers, strict=False)
 
 
-def _one(question: Mapping[str, Any], answer: Mapping[str, Any] | None) -> str:
+def _question_text(question: Mapping[str, Any], answer: Mapping[str, Any] | None) -> str:
     labels = ("template", "instance", "variant", "category", "domain", "level")
     lines = [question["id"]]
     lines += [f"  {name:<12} {question[name]}" for name in labels if question[name] not in (None, "")]

@@ -11,7 +11,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.store.schema import MAGIC
 from dia_runtime.store.store import Store, read_store
-from dia_runtime.store.transcripts import spoken
+from dia_runtime.store.transcripts import readable_transcript
 
 NEAR = 20_000
 
@@ -37,11 +37,11 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
                     for entry in store.respondents()
                 ],
             }
-        whole, position = _found(store, id)
+        whole, position = _find_question(store, id)
         return facts | {"question": whole, "replies": _replies(store, whole, position)}
 
 
-def _found(store: Store, id: str) -> tuple[str, int]:
+def _find_question(store: Store, id: str) -> tuple[str, int]:
     """Id and position of the question that is meant."""
     for name in (id, f"{store.facts.get('benchmark')}/{id}"):
         position = store.position(name)
@@ -85,7 +85,7 @@ def _reply_text(reply: Mapping[str, Any]) -> str:
     attempt = "" if reply["attempt"] == 1 else f", attempt {reply['attempt']}"
     lines = [f"[{reply['respondent']}{attempt}]"]
     if reply.get("text") is not None:
-        lines.append(spoken(reply["text"]))
+        lines.append(readable_transcript(reply["text"]))
     elif reply.get("error") is not None or reply.get("finish_reason") is not None:
         lines.append(f"no reply: {reply.get('error') or reply['finish_reason']}")
     for turn in reply["turns"]:

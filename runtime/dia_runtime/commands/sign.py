@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import DiaError, visible
 
-from dia_runtime.commands.busy import busy
 from dia_runtime.commands.options import is_quiet
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
+from dia_runtime.commands.progress import activity
 
 
 @click.command("sign")
@@ -32,18 +32,18 @@ def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, 
       dia sign build/dia_bench-0.3.3-k5 --key mine.key --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle import signing
-    from dia_runtime.bundle.files import integrity
+    from dia_runtime.bundle.files import integrity_error
     from dia_runtime.bundle.manifest import SIGNATURE
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.bundle.verify import examine
 
     opened = open_bundle(bundle)
-    with busy(f"verifying {bundle}", quiet):
+    with activity(f"verifying {bundle}", quiet):
         found = examine(bundle)
     if found.problems:
         raise DiaError([problem.as_diagnostic() for problem in found.problems], 3)
     if found.id != opened.id:
-        raise integrity("E702", visible(f"`{bundle}` changed while it was looked at"))
+        raise integrity_error("E702", visible(f"`{bundle}` changed while it was looked at"))
     secret = passphrase(passphrase_file, f"the key {key}") if signing.is_locked(key) else None
     signature = signing.sign(opened, signing.private_key(key, secret), force)
     place = (bundle / SIGNATURE).as_posix()

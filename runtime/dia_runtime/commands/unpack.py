@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import visible
 
-from dia_runtime.commands.busy import busy
+from dia_runtime.commands.progress import activity
 
 
 @click.command("unpack")
@@ -28,12 +28,12 @@ def command(archive: Path, out: Path | None, force: bool, as_json: bool) -> int:
       dia unpack build/dia_bench-0.3.3-k5.tar.zst -o unpacked
     """
     from dia_runtime.bundle.archive import SUFFIX, unpack
-    from dia_runtime.bundle.placing import named
+    from dia_runtime.bundle.atomic_output import named_path
 
-    place = named(archive)
+    place = named_path(archive)
     stem = place.name.removesuffix(SUFFIX)
     target = out or place.with_name(stem if stem != place.name else f"{place.name}.unpacked")
-    with busy(f"unpacking {archive}"):
+    with activity(f"unpacking {archive}"):
         bundle = unpack(archive, target, force)
     if as_json:
         facts = {"path": target.as_posix(), "digest": bundle.id, "questions_root": bundle.questions_root}

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import visible
 
-from dia_runtime.commands.busy import busy
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
+from dia_runtime.commands.progress import activity
 
 
 @click.command("unseal")
@@ -30,14 +30,14 @@ def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force:
       dia unseal build/dia_bench-0.3.3-k5-sealed --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle.archive import archive_name
-    from dia_runtime.bundle.placing import named
+    from dia_runtime.bundle.atomic_output import named_path
     from dia_runtime.bundle.unseal import sealed_bundle, unseal
 
     sealed = sealed_bundle(bundle)
     stem = archive_name(sealed).removesuffix("-sealed")
-    target = out or named(bundle).parent / f"{stem}-unsealed"
+    target = out or named_path(bundle).parent / f"{stem}-unsealed"
     secret = passphrase(passphrase_file, f"the seal of {bundle}")
-    with busy(f"unsealing {bundle}"):
+    with activity(f"unsealing {bundle}"):
         made = unseal(bundle, secret, target, force)
     if as_json:
         facts = {"path": made.path.as_posix(), "digest": made.id, "questions_root": made.questions_root}

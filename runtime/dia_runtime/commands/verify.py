@@ -15,7 +15,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.manifest import DIGEST, NAME, SIGNATURE
 from dia_runtime.bundle.open import is_packed
 from dia_runtime.bundle.verify import Problem, Verification, examine
-from dia_runtime.commands.busy import busy
+from dia_runtime.commands.progress import activity
 
 
 @click.command("verify")
@@ -39,8 +39,8 @@ def command(bundle: Path, expect: str | None, public_key: Path | None, as_json: 
     Example:
       dia verify build/dia_bench-0.3.3-k5
     """
-    with unpacked(bundle) as folder, busy(f"verifying {bundle}"):
-        facts = verified(folder, expect, public_key, bundle)
+    with unpacked_folder(bundle) as folder, activity(f"verifying {bundle}"):
+        facts = verification_facts(folder, expect, public_key, bundle)
     print_verification(facts, as_json, is_vouched_for(expect, public_key))
     return 3 if facts["problems"] else 0
 
@@ -51,18 +51,18 @@ def is_vouched_for(expect: str | None, public_key: Path | None) -> bool:
 
 
 @contextmanager
-def unpacked(bundle: Path) -> Iterator[Path]:
+def unpacked_folder(bundle: Path) -> Iterator[Path]:
     """The bundle's folder: for a packed one a private folder, gone afterwards. Raises DiaError (exit 3)."""
     if not is_packed(bundle):
         yield bundle
         return
-    from dia_runtime.bundle.archive import lay_out
+    from dia_runtime.bundle.archive import extract
 
     with ExitStack() as stack:
         try:
             private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dia-verify-")))
-            with busy(f"unpacking {bundle}"):
-                lay_out(bundle, private)
+            with activity(f"unpacking {bundle}"):
+                extract(bundle, private)
         except OSError as error:
             message = visible(f"`{bundle}` cannot be unpacked to a temporary folder: {error.strerror or error}")
             mend = "free space, or set TMPDIR to a folder on another disk"
@@ -70,7 +70,7 @@ def unpacked(bundle: Path) -> Iterator[Path]:
         yield private
 
 
-def verified(
+def verification_facts(
     bundle: Path, expect: str | None, public_key: Path | None = None, shown: Path | None = None
 ) -> dict[str, Any]:
     """What `dia verify --json` prints of the bundle; raises DiaError for an expected digest or a key that is none."""
@@ -89,7 +89,7 @@ def _signature_fault(public_key: Path | None) -> Callable[[Verification], list[P
     key = None if public_key is None else signing.public_key(public_key)
 
     def fault(found: Verification) -> list[Problem]:
-        why = signing.fault(found.path, found.id, key)
+        why = signing.signature_error(found.path, found.id, key)
         return [] if why is None else [Problem("signature", SIGNATURE, why)]
 
     return fault
@@ -109,7 +109,7 @@ def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -
 
 def print_verification(facts: dict[str, Any], as_json: bool, is_pinned: bool) -> None:
     """Prints the facts, as JSON or in words."""
-    click.echo(json.dumps(facts, indent=2) if as_json else _told(facts, is_pinned))
+    click.echo(json.dumps(facts, indent=2) if as_json else _text(facts, is_pinned))
 
 
 def _digest(text: str) -> str:
@@ -164,7 +164,7 @@ def _signature(signature: dict[str, Any]) -> str:
     return f"valid, {name}" if signature["valid"] else "not valid"
 
 
-def _told(facts: dict[str, Any], is_pinned: bool) -> str:
+def _text(facts: dict[str, Any], is_pinned: bool) -> str:
     states = {name: "" if facts[name] else "not " for name in ("complete", "valid")}
     lines = [
         f"{facts['bundle']}: {states['complete']}complete, {states['valid']}valid",

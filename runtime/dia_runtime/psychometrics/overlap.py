@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.bundle.compressed import lines
+from dia_runtime.bundle.compressed import read_lines
 from dia_runtime.bundle.open import open_bundle
 
 WORD = re.compile(r"\w+")
@@ -111,7 +111,7 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
             yield names[0], text
         return
     try:
-        for number, raw in lines(path):
+        for number, raw in read_lines(path):
             text = raw.decode("utf-8").strip()
             if text:
                 yield f"{path.name}:{number}", _flat(text)

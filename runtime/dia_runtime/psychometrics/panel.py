@@ -17,7 +17,7 @@ from dia_runtime.grading.judge import Judge, Judged, Rules
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.psychometrics.response_table import read_matrix
 from dia_runtime.store.schema import MAGIC
-from dia_runtime.store.store import Store, facts_of, read_store
+from dia_runtime.store.store import Store, bundle_facts, read_store
 
 if TYPE_CHECKING:
     import numpy as np
@@ -128,30 +128,30 @@ class _Tables:
 def _of_runs(stores: Sequence[Store], unit: str, chain: str, source: Bundle | None) -> Panel:
     tables, roots = _Tables(), {}
     for store in stores:
-        roots[facts_of(store)["questions_root"]] = store
+        roots[bundle_facts(store)["questions_root"]] = store
     _require_one_meaning(roots, unit)
     for name, store, respondent in _respondents(stores):
         model = tables.models.setdefault(name, len(tables.models))
         with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:
-            benchmark = str(facts_of(store)["benchmark"])
+            benchmark = str(bundle_facts(store)["benchmark"])
             for entry in judge.judged(respondent):
                 _add(tables, model, unit, benchmark, entry)
-    facts = facts_of(stores[0])
+    facts = bundle_facts(stores[0])
     return _panel(tables, unit, str(facts["benchmark"]), str(facts["questions_root"]) if len(roots) == 1 else None)
 
 
 def _respondents(stores: Sequence[Store]) -> Iterator[tuple[str, Store, int]]:
     """Every respondent of every run; one model of several benchmarks is one, of several runs of one it is several."""
     found = [(entry.name, store, entry.id) for store in stores for entry in store.respondents()]
-    many = Counter((name, facts_of(store)["questions_root"]) for name, store, _ in found)
+    many = Counter((name, bundle_facts(store)["questions_root"]) for name, store, _ in found)
     for name, store, number in found:
-        alone = many[name, facts_of(store)["questions_root"]] == 1
+        alone = many[name, bundle_facts(store)["questions_root"]] == 1
         yield (name if alone else f"{name} ({store.path.name})"), store, number
 
 
 def _require_one_meaning(roots: dict[str, Store], unit: str) -> None:
     """Nothing, where an item's name stands for the same questions in all runs."""
-    benchmarks = [facts_of(store)["benchmark"] for store in roots.values()]
+    benchmarks = [bundle_facts(store)["benchmark"] for store in roots.values()]
     if unit in OPEN_TO_CHANGE or len(set(benchmarks)) == len(benchmarks):
         return
     first = next(name for name in benchmarks if benchmarks.count(name) > 1)

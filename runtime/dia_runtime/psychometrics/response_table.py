@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.bundle.compressed import LONGEST_LINE, lines
-from dia_runtime.bundle.input_errors import fault, first_repeat, unreadable
+from dia_runtime.bundle.compressed import LONGEST_LINE, read_lines
+from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
 
 NAMES = ("model", "respondent", "name", "id")
 MISSING = ("", "NA")
@@ -53,7 +53,7 @@ def read_matrix(path: Path) -> Matrix:
         header, rows = _parquet(path) if is_parquet else _separated(path)
         return _matrix(path, header, rows)
     except (OSError, csv.Error) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
 
 
 def _separated(path: Path) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]]:
@@ -75,12 +75,12 @@ def _rows(text: Iterator[str], comma: str) -> Iterator[tuple[int, Sequence[str]]
 
 def _text(path: Path) -> Iterator[str]:
     try:
-        for number, raw in lines(path, ends=True):
+        for number, raw in read_lines(path, ends=True):
             yield (raw.removeprefix(BOM) if number == 1 else raw).decode("utf-8")
     except UnicodeDecodeError:
-        raise fault("E861", "not UTF-8", path, number, 1, "save it as UTF-8") from None
+        raise input_error("E861", "not UTF-8", path, number, 1, "save it as UTF-8") from None
     except ValueError as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
 
 
 def _parquet(path: Path) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]]:
@@ -95,24 +95,26 @@ def _parquet(path: Path) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]
         _require_size(path, held.metadata.num_rows, held.metadata.num_columns)
         table = held.read()
     except (pyarrow.ArrowException, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
     columns = [column.to_pylist() for column in table.columns]
     return list(table.schema.names), enumerate(zip(*columns, strict=True), 1)
 
 
 def _require_size(path: Path, rows: int, columns: int) -> None:
     if columns > MOST_COLUMNS or rows * columns > MOST_CELLS:
-        raise fault("E861", f"more than {MOST_CELLS:,} cells", path)
+        raise input_error("E861", f"more than {MOST_CELLS:,} cells", path)
 
 
 def _matrix(path: Path, header: list[str], rows: Iterator[tuple[int, Sequence[Any]]]) -> Matrix:
     if len(header) < 2:
-        raise fault("E861", "the table has fewer than two columns", path, 1, 1, "name the items on the first line")
+        raise input_error(
+            "E861", "the table has fewer than two columns", path, 1, 1, "name the items on the first line"
+        )
     firsts: list[tuple[int, Any]] = []
     held: list[Row] = []
     for line, cells in rows:
         if len(cells) != len(header):
-            raise fault("E861", f"{len(cells)} cells, but the header has {len(header)} columns", path, line)
+            raise input_error("E861", f"{len(cells)} cells, but the header has {len(header)} columns", path, line)
         firsts.append((line, cells[0]))
         held.append(_row(path, line, header[1:], cells[1:]))
         _require_size(path, len(held), len(header))
@@ -126,7 +128,7 @@ def _matrix(path: Path, header: list[str], rows: Iterator[tuple[int, Sequence[An
     for what, names in (("columns", items), ("rows", models)):
         twice = first_repeat(names)
         if twice is not None:
-            raise fault("E861", f"two {what} are named `{twice[:40]}`", path)
+            raise input_error("E861", f"two {what} are named `{twice[:40]}`", path)
     counted = any(tries is not None for _, tries in held)
     trials = [tries or array("d", [1.0]) * len(items) for _, tries in held] if counted else None
     return Matrix(models, items, [row for row, _ in held], trials)
@@ -180,4 +182,4 @@ def _score(path: Path, line: int, name: str, cell: Any) -> tuple[float, float]:
 
 
 def _refused(path: Path, line: int, name: str, cell: Any) -> DiaError:
-    return fault("E891", f"`{str(cell)[:40]}` at `{name[:40]}` is no score", path, line, 1, HELP)
+    return input_error("E891", f"`{str(cell)[:40]}` at `{name[:40]}` is no score", path, line, 1, HELP)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, TurnRecord, sessions_of
+from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, TurnRecord, read_sessions
 
 SHOWN = 3  # texts or items of a list
 
@@ -14,7 +14,7 @@ SHOWN = 3  # texts or items of a list
 def session_text(question: Mapping[str, Any]) -> str:
     """The graph of the sessions, then their turns; why they cannot be read, where that is so."""
     try:
-        sessions = sessions_of(question)
+        sessions = read_sessions(question)
     except ValueError as error:
         return f"[sessions]\nthey cannot be asked: {error}"
     width = max(len(session.name) for session in sessions)

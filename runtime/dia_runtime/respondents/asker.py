@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from dia_runtime.respondents.respondent import Reply, Respondent, Truth
 
-Kind = Literal["rate_limit", "timeout", "server", "network", "request", "fatal", "later"]
+ErrorKind = Literal["rate_limit", "timeout", "server", "network", "request", "fatal", "later"]
 # Another try may mend these; a bad request stays bad, and what is fatal ends the respondent.
-MENDABLE: frozenset[Kind] = frozenset({"rate_limit", "timeout", "server", "network"})
+RETRYABLE: frozenset[ErrorKind] = frozenset({"rate_limit", "timeout", "server", "network"})
 
 
-class Trouble(Exception):
+class RequestError(Exception):
     """No reply came back.
 
     `kind` says what may be done: try again (MENDABLE), leave this question as an error (`request`), leave it open
@@ -21,12 +21,12 @@ class Trouble(Exception):
     model that does not exist). `wait` is what the endpoint asked for in seconds.
     """
 
-    def __init__(self, kind: Kind, message: str, wait: float | None = None) -> None:
+    def __init__(self, kind: ErrorKind, message: str, wait: float | None = None) -> None:
         super().__init__(message)
         self.kind, self.message, self.wait = kind, message, wait
 
 
-class Asker(Protocol):
+class AsyncRespondent(Protocol):
     """A model with its settings, asked over a network or as a program.
 
     More things may be there: `at_once`, a bound of the questions that it takes at a time; `is_billed`, whether its
@@ -56,7 +56,7 @@ class Asker(Protocol):
 
 
 @runtime_checkable
-class Knowing(Protocol):
+class NeedsAnswers(Protocol):
     """An asker that needs to know the answers."""
 
     def know(self, truth: Truth) -> None:
@@ -68,7 +68,7 @@ class Interrupted(Exception):
     """An interrupt from the keyboard within a respondent that blocks; as a plain error it ends the asking in order."""
 
 
-class Blocking:
+class BlockingAdapter:
     """A respondent that blocks until it has answered, as an asker: one question after the other."""
 
     at_once: ClassVar[int] = 1

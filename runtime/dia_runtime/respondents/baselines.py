@@ -11,10 +11,10 @@ from dia_runtime.respondents.respondent import Reply, Truth
 
 Question = Mapping[str, Any]
 
-SPEECHLESS = "a baseline makes its replies out of answers, and sessions have none: their truth is what a model does"
+NO_SESSIONS = "a baseline makes its replies out of answers, and sessions have none: their truth is what a model does"
 SKIP = "I-DO-NOT-KNOW"
 UNKNOWN = "unknown"
-SURELY_WRONG_SOMEWHERE = ("0", "-1", "wrong", "1", "true", "false", "wrong " * 1_000)
+WRONG_CANDIDATES = ("0", "-1", "wrong", "1", "true", "false", "wrong " * 1_000)
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Baseline:
 
     truth: Truth
     name: ClassVar[str]
-    speechless: ClassVar[str] = SPEECHLESS
+    speechless: ClassVar[str] = NO_SESSIONS
 
     @property
     def model(self) -> str:
@@ -74,8 +74,8 @@ class Wrong(Baseline):
     def _candidates(self, record: Mapping[str, Any], question: Question) -> Iterator[str]:
         yield from map(str, record["mistakes"].values())
         yield from self.truth.texts(question["item"]).values()
-        yield from options(question)
-        yield from SURELY_WRONG_SOMEWHERE
+        yield from answer_options(question)
+        yield from WRONG_CANDIDATES
 
 
 class Guess(Baseline):
@@ -96,11 +96,11 @@ class Guess(Baseline):
         """A guess."""
         texts = self.truth.texts(question["item"])
         others = [text for instance, text in sorted(texts.items()) if instance != question["instance"]]
-        text = chosen(others or options(question) or [UNKNOWN], self.truth.seed, question["id"])
+        text = pick_by_hash(others or answer_options(question) or [UNKNOWN], self.truth.seed, question["id"])
         return Reply(self.truth.wrap(text, question["format"]))
 
 
-def options(question: Question) -> list[str]:
+def answer_options(question: Question) -> list[str]:
     """The answers that the question's format names, where it names any, without the one that skips."""
     format = question["format"]
     named = format.get("options", format.get("of", ()))
@@ -108,7 +108,7 @@ def options(question: Question) -> list[str]:
     return [option for option in held if option != format.get("skip")]
 
 
-def chosen(texts: Sequence[str], seed: str, question: str) -> str:
+def pick_by_hash(texts: Sequence[str], seed: str, question: str) -> str:
     """One of the texts, always the same one for a seed and a question."""
     digest = hashlib.sha256(f"{seed}\n{question}".encode()).digest()
     return texts[int.from_bytes(digest, "big") % len(texts)]

@@ -11,15 +11,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.respondents.asker import Asker, Trouble
-from dia_runtime.respondents.recorded import recorded
+from dia_runtime.respondents.asker import AsyncRespondent, RequestError
+from dia_runtime.respondents.reply_records import reply_from_record
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.turn import Turn
+from dia_runtime.respondents.turn_request import TurnRequest
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS reply (key BLOB PRIMARY KEY, reply TEXT NOT NULL) STRICT, WITHOUT ROWID"
 
 
-class Cache:
+class ReplyCache:
     """A file of replies by the digest of all that can change them. A file that cannot be used is an empty one."""
 
     def __init__(self, path: Path) -> None:
@@ -30,7 +30,7 @@ class Cache:
             for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", SCHEMA):
                 self.connection.execute(statement)
 
-    def key(self, asker: Asker, question: Mapping[str, Any], attempt: int) -> bytes | None:
+    def key(self, asker: AsyncRespondent, question: Mapping[str, Any], attempt: int) -> bytes | None:
         """The digest of the request: endpoint, model, messages with their files, parameters, number of the attempt.
 
         None for who cannot say what it would send.
@@ -40,9 +40,9 @@ class Cache:
             return None
         try:
             whole = {"endpoint": asker.provider, "attempt": attempt, "request": request(question)}
-            if isinstance(question, Turn):  # what is asked twice in one question has two replies
+            if isinstance(question, TurnRequest):  # what is asked twice in one question has two replies
                 whole["turn"] = question.place
-        except Trouble:
+        except RequestError:
             return None
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).digest()
 
@@ -52,7 +52,7 @@ class Cache:
             if self.connection is not None:
                 rows = self.connection.execute("SELECT reply FROM reply WHERE key = ?", (key,)).fetchall()
                 if rows:
-                    return replace(recorded(json.loads(rows[0][0])), cost="0", tries=0)
+                    return replace(reply_from_record(json.loads(rows[0][0])), cost="0", tries=0)
         return None
 
     def put(self, key: bytes, reply: Reply) -> None:

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from dia_runtime.respondents.asker import Trouble
+from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.turn import Turn, settings_of
+from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 Record = Mapping[str, Any]
-Read = Callable[[str], bytes]
+AssetReader = Callable[[str], bytes]
 """Reads an asset of the bundle by its path there."""
 
 LONGEST_TEXT = 4 << 20
-FINAL = frozenset({"content_filter", "over_context"})
-SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
+FINAL_REASONS = frozenset({"content_filter", "over_context"})
+AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,71 +49,71 @@ class Settings:
 
     def stored(self) -> dict[str, Any]:
         """The settings that are given, as a run keeps them."""
-        held: dict[str, Any] = _each_decimal(self.given(), str)
+        held: dict[str, Any] = _map_decimals(self.given(), str)
         return held
 
     def parameters(self) -> dict[str, Any]:
         """The settings as a request has them, but for the system prompt."""
-        held: dict[str, Any] = _each_decimal(self.given(), float)
+        held: dict[str, Any] = _map_decimals(self.given(), float)
         held.pop("system", None)
         if self.temperature is not None:
             held["temperature"] = float(self.temperature)
         return held
 
 
-def _each_decimal(value: Any, change: Callable[[Decimal], Any]) -> Any:
+def _map_decimals(value: Any, change: Callable[[Decimal], Any]) -> Any:
     """The value with every Decimal in it changed."""
     if isinstance(value, Decimal):
         return change(value)
     if isinstance(value, Mapping):
-        return {name: _each_decimal(held, change) for name, held in value.items()}
-    return [_each_decimal(held, change) for held in value] if isinstance(value, (list, tuple)) else value
+        return {name: _map_decimals(held, change) for name, held in value.items()}
+    return [_map_decimals(held, change) for held in value] if isinstance(value, (list, tuple)) else value
 
 
-def messages_of(question: Record, settings: Settings, read: Read | None = None) -> list[dict[str, Any]]:
+def chat_messages(question: Record, settings: Settings, read: AssetReader | None = None) -> list[dict[str, Any]]:
     """The messages of a question behind the system prompt, its attached assets as parts of the last one.
 
     In a conversation they are parts of the first message of the user. Raises Trouble (`request`) for an asset that an
     endpoint cannot take.
     """
     if "messages" not in question:
-        raise Trouble("request", "the question is no list of messages")
+        raise RequestError("request", "the question is no list of messages")
     held = [{"role": message["role"], "content": message["content"]} for message in question["messages"]]
     assets = question.get("assets") or []
     if assets:
         users = [message for message in held if message["role"] == "user"]
-        last = users[0] if isinstance(question, Turn) and users else held[-1]
-        last["content"] = [{"type": "text", "text": last["content"]}, *(_part(asset, read) for asset in assets)]
-    system = settings_of(question, settings).system
+        last = users[0] if isinstance(question, TurnRequest) and users else held[-1]
+        last["content"] = [{"type": "text", "text": last["content"]}, *(_asset_part(asset, read) for asset in assets)]
+    system = settings_for(question, settings).system
     return held if system is None else [{"role": "system", "content": system}, *held]
 
 
-def _part(asset: Record, read: Read | None) -> dict[str, Any]:
+def _asset_part(asset: Record, read: AssetReader | None) -> dict[str, Any]:
     """An asset as a content part: a picture, a sound, a text under its name, or any other file."""
     if asset["deliver"] != "attach" or read is None:
         why = "a file for a model with tools" if asset["deliver"] == "file" else "not at hand"
-        raise Trouble("request", f"the asset {asset['name']} is {why}: a chat endpoint cannot be given it")
+        raise RequestError("request", f"the asset {asset['name']} is {why}: a chat endpoint cannot be given it")
     content, kind = read(asset["path"]), asset["media_type"].partition(";")[0]
-    text = _text(content) if kind.startswith("text/") else None
+    text = _utf8_or_none(content) if kind.startswith("text/") else None
     if text is not None:
         return {"type": "text", "text": f"{asset['name']}:\n{text}"}
     encoded = base64.b64encode(content).decode("ascii")
     address = f"data:{kind};base64,{encoded}"
     if kind.startswith("image/"):
         return {"type": "image_url", "image_url": {"url": address}}
-    if kind in SOUNDS:
-        return {"type": "input_audio", "input_audio": {"data": encoded, "format": SOUNDS[kind]}}
+    if kind in AUDIO_FORMATS:
+        return {"type": "input_audio", "input_audio": {"data": encoded, "format": AUDIO_FORMATS[kind]}}
     return {"type": "file", "file": {"filename": asset["name"], "file_data": address}}
 
 
-def _text(content: bytes) -> str | None:
+def _utf8_or_none(content: bytes) -> str | None:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         return None
 
 
-def reply_of(answer: Any, seconds: str, asked_at: str) -> Reply:
+def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
     """The reply in a chat completion. Raises Trouble for what is none."""
     try:
         choice = answer["choices"][0]
@@ -121,18 +121,18 @@ def reply_of(answer: Any, seconds: str, asked_at: str) -> Reply:
         text, refusal = message.get("content"), message.get("refusal")
         usage = answer.get("usage") or {}
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise Trouble("server", f"the endpoint's answer is no chat completion: {shown(answer)}") from None
+        raise RequestError("server", f"the endpoint's answer is no chat completion: {excerpt(answer)}") from None
     if isinstance(text, list):  # parts of text
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
     if not text and isinstance(refusal, str) and refusal:
         text, ending = refusal, "content_filter"
     if ending == "error":  # a router's word for a provider that broke off
-        raise Trouble("server", f"the provider broke off: {shown(choice.get('error') or text)}")
-    if text is None and ending not in FINAL:
+        raise RequestError("server", f"the provider broke off: {excerpt(choice.get('error') or text)}")
+    if text is None and ending not in FINAL_REASONS:
         text = ""  # a model that says nothing has answered
     if text is not None and (not isinstance(text, str) or len(text) > LONGEST_TEXT):
         what = f"of more than {LONGEST_TEXT} characters" if isinstance(text, str) else "whose content is no text"
-        raise Trouble("request", f"a reply {what}: {shown(text)}")
+        raise RequestError("request", f"a reply {what}: {excerpt(text)}")
     return Reply(
         text=text,
         finish_reason=None if ending is None else str(ending)[:60],
@@ -171,7 +171,7 @@ def _version(answer: Record) -> str | None:
     return " ".join(parts) or None
 
 
-def shown(answer: Any) -> str:
+def excerpt(answer: Any) -> str:
     """The beginning of what an endpoint has said."""
     text = str(answer)
     return text if len(text) <= 200 else text[:200] + "..."
@@ -179,27 +179,27 @@ def shown(answer: Any) -> str:
 
 # What providers say of a prompt that is too long, and of one that they refuse; both are answers for good.
 OVER_CONTEXT = re.compile(r"context.?(length|window)|maximum context|too many tokens|prompt is too long", re.IGNORECASE)
-REFUSED = re.compile(r"content.?(filter|policy|management)|safety (system|settings)|flagged", re.IGNORECASE)
+CONTENT_REFUSED = re.compile(r"content.?(filter|policy|management)|safety (system|settings)|flagged", re.IGNORECASE)
 # A rate limit that no waiting mends.
 UNPAID = re.compile(r"insufficient_quota|billing|payment", re.IGNORECASE)
-BUSY = frozenset({429, 503, 529})
+OVERLOADED = frozenset({429, 503, 529})
 
 
-def refused(
+def classify_refusal(
     status: int, code: str, message: str, seconds: str, asked_at: str, wait: float | None = None
-) -> Reply | Trouble:
+) -> Reply | RequestError:
     """What a status other than 200 means: an answer for good, or trouble."""
     told, said = f"{code} {message}", f"{status} {message}".strip()[:300]
     if status in (400, 413, 422) and OVER_CONTEXT.search(told):
         return Reply(None, finish_reason="over_context", seconds=seconds, asked_at=asked_at)
-    if status in (400, 403, 422) and REFUSED.search(told):
+    if status in (400, 403, 422) and CONTENT_REFUSED.search(told):
         return Reply(None, finish_reason="content_filter", seconds=seconds, asked_at=asked_at)
     if status in (401, 402, 403, 404) or (status == 429 and UNPAID.search(told)):
-        return Trouble("fatal", said)
+        return RequestError("fatal", said)
     if 300 <= status < 400:  # a key must not follow where an endpoint points
-        return Trouble("fatal", f"{status}: the endpoint points elsewhere, which is not followed")
-    if status in BUSY:
-        return Trouble("rate_limit", said, wait)
+        return RequestError("fatal", f"{status}: the endpoint points elsewhere, which is not followed")
+    if status in OVERLOADED:
+        return RequestError("rate_limit", said, wait)
     if status >= 500 or status in (408, 409, 425):
-        return Trouble("timeout" if status == 408 else "server", said, wait)
-    return Trouble("request", said)
+        return RequestError("timeout" if status == 408 else "server", said, wait)
+    return RequestError("request", said)

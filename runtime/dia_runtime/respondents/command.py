@@ -21,33 +21,33 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.respondents.asker import Trouble
+from dia_runtime.respondents.api_keys import read_env_file, redact
+from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.chat import decimal_text
-from dia_runtime.respondents.keys import keys_of, without_secrets
-from dia_runtime.respondents.program import Broken, Program
-from dia_runtime.respondents.recorded import recorded
+from dia_runtime.respondents.line_process import LineProcess, ProcessFailed
+from dia_runtime.respondents.reply_records import reply_from_record
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.turn import Turn, settings_of
+from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import Wish
+    from dia_runtime.respondents.models import ModelOptions
 
 MOST_FAILURES = 3  # in a row: then the program is given up
 SHOWN = 200
-TURN = ("session", "session_item", "turn", "step", "role", "name", "prefill")
+TURN_KEYS = ("session", "session_item", "turn", "step", "role", "name", "prefill")
 
 
-class Command:
+class CommandRespondent:
     """A program, in as many copies as may be asked at once."""
 
-    def __init__(self, name: str, rest: str, settings: Settings, wish: Wish) -> None:
+    def __init__(self, name: str, rest: str, settings: Settings, wish: ModelOptions) -> None:
         """Raises DiaError (exit 2) where the program cannot be found."""
         self.name, self.model, self.wish, self.asked_with = name, f"command:{rest}", wish, settings
-        self.words, self.at_once = _words(rest), wish.copies
+        self.words, self.at_once = _command_words(rest), wish.copies
         self.turns = asyncio.Semaphore(wish.copies)
-        self.free: list[Program] = []
-        self.running: set[Program] = set()
+        self.free: list[LineProcess] = []
+        self.running: set[LineProcess] = set()
         self.failures = 0
         self.has_replied = False
 
@@ -67,10 +67,10 @@ class Command:
         async with self.turns:
             begun, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             try:
-                said = _said(await self._printed(line), question["id"])
+                said = _printed_record(await self._printed(line), question["id"])
                 seconds = decimal_text(time.monotonic() - begun, 3)
-                reply = recorded({**said, "seconds": seconds, "asked_at": asked_at, "error": None})
-            except Broken as error:
+                reply = reply_from_record({**said, "seconds": seconds, "asked_at": asked_at, "error": None})
+            except ProcessFailed as error:
                 raise self._trouble(str(error)) from None
             except ValueError as error:
                 raise self._trouble(f"it printed JSON that is no reply: {error}") from None
@@ -79,27 +79,27 @@ class Command:
 
     async def _printed(self, line: bytes) -> bytes:
         """The line that a copy of the program prints for this one. Raises Broken, and ends that copy."""
-        program = self.free.pop() if self.free else await Program.start(self.words)
+        program = self.free.pop() if self.free else await LineProcess.start(self.words)
         self.running.add(program)
         try:
             answer = await program.asked(line, self.wish.timeout)
-        except Broken:
+        except ProcessFailed:
             self.running.discard(program)
             await program.end(0)
             raise
         self.free.append(program)
         return answer
 
-    def _trouble(self, why: str) -> Trouble:
+    def _trouble(self, why: str) -> RequestError:
         """The trouble: with one question, or with the program where it never replied or fails again and again."""
         self.failures += 1
         is_over = not self.has_replied or self.failures >= MOST_FAILURES
-        message = f"{self.words[0]}: {without_secrets(why, *self._secrets())}"
-        return Trouble("fatal" if is_over else "request", visible(message))
+        message = f"{self.words[0]}: {redact(why, *self._secrets())}"
+        return RequestError("fatal" if is_over else "request", visible(message))
 
     def _secrets(self) -> list[str]:
         names = (name for name in os.environ if name.endswith("_API_KEY") or name == "DIA_PASSPHRASE")
-        return [*(os.environ[name] for name in names), *keys_of(self.wish.folder).values()]
+        return [*(os.environ[name] for name in names), *read_env_file(self.wish.folder).values()]
 
     def _line(self, question: Mapping[str, Any], attempt: int) -> bytes:
         """The question as the program reads it."""
@@ -107,15 +107,15 @@ class Command:
             "id": question["id"],
             "messages": question["messages"],
             "assets": [self._asset(asset) for asset in question.get("assets") or ()],
-            "settings": settings_of(question, self.asked_with).stored(),
+            "settings": settings_for(question, self.asked_with).stored(),
             "attempt": attempt,
-            **({name: question[name] for name in TURN} if isinstance(question, Turn) else {}),
+            **({name: question[name] for name in TURN_KEYS} if isinstance(question, TurnRequest) else {}),
         }
         return json.dumps(record, ensure_ascii=True, sort_keys=True).encode() + b"\n"
 
     def _asset(self, asset: Mapping[str, Any]) -> dict[str, str]:
         if self.wish.read is None:
-            raise Trouble("request", f"the asset {asset['name']} is not at hand")
+            raise RequestError("request", f"the asset {asset['name']} is not at hand")
         content = base64.b64encode(self.wish.read(asset["path"])).decode("ascii")
         return {**{name: asset[name] for name in ("name", "media_type", "deliver")}, "content": content}
 
@@ -125,35 +125,35 @@ class Command:
         await asyncio.gather(*(program.end() for program in programs), return_exceptions=True)
 
 
-def _words(rest: str) -> list[str]:
+def _command_words(rest: str) -> list[str]:
     """The program and its arguments, by the rules of a shell but without one. Raises DiaError."""
     try:
         words = shlex.split(rest)
     except ValueError as error:
-        raise _refused(f"`{rest}` cannot be split into words: {error}") from None
+        raise _usage_error(f"`{rest}` cannot be split into words: {error}") from None
     if not words:
-        raise _refused("`command:` names no program")
+        raise _usage_error("`command:` names no program")
     if "\0" in rest or shutil.which(words[0]) is None:
-        raise _refused(f"there is no program `{words[0]}`")
+        raise _usage_error(f"there is no program `{words[0]}`")
     return words
 
 
-def _refused(message: str) -> DiaError:
+def _usage_error(message: str) -> DiaError:
     return DiaError(Diagnostic("E842", visible(message), None, "write command:PROGRAM, with its arguments behind it"))
 
 
-def _said(answer: bytes, question: str) -> Mapping[str, Any]:
+def _printed_record(answer: bytes, question: str) -> Mapping[str, Any]:
     """The record that a program has printed. Raises Broken for what is none, Trouble for an error that it tells."""
     try:
         record = json.loads(answer)
     except (ValueError, RecursionError):
-        raise Broken(f"it printed no JSON: {answer[:SHOWN].decode('utf-8', 'replace').strip()}") from None
+        raise ProcessFailed(f"it printed no JSON: {answer[:SHOWN].decode('utf-8', 'replace').strip()}") from None
     if not isinstance(record, dict):
-        raise Broken("it printed JSON that is no reply: it is no object")
+        raise ProcessFailed("it printed JSON that is no reply: it is no object")
     if record.get("id", question) != question:
-        raise Broken(f"it replied to {str(record['id'])[:SHOWN]}, not to {question}")
+        raise ProcessFailed(f"it replied to {str(record['id'])[:SHOWN]}, not to {question}")
     if record.get("error") is not None:
-        raise Trouble("request", str(record["error"])[:SHOWN])
+        raise RequestError("request", str(record["error"])[:SHOWN])
     cost = record.get("cost")
     if isinstance(cost, (int, float)) and not isinstance(cost, bool) and 0 <= cost < 1e6:
         record["cost"] = decimal_text(float(cost))

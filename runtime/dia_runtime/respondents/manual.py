@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.respondents.asker import Trouble
-from dia_runtime.respondents.recorded import LONGEST_TEXT
+from dia_runtime.respondents.asker import RequestError
+from dia_runtime.respondents.reply_records import LONGEST_TEXT
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.turn import Turn
+from dia_runtime.respondents.turn_request import TurnRequest
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import Wish
+    from dia_runtime.respondents.models import ModelOptions
 
-TOGETHER, ABOUT = "replies.md", "README.md"
-LARGEST_TOGETHER = 1 << 28
+REPLIES_FILE, README_FILE = "replies.md", "README.md"
+LARGEST_REPLIES_FILE = 1 << 28
 HEADING = re.compile(r"^## +([0-9]{4,}-\S+)[ \t]*$", re.MULTILINE)
 UNSAFE = re.compile(r"[^A-Za-z0-9._]+")
 README = """# Ask by hand
@@ -58,7 +58,7 @@ class Manual:
 
     takes_prefill = False
 
-    def __init__(self, name: str, rest: str, settings: Settings, wish: Wish) -> None:
+    def __init__(self, name: str, rest: str, settings: Settings, wish: ModelOptions) -> None:
         """Raises DiaError (exit 2) where no folder is named."""
         if not rest or "\0" in rest or os.path.isfile(rest):  # noqa: PTH113 - pathlib raises where a name is too long
             message = visible(f"`manual:{rest}` names no folder")
@@ -84,15 +84,15 @@ class Manual:
         await asyncio.sleep(0)  # so that an interrupt is heard
         try:
             self._begin()
-            stem = self._stem(question["id"], attempt) + _turn(question)
+            stem = self._stem(question["id"], attempt) + _turn_suffix(question)
             self._lay_out(stem, question)
             text = self._pasted(stem)
         except OSError as error:
-            raise Trouble("fatal", visible(f"{error.filename or self.folder}: {error.strerror}")) from None
+            raise RequestError("fatal", visible(f"{error.filename or self.folder}: {error.strerror}")) from None
         if text is None:
-            raise Trouble("later", f"{stem}.txt waits for its reply")
+            raise RequestError("later", f"{stem}.txt waits for its reply")
         if len(text) > LONGEST_TEXT:
-            raise Trouble("request", f"the reply to {stem} is longer than {LONGEST_TEXT} characters")
+            raise RequestError("request", f"the reply to {stem} is longer than {LONGEST_TEXT} characters")
         return Reply(text)
 
     def _begin(self) -> None:
@@ -100,10 +100,10 @@ class Manual:
         if self.is_begun:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        _write_new(self.folder / ABOUT, README.encode(), may_differ=True)
+        _write_new(self.folder / README_FILE, README.encode(), may_differ=True)
         if self.wish.bundle is not None:
             self.numbers = {record["id"]: at for at, record in enumerate(self.wish.bundle.questions(), 1)}
-        self.together = _sections(self.folder / TOGETHER)
+        self.together = _sections(self.folder / REPLIES_FILE)
         self.is_begun = True
 
     def _stem(self, question: str, attempt: int) -> str:
@@ -114,15 +114,15 @@ class Manual:
 
     def _lay_out(self, stem: str, question: Mapping[str, Any]) -> None:
         """Writes the prompt and what belongs to it, where it is not there. Raises Trouble for another prompt there."""
-        is_first = not isinstance(question, Turn) or question["added"] == len(question["messages"])
+        is_first = not isinstance(question, TurnRequest) or question["added"] == len(question["messages"])
         for asset in (question.get("assets") or ()) if is_first else ():
             if self.wish.read is None:
-                raise Trouble("request", f"the asset {asset['name']} is not at hand")
+                raise RequestError("request", f"the asset {asset['name']} is not at hand")
             name = UNSAFE.sub("-", asset["name"]).strip("-.")[:60]
             ending = PurePosixPath(asset["path"]).suffix
             whole = name if name.endswith(ending) else name + ending
             _write_new(self.folder / f"{stem}.asset-{whole}", self.wish.read(asset["path"]))
-        _write_new(self.folder / f"{stem}.txt", prompt_of(question, self.asked_with.system).encode())
+        _write_new(self.folder / f"{stem}.txt", prompt_text(question, self.asked_with.system).encode())
 
     def _pasted(self, stem: str) -> str | None:
         """The reply in its own file, else the one below its heading; None where there is none."""
@@ -137,22 +137,22 @@ class Manual:
         """Nothing."""
 
 
-def _turn(question: Mapping[str, Any]) -> str:
+def _turn_suffix(question: Mapping[str, Any]) -> str:
     """What the names of a turn's files have behind those of its question."""
-    if not isinstance(question, Turn):
+    if not isinstance(question, TurnRequest):
         return ""
     session, *places = question.place
     numbers = [str(place + 1) for place in places if place >= 0]
     return ".".join(["", UNSAFE.sub("-", session).strip("-.")[:60], *numbers])
 
 
-def prompt_of(question: Mapping[str, Any], system: str | None) -> str:
+def prompt_text(question: Mapping[str, Any], system: str | None) -> str:
     """The text to put to the model: the message itself; of several, each behind the name of who speaks.
 
     In the middle of a conversation it is what the turn adds.
     """
     said = question["messages"]
-    if isinstance(question, Turn):
+    if isinstance(question, TurnRequest):
         system = None if said[0]["role"] == "system" or question["added"] < len(said) else system
         said = said[len(said) - question["added"] :]
     messages = [*([{"role": "system", "content": system}] if system else []), *said]
@@ -169,7 +169,7 @@ def _write_new(path: Path, content: bytes, may_differ: bool = False) -> None:
     except FileExistsError:
         held = path.read_bytes()
         if not may_differ and not content.startswith(held):
-            raise Trouble("fatal", visible(f"{path} is another prompt's: give another folder")) from None
+            raise RequestError("fatal", visible(f"{path} is another prompt's: give another folder")) from None
         if not may_differ and len(held) < len(content):
             with path.open("ab") as file:
                 file.write(content[len(held) :])
@@ -178,17 +178,17 @@ def _write_new(path: Path, content: bytes, may_differ: bool = False) -> None:
 def _read(path: Path, most: int) -> str:
     """The text of a file. Raises Trouble for what is no text."""
     if path.stat().st_size > most:
-        raise Trouble("request", visible(f"{path} is larger than {most >> 20} MiB"))
+        raise RequestError("request", visible(f"{path} is larger than {most >> 20} MiB"))
     try:
         return path.read_text(encoding="utf-8-sig")
     except ValueError:
-        raise Trouble("request", visible(f"{path} is not UTF-8")) from None
+        raise RequestError("request", visible(f"{path} is not UTF-8")) from None
 
 
 def _sections(path: Path) -> dict[str, str]:
     """Heading -> what stands below it."""
     if not path.is_file():
         return {}
-    parts = HEADING.split(_read(path, LARGEST_TOGETHER))
+    parts = HEADING.split(_read(path, LARGEST_REPLIES_FILE))
     texts = {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
     return {name: text for name, text in texts.items() if text}

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.respondents.asker import Asker
-from dia_runtime.respondents.chat import Read, Settings
-from dia_runtime.respondents.direct import Direct, Endpoint, is_local
-from dia_runtime.respondents.keys import DEFAULT_KEY, key_named
+from dia_runtime.respondents.api_keys import DEFAULT_KEY, find_key
+from dia_runtime.respondents.asker import AsyncRespondent
+from dia_runtime.respondents.chat import AssetReader, Settings
+from dia_runtime.respondents.openai_compatible import Endpoint, OpenAICompatible, is_local
 
 # Provider -> base URL of its OpenAI-compatible interface, and the name of its key. All others go through litellm.
 ENDPOINTS: dict[str, tuple[str, str]] = {
@@ -33,7 +33,7 @@ KEYLESS = frozenset({"ollama", "hosted_vllm"})
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ModelOptions:
     """How models are to be asked: settings, one respondent for each temperature, and where.
 
     `read` reads assets of the bundle, which the run names; `through` is `auto` or `litellm`, which asks every endpoint
@@ -47,7 +47,7 @@ class Wish:
     key_name: str | None = None
     timeout: float = 600.0
     through: str = "auto"
-    read: Read | None = None
+    read: AssetReader | None = None
     folder: Path = field(default_factory=Path)
     bundle: Bundle | None = None
     copies: int = 1
@@ -57,17 +57,17 @@ class Wish:
 # What stands before the first colon -> module and class of the asker: made of (name, rest, settings, wish).
 SPECIAL: dict[str, tuple[str, str]] = {
     "replay": ("dia_runtime.respondents.replay", "Replay"),
-    "command": ("dia_runtime.respondents.command", "Command"),
+    "command": ("dia_runtime.respondents.command", "CommandRespondent"),
     "manual": ("dia_runtime.respondents.manual", "Manual"),
     "simulated": ("dia_runtime.respondents.simulated", "Simulated"),
-    "says": ("dia_runtime.respondents.says", "Says"),
+    "says": ("dia_runtime.respondents.constant", "ConstantReply"),
 }
-Make = Callable[[str, Settings], Asker]
+Factory = Callable[[str, Settings], AsyncRespondent]
 
 
-def askers_of(model: str, wish: Wish) -> list[Asker]:
+def create_respondents(model: str, wish: ModelOptions) -> list[AsyncRespondent]:
     """Whom to ask for a model: one asker for each temperature. Raises DiaError (exit 2) for what cannot be asked."""
-    make = _maker(model, wish)
+    make = _factory(model, wish)
     if not wish.temperatures:
         return [make(model, wish.settings)]
     many = len(wish.temperatures) > 1
@@ -77,13 +77,13 @@ def askers_of(model: str, wish: Wish) -> list[Asker]:
     ]
 
 
-def announced(models: list[str], wish: Wish) -> list[str]:
+def key_destinations(models: list[str], wish: ModelOptions) -> list[str]:
     """Where the models are asked and which key goes there, a line each: to be shown before the first request."""
     lines = []
     for model in models:
-        if is_special(model) or not is_known(model, wish):
+        if has_prefix(model) or not is_known(model, wish):
             continue
-        place = endpoint_of(model, wish)
+        place = resolve_endpoint(model, wish)
         if place is not None and place.key is not None:
             lines.append(f"{place.key_name} goes to {_host(place.base_url)}")
         elif place is None and wish.base_url is not None:
@@ -100,17 +100,17 @@ def _host(url: str) -> str:
     return parts.netloc if parts.scheme == "https" or is_local(url) else f"{parts.netloc} (not encrypted)"
 
 
-def is_special(model: str) -> bool:
+def has_prefix(model: str) -> bool:
     """Whether the name stands for a file, a program or a person, not for a model of a provider."""
     return model.partition(":")[0] in SPECIAL and ":" in model
 
 
-def is_known(model: str, wish: Wish) -> bool:
+def is_known(model: str, wish: ModelOptions) -> bool:
     """Whether the name has the form of something that can be asked."""
-    return is_special(model) or "/" in model.strip("/") or (wish.base_url is not None and bool(model))
+    return has_prefix(model) or "/" in model.strip("/") or (wish.base_url is not None and bool(model))
 
 
-def endpoint_of(model: str, wish: Wish) -> Endpoint | None:
+def resolve_endpoint(model: str, wish: ModelOptions) -> Endpoint | None:
     """Where a model is asked; None for what goes through litellm. Raises DiaError for a URL that is none."""
     provider, slash, rest = model.partition("/")
     if wish.base_url is not None:
@@ -119,7 +119,7 @@ def endpoint_of(model: str, wish: Wish) -> Endpoint | None:
         return None
     url, key_name = ENDPOINTS.get(provider, ("", DEFAULT_KEY)) if slash else ("", DEFAULT_KEY)
     key_name = wish.key_name or key_name
-    key = key_named(key_name, wish.folder)
+    key = find_key(key_name, wish.folder)
     if wish.base_url is not None:
         return Endpoint(wish.base_url, rest if url else model, key_name, key)
     return Endpoint(url, rest, key_name, key, provider)
@@ -139,18 +139,20 @@ def require_base_url(url: str) -> None:
         raise DiaError(Diagnostic("E824", "the base URL holds more than a host and a path", None, mend))
 
 
-def _maker(model: str, wish: Wish) -> Make:
+def _factory(model: str, wish: ModelOptions) -> Factory:
     kind, _, rest = model.partition(":")
-    if is_special(model):
+    if has_prefix(model):
         module, name = SPECIAL[kind]
-        made: Callable[..., Asker] = getattr(importlib.import_module(module), name)
+        made: Callable[..., AsyncRespondent] = getattr(importlib.import_module(module), name)
         return lambda shown, settings: made(shown, rest, settings, wish)
-    place = endpoint_of(model, wish)
+    place = resolve_endpoint(model, wish)
     if place is None:
-        from dia_runtime.respondents.through_litellm import ThroughLitellm
+        from dia_runtime.respondents.litellm_client import LiteLLMClient
 
-        return lambda shown, settings: ThroughLitellm(shown, model, settings, wish)
+        return lambda shown, settings: LiteLLMClient(shown, model, settings, wish)
     if place.key is None and wish.base_url is None and place.priced_as not in KEYLESS:
         mend = f"set {place.key_name} in the environment, or in the file .env of this folder"
         raise DiaError(Diagnostic("E823", visible(f"`{model}` needs a key"), None, mend))
-    return lambda shown, settings: Direct(shown, model, place, settings, wish.read, wish.timeout, wish.prefill)
+    return lambda shown, settings: OpenAICompatible(
+        shown, model, place, settings, wish.read, wish.timeout, wish.prefill
+    )

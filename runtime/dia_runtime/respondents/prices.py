@@ -15,7 +15,9 @@ FILE = "model_prices_and_context_window_backup.json"
 
 def price(provider: str, model_id: str, usage: Any) -> str | None:
     """The cost of so many tokens in US dollars as decimal text; None where price or tokens are not known."""
-    entry = table().get(f"{provider}/{model_id}") or (table().get(model_id) if provider == "openai" else None)
+    entry = price_table().get(f"{provider}/{model_id}") or (
+        price_table().get(model_id) if provider == "openai" else None
+    )
     if not isinstance(entry, Mapping) or not isinstance(usage, Mapping):
         return None
     asked, said = _number(usage, "prompt_tokens"), _number(usage, "completion_tokens")
@@ -28,7 +30,7 @@ def price(provider: str, model_id: str, usage: Any) -> str | None:
 
 
 @cache
-def table() -> Mapping[str, Any]:
+def price_table() -> Mapping[str, Any]:
     """litellm's table; an empty one where litellm is not installed."""
     found = find_spec("litellm")
     if found is None or found.origin is None:

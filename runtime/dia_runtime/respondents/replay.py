@@ -15,28 +15,28 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, visible
 
-from dia_runtime.bundle.compressed import lines
-from dia_runtime.respondents.asker import Trouble
-from dia_runtime.respondents.recorded import key_of, recorded
+from dia_runtime.bundle.compressed import read_lines
+from dia_runtime.respondents.asker import RequestError
+from dia_runtime.respondents.reply_records import reply_from_record, reply_key
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.turn import Place, Turn
+from dia_runtime.respondents.turn_request import TurnPlace, TurnRequest
 from dia_runtime.store.schema import MAGIC
 from dia_runtime.store.store import Store, read_store, require_root
-from dia_runtime.store.transcripts import SaidReply, SaidSession, read_transcript
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, read_transcript
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import Wish
+    from dia_runtime.respondents.models import ModelOptions
 
 MOST_FAULTS = 10
 Record = Mapping[str, Any]
 
 
-class Source(Protocol):
+class ReplySource(Protocol):
     """Recorded replies of one respondent."""
 
     def record(self, question: str, attempt: int) -> Record | None: ...
-    def turn(self, question: str, attempt: int, place: Place) -> Record | None: ...
+    def turn(self, question: str, attempt: int, place: TurnPlace) -> Record | None: ...
     def close(self) -> None: ...
 
 
@@ -45,12 +45,14 @@ class Replay:
 
     settings: Mapping[str, Any] = {}
 
-    def __init__(self, name: str, rest: str, settings: Settings, wish: Wish) -> None:
+    def __init__(self, name: str, rest: str, settings: Settings, wish: ModelOptions) -> None:
         """Raises DiaError: exit 2 for a file that holds no such replies, exit 3 for replies to other questions."""
-        path, respondent = _named(rest)
+        path, respondent = _split_name(rest)
         root = None if wish.bundle is None else wish.bundle.questions_root
         self.name, self.model, self.path = name, f"replay:{rest}", path
-        self.source: Source = _Run(path, respondent, root) if _is_run(path) else _Lines(path, respondent, root)
+        self.source: ReplySource = (
+            _RunReplies(path, respondent, root) if _is_run(path) else _JsonLinesReplies(path, respondent, root)
+        )
 
     @property
     def provider(self) -> str:
@@ -60,12 +62,12 @@ class Replay:
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """The recorded reply. Raises Trouble where there is none."""
         await asyncio.sleep(0)  # so that an interrupt is heard
-        if isinstance(question, Turn):
+        if isinstance(question, TurnRequest):
             return self._turn(question, attempt)
         record = self.source.record(question["id"], attempt)
         if record is None:
             raise self._nothing("this question", attempt)
-        return recorded(record)
+        return reply_from_record(record)
 
     async def whole(self, question: Mapping[str, Any], attempt: int) -> Reply | None:
         """The recorded transcript of a conversation; None where there is none that is whole."""
@@ -75,38 +77,38 @@ class Replay:
             return None
         with suppress(ValueError):
             read_transcript(str(record["text"]))
-            return recorded(record)
+            return reply_from_record(record)
         return None
 
-    def _turn(self, turn: Turn, attempt: int) -> Reply:
+    def _turn(self, turn: TurnRequest, attempt: int) -> Reply:
         """What was said at a turn, by the transcript, or by the turns of a question that was not finished."""
         record = self.source.record(turn["id"], attempt)
         session, said = (
-            (None, None) if record is None or record.get("text") is None else _said(str(record["text"]), turn)
+            (None, None) if record is None or record.get("text") is None else _recorded_turn(str(record["text"]), turn)
         )
         if said is not None and (said.text is not None or said.finish_reason is not None) and said.error is None:
-            if session is not None and not _is_same(session.messages, turn):
-                raise self._nothing(f"what is said now at {_where(turn)}: another conversation led there", attempt)
+            if session is not None and not _is_same_conversation(session.messages, turn):
+                raise self._nothing(f"what is said now at {_turn_text(turn)}: another conversation led there", attempt)
             return Reply(said.text, None, said.finish_reason, said.prompt_tokens, said.tokens, said.cost, said.seconds)
         found = self.source.turn(turn["id"], attempt, turn.place)
-        if found is None or found.get("error") is not None or not _is_last(found["messages"], turn):
-            raise self._nothing(f"{_where(turn)} of this question", attempt)
-        return recorded(found)
+        if found is None or found.get("error") is not None or not _is_same_last_message(found["messages"], turn):
+            raise self._nothing(f"{_turn_text(turn)} of this question", attempt)
+        return reply_from_record(found)
 
-    def _nothing(self, what: str, attempt: int) -> Trouble:
+    def _nothing(self, what: str, attempt: int) -> RequestError:
         which = "" if attempt == 1 else f" at attempt {attempt}"
-        return Trouble("request", visible(f"{self.path.name} holds no reply to {what}{which}"))
+        return RequestError("request", visible(f"{self.path.name} holds no reply to {what}{which}"))
 
     async def close(self) -> None:
         """Closes the file."""
         self.source.close()
 
 
-def _where(turn: Turn) -> str:
+def _turn_text(turn: TurnRequest) -> str:
     return f"turn {turn['turn'] + 1} of `{turn['session']}`"
 
 
-def _is_same(recorded: Sequence[Mapping[str, Any]], turn: Turn) -> bool:
+def _is_same_conversation(recorded: Sequence[Mapping[str, Any]], turn: TurnRequest) -> bool:
     """Whether the recorded conversation begins with what is said now; what a judge said of another reply is no reply.
 
     A conversation that nobody recorded may have been any; what questions share is asked once, whoever words it.
@@ -122,17 +124,17 @@ def _is_same(recorded: Sequence[Mapping[str, Any]], turn: Turn) -> bool:
     return held == told
 
 
-def _is_last(messages: str, turn: Turn) -> bool:
+def _is_same_last_message(messages: str, turn: TurnRequest) -> bool:
     """Whether a turn that was kept by itself added to the conversation what is added now."""
     added = [message["content"] for message in json.loads(messages) if message["role"] == "user"]
     now = [message["content"] for message in turn["messages"] if message["role"] == "user"]
     return turn["key"] is not None or not added or added[-1:] == now[-1:]
 
 
-def _said(text: str, turn: Turn) -> tuple[SaidSession, SaidReply] | tuple[None, None]:
+def _recorded_turn(text: str, turn: TurnRequest) -> tuple[TranscriptSession, TranscriptReply] | tuple[None, None]:
     """The reply to a turn in a transcript, and its conversation; None where there is none, or no transcript."""
     session, item, number, step = turn.place
-    for said in _sessions(text):
+    for said in _transcript_sessions(text):
         is_it = said.shared == turn["key"] if turn["key"] is not None else said.item == (None if item < 0 else item)
         if said.name == session and is_it:
             for reply in said.replies:
@@ -142,14 +144,14 @@ def _said(text: str, turn: Turn) -> tuple[SaidSession, SaidReply] | tuple[None, 
 
 
 @lru_cache(maxsize=8)  # the turns of a question are asked for one after the other
-def _sessions(text: str) -> tuple[SaidSession, ...]:
+def _transcript_sessions(text: str) -> tuple[TranscriptSession, ...]:
     try:
         return tuple(read_transcript(text))
     except ValueError:
         return ()
 
 
-def _named(rest: str) -> tuple[Path, str | None]:
+def _split_name(rest: str) -> tuple[Path, str | None]:
     """The file, and the respondent behind `#`; a file whose own name has a `#` is found, too."""
     for at in [len(rest), *(place for place, letter in enumerate(rest) if letter == "#")]:
         if os.path.isfile(rest[:at]):  # noqa: PTH113 - says no to what cannot be a name, where pathlib raises
@@ -162,28 +164,28 @@ def _is_run(path: Path) -> bool:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError as error:
-        raise _wrong(path, error.strerror or str(error)) from None
+        raise _replay_error(path, error.strerror or str(error)) from None
 
 
-def _chosen(path: Path, names: list[str], wanted: str | None) -> str:
+def _choose_respondent(path: Path, names: list[str], wanted: str | None) -> str:
     """The respondent that is meant. Raises DiaError where that is not clear."""
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FAULTS]) + (" ..." if len(names) > MOST_FAULTS else "")
     if not names:
-        raise _wrong(path, "it holds no replies")
+        raise _replay_error(path, "it holds no replies")
     if wanted is None and len(names) > 1:
-        raise _wrong(path, f"it holds replies of {shown}", f"choose one: replay:{path}#{names[0]}")
+        raise _replay_error(path, f"it holds replies of {shown}", f"choose one: replay:{path}#{names[0]}")
     if wanted is not None and wanted not in names:
         mend = did_you_mean(wanted, names) or f"it holds those of {shown}"
-        raise _wrong(path, f"it holds no replies of `{wanted}`", mend)
+        raise _replay_error(path, f"it holds no replies of `{wanted}`", mend)
     return names[0] if wanted is None else wanted
 
 
-def _wrong(path: Path, why: str, help: str | None = None) -> DiaError:
+def _replay_error(path: Path, why: str, help: str | None = None) -> DiaError:
     message, mend = visible(f"`{path}` cannot be replayed: {why}"), None if help is None else visible(help)
     return DiaError(Diagnostic("E841", message, None, mend))
 
 
-class _Run:
+class _RunReplies:
     """The replies that another run holds."""
 
     def __init__(self, path: Path, respondent: str | None, root: str | None) -> None:
@@ -192,7 +194,7 @@ class _Run:
             if root is not None:
                 require_root(self.store, root)
             numbers = {entry.name: entry.id for entry in self.store.respondents()}
-            self.respondent = numbers[_chosen(path, list(numbers), respondent)]
+            self.respondent = numbers[_choose_respondent(path, list(numbers), respondent)]
         except BaseException:
             self.store.close()
             raise
@@ -201,12 +203,12 @@ class _Run:
         """The reply as the run holds it. Raises DiaError (exit 3) for what no run holds."""
         found = self.store.reply(self.respondent, question, attempt)
         try:
-            recorded(found or {"text": ""})
+            reply_from_record(found or {"text": ""})
         except ValueError as error:
             raise self.store.damaged(f"a reply cannot be read: {error}") from None
         return found
 
-    def turn(self, question: str, attempt: int, place: Place) -> Record | None:
+    def turn(self, question: str, attempt: int, place: TurnPlace) -> Record | None:
         """A turn of a question that was not finished."""
         position = self.store.position(question)
         turns = [] if position is None else self.store.turns(self.respondent, attempt, str(position))
@@ -217,7 +219,7 @@ class _Run:
         self.store.close()
 
 
-class _Lines:
+class _JsonLinesReplies:
     """The replies in a file of JSON Lines, found by SQLite, which holds as much of them in memory as is good."""
 
     def __init__(self, path: Path, respondent: str | None, root: str | None) -> None:
@@ -233,7 +235,7 @@ class _Lines:
         try:
             self.fill()
             names = [name for (name,) in self.table.execute("SELECT DISTINCT respondent FROM reply ORDER BY 1")]
-            self.respondent = _chosen(path, names, respondent)
+            self.respondent = _choose_respondent(path, names, respondent)
         except BaseException:
             self.close()
             raise
@@ -242,9 +244,9 @@ class _Lines:
         """The record of that question and attempt."""
         query = "SELECT line FROM reply WHERE respondent = ? AND question = ? AND attempt = ?"
         found = self.table.execute(query, (self.respondent, question, attempt)).fetchone()
-        return None if found is None else _record(found[0])
+        return None if found is None else _parse_record(found[0])
 
-    def turn(self, question: str, attempt: int, place: Place) -> Record | None:
+    def turn(self, question: str, attempt: int, place: TurnPlace) -> Record | None:
         """Nothing; lines hold whole conversations."""
         return None
 
@@ -264,7 +266,7 @@ class _Lines:
 
     def _faults(self) -> Iterator[tuple[int, str]]:
         try:
-            for number, line in lines(self.path):
+            for number, line in read_lines(self.path):
                 if not line.strip():
                     continue
                 try:
@@ -272,11 +274,11 @@ class _Lines:
                 except ValueError as error:
                     yield number, f"the line is no reply: {error}"
         except (OSError, ValueError) as error:
-            raise _wrong(self.path, getattr(error, "strerror", None) or str(error)) from None
+            raise _replay_error(self.path, getattr(error, "strerror", None) or str(error)) from None
 
     def _take(self, line: bytes, number: int) -> None:
-        record = _record(line)
-        key, reply = key_of(record), recorded(record)
+        record = _parse_record(line)
+        key, reply = reply_key(record), reply_from_record(record)
         root = record.get("questions_root")
         if root is not None and self.root is not None and root != self.root:
             message = f"the reply is to other questions: their root is {str(root)[:64]}, the bundle's {self.root}"
@@ -290,7 +292,7 @@ class _Lines:
             raise ValueError(f"an earlier line replies to `{key[1]}`, attempt {key[2]}")
 
 
-def _record(line: bytes) -> dict[str, Any]:
+def _parse_record(line: bytes) -> dict[str, Any]:
     """The object on a line. Raises ValueError."""
     try:
         record = json.loads(line.decode("utf-8-sig"))

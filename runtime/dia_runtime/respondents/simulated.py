@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
-from dia_runtime.respondents.asker import Trouble
-from dia_runtime.respondents.baselines import SKIP, SPEECHLESS, Wrong, chosen
+from dia_runtime.respondents.asker import RequestError
+from dia_runtime.respondents.baselines import NO_SESSIONS, SKIP, Wrong, pick_by_hash
 from dia_runtime.respondents.respondent import Reply, Truth
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import Wish
+    from dia_runtime.respondents.models import ModelOptions
 
 DEFAULTS = {"theta": "", "bank": "", "seed": "0", "skip": "0"}
 NUMBER = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{1,20})?", re.ASCII)
@@ -40,25 +40,29 @@ LARGEST_BANK = 1 << 28
 class Simulated:
     """A respondent of one ability."""
 
-    speechless = SPEECHLESS
+    speechless = NO_SESSIONS
 
-    def __init__(self, name: str, rest: str, settings: Settings, wish: Wish) -> None:
+    def __init__(self, name: str, rest: str, settings: Settings, wish: ModelOptions) -> None:
         """Raises DiaError (exit 2) for arguments or a bank that make no sense."""
-        given = _given(rest)
+        given = _parse_arguments(rest)
         self.name, self.model = name, f"simulated:{rest}"
-        self.theta, self.skip, self.seed = _number("theta", given), _number("skip", given), given["seed"]
+        self.theta, self.skip, self.seed = (
+            _decimal_argument("theta", given),
+            _decimal_argument("skip", given),
+            given["seed"],
+        )
         if not 0 <= self.skip <= 1:
-            raise _refused("`skip` is a share from 0 to 1")
+            raise _usage_error("`skip` is a share from 0 to 1")
         self.bank: dict[str, Decimal] | None = None
         self.digest: str | None = None
         if given["bank"]:
-            self.bank, self.digest = _bank(Path(given["bank"]))
+            self.bank, self.digest = _read_bank(Path(given["bank"]))
         self.truth: Truth | None = None
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """All that its replies follow from, beside the questions."""
-        held = {"theta": plain(self.theta), "skip": plain(self.skip), "seed": self.seed}
+        held = {"theta": plain_decimal(self.theta), "skip": plain_decimal(self.skip), "seed": self.seed}
         return held if self.digest is None else {**held, "bank": self.digest}
 
     @property
@@ -74,7 +78,7 @@ class Simulated:
         """The reply. Raises Trouble where the bank has no difficulty of the question's item."""
         await asyncio.sleep(0)  # so that an interrupt is heard
         assert self.truth is not None
-        probability = threshold(self.theta, self._difficulty(question))
+        probability = success_threshold(self.theta, self._difficulty(question))
         record = self.truth.record(question["id"])
         if self._draw("answer", question, attempt) < probability:
             return Reply(self.truth.wrap(record["text"], question["format"]))
@@ -87,7 +91,7 @@ class Simulated:
         assert self.truth is not None
         mistakes = [str(text) for text in record["mistakes"].values()]
         if mistakes:
-            text = chosen(mistakes, f"{self._key('mistake')}\n{attempt}", question["id"])
+            text = pick_by_hash(mistakes, f"{self._key('mistake')}\n{attempt}", question["id"])
             reply = self.truth.wrap(text, question["format"])
             if self.truth.is_wrong(record, reply, question["format"]):
                 return Reply(reply)
@@ -101,7 +105,7 @@ class Simulated:
         for name in (identity, question["item"], question["template"], identity.partition("/")[0]):
             if name in self.bank:
                 return self.bank[name]
-        raise Trouble("request", f"the bank holds no difficulty of {question['item']}")
+        raise RequestError("request", f"the bank holds no difficulty of {question['item']}")
 
     def _draw(self, what: str, question: Mapping[str, Any], attempt: int) -> int:
         """A number from 0 to below SCALE, the same one for the same question and attempt."""
@@ -111,14 +115,14 @@ class Simulated:
 
     def _key(self, what: str) -> str:
         # The ability is in it: respondents of two abilities err independently, as the model has it.
-        return f"{what}\n{self.seed}\n{plain(self.theta)}"
+        return f"{what}\n{self.seed}\n{plain_decimal(self.theta)}"
 
     async def close(self) -> None:
         """Nothing."""
 
 
 @lru_cache(maxsize=1 << 16)
-def threshold(theta: Decimal, difficulty: Decimal) -> int:
+def success_threshold(theta: Decimal, difficulty: Decimal) -> int:
     """Probability of a right answer, in units of 1 / SCALE.
 
     >>> threshold(Decimal(2), Decimal(2)) * 2 == SCALE
@@ -128,7 +132,7 @@ def threshold(theta: Decimal, difficulty: Decimal) -> int:
     return int(EXACT.divide(Decimal(SCALE), EXACT.add(Decimal(1), odds)))
 
 
-def plain(number: Decimal) -> str:
+def plain_decimal(number: Decimal) -> str:
     """The number without what changes nothing.
 
     >>> plain(Decimal("0.50")), plain(Decimal("-0.0")), plain(Decimal("100"))
@@ -139,50 +143,50 @@ def plain(number: Decimal) -> str:
     return "0" if text in ("-0", "+0") else text
 
 
-def _given(rest: str) -> dict[str, str]:
+def _parse_arguments(rest: str) -> dict[str, str]:
     """The arguments by their names. Raises DiaError for one that there is not."""
     given = dict(DEFAULTS)
     for part in rest.split(","):
         name, equals, value = part.partition("=")
         if name not in DEFAULTS or not equals:
-            raise _refused(f"`{part}` is no argument of `simulated`", did_you_mean(name, DEFAULTS))
+            raise _usage_error(f"`{part}` is no argument of `simulated`", did_you_mean(name, DEFAULTS))
         given[name] = value
     if not given["theta"]:
-        raise _refused("`simulated` needs `theta`, the ability")
+        raise _usage_error("`simulated` needs `theta`, the ability")
     return given
 
 
-def _number(name: str, given: Mapping[str, str]) -> Decimal:
+def _decimal_argument(name: str, given: Mapping[str, str]) -> Decimal:
     if not NUMBER.fullmatch(given[name]):
-        raise _refused(f"`{name}` is a decimal number such as 0.5, not `{given[name]}`")
+        raise _usage_error(f"`{name}` is a decimal number such as 0.5, not `{given[name]}`")
     return Decimal(given[name])
 
 
-def _bank(path: Path) -> tuple[dict[str, Decimal], str]:
+def _read_bank(path: Path) -> tuple[dict[str, Decimal], str]:
     """Item -> difficulty, and the file's digest: `{"items": [{"item": "...", "difficulty": "-0.7"}]}`."""
     try:
         if path.stat().st_size > LARGEST_BANK:
             raise ValueError(f"it is larger than {LARGEST_BANK >> 20} MiB")
         encoded = path.read_bytes()
         held = json.loads(encoded, parse_float=Decimal, parse_int=Decimal)
-        found = dict(map(_entry, held["items"]))
+        found = dict(map(_bank_entry, held["items"]))
         if len(found) != len(held["items"]):
             raise ValueError("an item stands in it twice")
     except OSError as error:
-        raise _refused(f"the bank `{path}` cannot be read: {error.strerror}") from None
+        raise _usage_error(f"the bank `{path}` cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
         why = str(error) if type(error) is ValueError else 'it is not {"items": [{"item", "difficulty"}]}'
-        raise _refused(f"the bank `{path}` cannot be used: {why}") from None
+        raise _usage_error(f"the bank `{path}` cannot be used: {why}") from None
     return found, hashlib.sha256(encoded).hexdigest()
 
 
-def _entry(entry: Mapping[str, Any]) -> tuple[str, Decimal]:
+def _bank_entry(entry: Mapping[str, Any]) -> tuple[str, Decimal]:
     name, value = entry["item"], Decimal(entry["difficulty"])
     if not isinstance(name, str) or not value.is_finite() or abs(value) >= 1000:
         raise ValueError("a difficulty is a number between -1000 and 1000, and an item a name")
     return name, value
 
 
-def _refused(message: str, help: str | None = None) -> DiaError:
+def _usage_error(message: str, help: str | None = None) -> DiaError:
     mend = help or "write simulated:theta=0.5,bank=FILE,seed=1,skip=0.2; all but theta may be left out"
     return DiaError(Diagnostic("E843", visible(message), None, mend))

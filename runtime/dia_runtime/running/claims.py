@@ -18,11 +18,11 @@ from pathlib import Path
 from dia_runtime.store.store import Store
 
 LEASE_SECONDS = 600
-BEAT_SECONDS = 60
+HEARTBEAT_SECONDS = 60
 Pair = tuple[int, int]
 """A question's position and the attempt at it."""
 
-TAKE = (
+INSERT_CLAIM = (
     "INSERT INTO claim SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM reply WHERE respondent = ?1"
     " AND question = ?2 AND attempt = ?3 AND error IS NULL) ON CONFLICT DO NOTHING"
 )
@@ -37,7 +37,9 @@ class Claims:
     def enter(self) -> None:
         """Nothing; this process is a worker from now on."""
         insert = "INSERT INTO worker (host, process, start, seen) VALUES (?, ?, ?, ?) RETURNING id"
-        ((self.worker,),) = self.store.rows(insert, host(), os.getpid(), start_of(os.getpid()) or "", int(time.time()))
+        ((self.worker,),) = self.store.rows(
+            insert, host(), os.getpid(), process_start(os.getpid()) or "", int(time.time())
+        )
 
     def leave(self) -> None:
         """Nothing; frees all that this process holds."""
@@ -86,12 +88,12 @@ class Claims:
         return int(found)
 
     def _taken(self, respondent: int, pair: Pair) -> bool:
-        return bool(self.store.rows(f"{TAKE} RETURNING 1", respondent, *pair, self.worker))
+        return bool(self.store.rows(f"{INSERT_CLAIM} RETURNING 1", respondent, *pair, self.worker))
 
     def _forget_the_dead(self) -> None:
         for number, place, process, start, seen in self.store.rows("SELECT * FROM worker WHERE id <> ?", self.worker):
             if place == host():
-                is_alive = start_of(process) in (start, "")
+                is_alive = process_start(process) in (start, "")
             else:
                 is_alive = time.time() - seen < LEASE_SECONDS
             if not is_alive:
@@ -109,7 +111,7 @@ def host() -> str:
     return " ".join(filter(None, (socket.gethostname(), start, space)))
 
 
-def start_of(process: int) -> str | None:
+def process_start(process: int) -> str | None:
     """When a process started, in its system's words; None where it has ended, "" where the system does not say."""
     if sys.platform == "linux":
         try:

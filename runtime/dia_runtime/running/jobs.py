@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.bundle.files import integrity
+from dia_runtime.bundle.files import integrity_error
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.records import leaf_or_none
 from dia_runtime.respondents.respondent import Reply
@@ -24,7 +24,7 @@ MOST_CLAIMED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class Workload:
     """What is asked: of the first `questions` every `step`-th from `first` on, `attempts` times each."""
 
     questions: int
@@ -52,7 +52,7 @@ class Job:
     question: Mapping[str, Any]
 
 
-class Source(Protocol):
+class JobSource(Protocol):
     """Where the questions of a respondent come from, one at a time."""
 
     async def next(self) -> Job | None:
@@ -65,7 +65,7 @@ class Source(Protocol):
         """Nothing; gives back what was not asked."""
 
 
-class Jobs:
+class JobQueue:
     """The questions that a respondent is still to be asked, in their order; each is claimed before it is handed out.
 
     What another process holds is waited for: it is handed out here when that process ends without a reply. `on_wait` is
@@ -73,7 +73,7 @@ class Jobs:
     """
 
     def __init__(
-        self, store: Store, bundle: Bundle, claims: Claims, respondent: int, extent: Extent, at_once: int
+        self, store: Store, bundle: Bundle, claims: Claims, respondent: int, extent: Workload, at_once: int
     ) -> None:
         self.store, self.bundle, self.claims = store, bundle, claims
         self.respondent, self.extent, self.batch = respondent, extent, min(2 * at_once, MOST_CLAIMED)
@@ -137,7 +137,7 @@ class Jobs:
             if among is not None:
                 attempts = [attempt for attempt in attempts if (position, attempt) in among]
             if attempts and leaf_or_none(question) != self.store.leaf(position):
-                raise integrity("E703", f"`{self.bundle.path}` changed while its questions were asked")
+                raise integrity_error("E703", f"`{self.bundle.path}` changed while its questions were asked")
             yield from (Job(position, attempt, question) for attempt in attempts)
 
 
@@ -151,12 +151,12 @@ class Chooser(Protocol):
         """Nothing; takes what a question came to."""
 
 
-class ChosenJobs:
+class AdaptiveJobs:
     """Questions that are chosen one by one, by the replies to those before."""
 
     def __init__(self, store: Store, bundle: Bundle, claims: Claims, respondent: int, chooser: Chooser) -> None:
         self.store, self.claims, self.respondent, self.chooser = store, claims, respondent, chooser
-        self.questions = Positions(store, bundle)
+        self.questions = QuestionsByPosition(store, bundle)
         self.under_way = 0
         self.changed = asyncio.Condition()
         self.told: set[asyncio.Task[None]] = set()
@@ -197,7 +197,7 @@ class ChosenJobs:
         self.claims.free(self.respondent)
 
 
-class Positions:
+class QuestionsByPosition:
     """The questions of a bundle by their positions, all of which a run has already been laid down by."""
 
     def __init__(self, store: Store, bundle: Bundle) -> None:
@@ -208,5 +208,5 @@ class Positions:
         """The question. Raises DiaError (exit 3) where the bundle has changed meanwhile."""
         question = self.held[position]
         if leaf_or_none(question) != self.store.leaf(position):
-            raise integrity("E703", f"`{self.bundle.path}` changed while its questions were asked")
+            raise integrity_error("E703", f"`{self.bundle.path}` changed while its questions were asked")
         return question

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from dia_language.diagnostics import DiaError, visible
-from dia_runtime.bundle.files import integrity
+from dia_runtime.bundle.files import integrity_error
 from dia_runtime.bundle.merkle import MerkleTree
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.records import leaf_or_none
@@ -16,13 +16,13 @@ from dia_runtime.bundle.verify import file_problems
 from dia_runtime.store.schema import StoredQuestion
 from dia_runtime.store.store import Store
 
-KEPT_FACTS = ("benchmark", "title", "version", "license", "seed", "k", "counts", "points")
+STORED_FACTS = ("benchmark", "title", "version", "license", "seed", "k", "counts", "points")
 LABELS = ("template", "item", "instance", "variant", "category", "domain", "level")
 NOT_FOR_GRADING = frozenset(["id", "template", "explanation", "canary"])
 Record = Mapping[str, Any]
 
 
-def lay_down(store: Store, bundle: Bundle) -> int:
+def load_questions(store: Store, bundle: Bundle) -> int:
     """The number of questions in the run, laid down now or before.
 
     Raises DiaError (exit 3) where anything of the bundle is damaged, so that no question of such a bundle is
@@ -34,7 +34,7 @@ def lay_down(store: Store, bundle: Bundle) -> int:
     if problems:
         raise DiaError([problem.as_diagnostic() for problem in problems], 3)
     if is_new:
-        facts = {name: bundle.manifest[name] for name in KEPT_FACTS}
+        facts = {name: bundle.manifest[name] for name in STORED_FACTS}
         names = {"bundle_id": bundle.id, "questions_root": bundle.questions_root}
         store.lay_down({**facts, **names}, _questions(bundle))
     return store.size
@@ -46,11 +46,11 @@ def _questions(bundle: Bundle) -> Iterator[StoredQuestion]:
     for position, (question, answer) in enumerate(_pairs(bundle)):
         leaf = leaf_or_none(question)
         if leaf is None:
-            raise integrity("E707", visible(f"the question `{question['id']}` has no canonical form"))
+            raise integrity_error("E707", visible(f"the question `{question['id']}` has no canonical form"))
         tree.add(leaf)
-        yield _stored(position, leaf, question, answer, templates.get(question["template"], {}))
+        yield _stored_question(position, leaf, question, answer, templates.get(question["template"], {}))
     if tree.root() != bundle.questions_root:
-        raise integrity("E708", f"the questions of `{bundle.path}` do not give its `questions_root`")
+        raise integrity_error("E708", f"the questions of `{bundle.path}` do not give its `questions_root`")
 
 
 def _pairs(bundle: Bundle) -> Iterator[tuple[Record, Record | None]]:
@@ -60,11 +60,13 @@ def _pairs(bundle: Bundle) -> Iterator[tuple[Record, Record | None]]:
         return
     for question, answer in zip_longest(bundle.questions(), bundle.answers()):
         if question is None or answer is None or answer["id"] != question["id"]:
-            raise integrity("E709", f"the answers of `{bundle.path}` are not those of its questions")
+            raise integrity_error("E709", f"the answers of `{bundle.path}` are not those of its questions")
         yield question, answer
 
 
-def _stored(position: int, leaf: bytes, question: Record, answer: Record | None, template: Record) -> StoredQuestion:
+def _stored_question(
+    position: int, leaf: bytes, question: Record, answer: Record | None, template: Record
+) -> StoredQuestion:
     grading = {name: value for name, value in (answer or {}).items() if name not in NOT_FOR_GRADING}
     return StoredQuestion(
         position=position,

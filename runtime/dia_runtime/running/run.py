@@ -13,23 +13,23 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.bundle.session_records import parts_of
+from dia_runtime.bundle.session_records import session_use
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.respondents import RESPONDENTS, require_known
-from dia_runtime.respondents.asker import Asker, Blocking, Interrupted, Knowing
+from dia_runtime.respondents.asker import AsyncRespondent, BlockingAdapter, Interrupted, NeedsAnswers
 from dia_runtime.respondents.budget import Budget
-from dia_runtime.respondents.cache import Cache
-from dia_runtime.respondents.models import Wish, askers_of, is_known
+from dia_runtime.respondents.cache import ReplyCache
+from dia_runtime.respondents.models import ModelOptions, create_respondents, is_known
 from dia_runtime.respondents.respondent import Respondent, Truth
-from dia_runtime.respondents.roles import cast_of, require_roles
+from dia_runtime.respondents.roles import create_players, require_roles
 from dia_runtime.running.claims import Claims
-from dia_runtime.running.jobs import Extent
-from dia_runtime.running.load_questions import lay_down
-from dia_runtime.running.scheduler import Asking, Choosers, Tally
-from dia_runtime.running.sessions import Mind
-from dia_runtime.running.writer import Keeper
+from dia_runtime.running.jobs import Workload
+from dia_runtime.running.load_questions import load_questions
+from dia_runtime.running.scheduler import ChooserFactory, RespondentState, Scheduler
+from dia_runtime.running.sessions import CodeEvaluator
+from dia_runtime.running.writers import StoreThread
 from dia_runtime.store.store import Store, open_store
 
 
@@ -46,7 +46,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RespondentSummary:
     """What a run did for a respondent: replies asked for now, kept from before, errors left, questions left open.
 
     Open is what a person has still to reply to. `ended` says why the respondent was not asked everything, and
@@ -69,7 +69,7 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Terms:
+class RunOptions:
     """On which terms models are asked: how they are asked, how many at once, how often again, and what may be spent.
 
     `cache` is the file of replies of earlier runs; `part` (2, 5) asks the second, seventh, twelfth ... question.
@@ -78,7 +78,7 @@ class Terms:
     by its replies; without it all are asked.
     """
 
-    wish: Wish = field(default_factory=Wish)
+    wish: ModelOptions = field(default_factory=ModelOptions)
     concurrency: int = 16
     retries: int = 6
     budget: Budget = field(default_factory=Budget)
@@ -86,7 +86,7 @@ class Terms:
     part: tuple[int, int] = (1, 1)
     roles: Mapping[str, str] = field(default_factory=dict)
     role_urls: Mapping[str, str] = field(default_factory=dict)
-    choosers: Choosers | None = None
+    choosers: ChooserFactory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class RunSummary:
     questions_root: str
     questions: int
     attempts: int
-    respondents: tuple[Asked, ...]
+    respondents: tuple[RespondentSummary, ...]
 
     @property
     def has_errors(self) -> bool:
@@ -113,12 +113,12 @@ class RunSummary:
 
 def run(
     bundle: str | os.PathLike[str] | Bundle,
-    models: str | Sequence[str | Respondent | Asker],
+    models: str | Sequence[str | Respondent | AsyncRespondent],
     out: str | os.PathLike[str],
     limit: int | None = None,
     attempts: int = 1,
     on_progress: Callable[[Progress], None] | None = None,
-    terms: Terms | None = None,
+    terms: RunOptions | None = None,
 ) -> RunSummary:
     """What was asked of each model: the questions (or the first `limit`), `attempts` times each.
 
@@ -127,32 +127,34 @@ def run(
     arguments that fit nothing, exit 3 for a damaged bundle or other questions.
     """
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
-    wanted = [models] if isinstance(models, str) else _each_once(models)
-    held = terms or Terms()
+    wanted = [models] if isinstance(models, str) else _unique(models)
+    held = terms or RunOptions()
     wish = replace(held.wish, bundle=opened, read=lambda name: b"".join(opened.pieces(name)))
     _require_possible(opened, wanted, limit, attempts, wish)
-    parts = parts_of(opened)
+    parts = session_use(opened)
     require_roles(parts, held.roles, held.role_urls)
     part, of = held.part
     askers = [asker for model in wanted for asker in _askers(model, wish)]
     if not parts.has_others:
         _require_conversation_partners(wanted, askers)
-    cast = cast_of(held.roles, held.role_urls, wish)
+    cast = create_players(held.roles, held.role_urls, wish)
     knowing = _knowing(opened, askers)
     path = Path(out)
     with open_store(path, opened.questions_root) as store:
-        size = lay_down(store, opened)
-        extent = Extent(size if limit is None else min(limit, size), attempts, part - 1, of)
+        size = load_questions(store, opened)
+        extent = Workload(size if limit is None else min(limit, size), attempts, part - 1, of)
         truth = _truth(store, str(opened.manifest["seed"]))
         for asker in knowing:
             asker.know(truth)
         claims = Claims(store)
         with (
-            nullcontext() if held.cache is None else closing(Cache(held.cache)) as cache,
-            closing(Keeper(path, opened.questions_root)) as keeper,
-            closing(Mind()) as mind,
+            nullcontext() if held.cache is None else closing(ReplyCache(held.cache)) as cache,
+            closing(StoreThread(path, opened.questions_root)) as keeper,
+            closing(CodeEvaluator()) as mind,
         ):
-            asking = Asking(store, opened, claims, extent, held.concurrency, held.retries, held.budget, keeper, cache)
+            asking = Scheduler(
+                store, opened, claims, extent, held.concurrency, held.retries, held.budget, keeper, cache
+            )
             asking.on_progress, asking.cast, asking.mind = _telling(on_progress), cast, mind
             asking.choosers = held.choosers
             at_once = [_at_once(model, truth) for model in wanted]
@@ -162,26 +164,28 @@ def run(
     )
 
 
-def _each_once(models: Sequence[str | Respondent | Asker]) -> list[str | Respondent | Asker]:
+def _unique(models: Sequence[str | Respondent | AsyncRespondent]) -> list[str | Respondent | AsyncRespondent]:
     """The models without names that come again."""
     return [model for at, model in enumerate(models) if not isinstance(model, str) or model not in models[:at]]
 
 
-def _at_once(model: str | Respondent | Asker, truth: Truth) -> Blocking | None:
+def _at_once(model: str | Respondent | AsyncRespondent, truth: Truth) -> BlockingAdapter | None:
     """A respondent that answers without waiting; None for one that is asked over a network."""
     if isinstance(model, str):
-        return Blocking(RESPONDENTS[model](truth)) if model in RESPONDENTS else None
-    return None if hasattr(model, "ask") else Blocking(model)
+        return BlockingAdapter(RESPONDENTS[model](truth)) if model in RESPONDENTS else None
+    return None if hasattr(model, "ask") else BlockingAdapter(model)
 
 
-def _askers(model: str | Respondent | Asker, wish: Wish) -> list[Asker]:
+def _askers(model: str | Respondent | AsyncRespondent, wish: ModelOptions) -> list[AsyncRespondent]:
     """Whom to ask over a network; nobody where the model is a baseline."""
     if not isinstance(model, str):
         return [model] if hasattr(model, "ask") else []  # type: ignore[list-item]
-    return [] if model in RESPONDENTS else askers_of(model, wish)
+    return [] if model in RESPONDENTS else create_respondents(model, wish)
 
 
-def _require_conversation_partners(models: Sequence[str | Respondent | Asker], askers: Sequence[Asker]) -> None:
+def _require_conversation_partners(
+    models: Sequence[str | Respondent | AsyncRespondent], askers: Sequence[AsyncRespondent]
+) -> None:
     """Nothing, when all can take part in conversations; else DiaError (exit 2)."""
     named = [RESPONDENTS.get(model) if isinstance(model, str) else model for model in models]
     for one in [*named, *askers]:
@@ -189,18 +193,20 @@ def _require_conversation_partners(models: Sequence[str | Respondent | Asker], a
             raise DiaError(Diagnostic("E847", visible(why), None, "ask a model, a program, or says:TEXT"))
 
 
-def _knowing(bundle: Bundle, askers: Sequence[Asker]) -> list[Knowing]:
+def _knowing(bundle: Bundle, askers: Sequence[AsyncRespondent]) -> list[NeedsAnswers]:
     """Those that need the answers. Raises DiaError (exit 2) where there are none."""
     for asker in askers:
-        if isinstance(asker, Knowing):
+        if isinstance(asker, NeedsAnswers):
             _require_answers(bundle, asker.name)
-    return [asker for asker in askers if isinstance(asker, Knowing)]
+    return [asker for asker in askers if isinstance(asker, NeedsAnswers)]
 
 
-def _waited_for(asking: Asking, blocking: Sequence[Blocking], askers: Sequence[Asker]) -> list[Tally]:
+def _waited_for(
+    asking: Scheduler, blocking: Sequence[BlockingAdapter], askers: Sequence[AsyncRespondent]
+) -> list[RespondentState]:
     """What became of all questions: those that block are asked one after the other, then the others at once."""
 
-    async def all() -> list[Tally]:
+    async def all() -> list[RespondentState]:
         unbounded = asking if asking.cast else replace(asking, budget=Budget(), paces={})
         async with AsyncExitStack() as stack:
             for one in asking.cast.values():
@@ -219,26 +225,28 @@ def _waited_for(asking: Asking, blocking: Sequence[Blocking], askers: Sequence[A
         asking.claims.leave()
 
 
-def _in_order(models: Sequence[str | Respondent | Asker], tallies: Iterable[Tally]) -> tuple[Asked, ...]:
+def _in_order(
+    models: Sequence[str | Respondent | AsyncRespondent], tallies: Iterable[RespondentState]
+) -> tuple[RespondentSummary, ...]:
     """What was asked, in the order in which the models were named."""
     place = {model if isinstance(model, str) else model.name: at for at, model in reversed(list(enumerate(models)))}
     done = sorted(tallies, key=lambda tally: place.get(tally.asker.name, place.get(tally.asker.model, len(place))))
-    return tuple(map(_asked, done))
+    return tuple(map(_summary, done))
 
 
-def _telling(on_progress: Callable[[Progress], None] | None) -> Callable[[Tally], None] | None:
+def _telling(on_progress: Callable[[Progress], None] | None) -> Callable[[RespondentState], None] | None:
     if on_progress is None:
         return None
 
-    def tell(tally: Tally) -> None:
+    def tell(tally: RespondentState) -> None:
         done = tally.kept + tally.asked - tally.failed
-        on_progress(Progress(tally.asker.name, done, tally.total, tally.failed, _money(tally), tally.elsewhere))
+        on_progress(Progress(tally.asker.name, done, tally.total, tally.failed, _cost_text(tally), tally.elsewhere))
 
     return tell
 
 
-def _asked(tally: Tally) -> Asked:
-    return Asked(
+def _summary(tally: RespondentState) -> RespondentSummary:
+    return RespondentSummary(
         tally.name,
         tally.asked,
         tally.kept,
@@ -249,17 +257,21 @@ def _asked(tally: Tally) -> Asked:
         tally.requests,
         tally.prompt_tokens,
         tally.completion_tokens,
-        _money(tally),
+        _cost_text(tally),
         dict(tally.left_out),
     )
 
 
-def _money(tally: Tally) -> str | None:
+def _cost_text(tally: RespondentState) -> str | None:
     return None if tally.cost is None else f"{tally.cost.normalize():f}"
 
 
 def _require_possible(
-    bundle: Bundle, models: Sequence[str | Respondent | Asker], limit: int | None, attempts: int, wish: Wish
+    bundle: Bundle,
+    models: Sequence[str | Respondent | AsyncRespondent],
+    limit: int | None,
+    attempts: int,
+    wish: ModelOptions,
 ) -> None:
     if attempts < 1 or (limit is not None and limit < 1):
         raise DiaError(Diagnostic("E807", "`attempts` and `limit` count from 1"))
@@ -289,10 +301,10 @@ def _truth(store: Store, seed: str) -> Truth:
         return grade(held, reply, format).verdict is Verdict.WRONG
 
     # Questions come item by item, so a few items are enough to keep.
-    return Truth(seed, record, lru_cache(maxsize=4)(store.texts), wrap, is_wrong)
+    return Truth(seed, record, lru_cache(maxsize=4)(store.texts), wrap_answer, is_wrong)
 
 
-def wrap(text: str, format: Mapping[str, Any]) -> str:
+def wrap_answer(text: str, format: Mapping[str, Any]) -> str:
     """The text put in an answer format, as a reply of the asked form."""
     kind = str(format.get("kind"))
     if kind not in FORMATS:

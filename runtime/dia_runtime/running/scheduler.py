@@ -13,27 +13,27 @@ from typing import Any
 from dia_language.diagnostics import visible
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.session_records import SUBJECT, roles_in
-from dia_runtime.respondents.asker import MENDABLE, Asker, Trouble
+from dia_runtime.respondents.asker import RETRYABLE, AsyncRespondent, RequestError
 from dia_runtime.respondents.budget import Budget
-from dia_runtime.respondents.cache import Cache
-from dia_runtime.respondents.pace import LONGEST_ASKED, Pace, rest, waiting_time
+from dia_runtime.respondents.cache import ReplyCache
+from dia_runtime.respondents.rate_limit import LONGEST_RETRY_AFTER, RateLimiter, backoff_seconds, sleep_unless
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.roles import described, played_by, unplayable
-from dia_runtime.respondents.turn import Turn
-from dia_runtime.running.claims import BEAT_SECONDS, Claims
-from dia_runtime.running.jobs import POLL_SECONDS, Chooser, ChosenJobs, Extent, Job, Jobs, Source
-from dia_runtime.running.sessions import Halt, Mind, Play
-from dia_runtime.running.writer import Keeper, TurnWriter, Writer
+from dia_runtime.respondents.roles import player_name, player_settings, reason_unplayable
+from dia_runtime.respondents.turn_request import TurnRequest
+from dia_runtime.running.claims import HEARTBEAT_SECONDS, Claims
+from dia_runtime.running.jobs import POLL_SECONDS, AdaptiveJobs, Chooser, Job, JobQueue, JobSource, Workload
+from dia_runtime.running.sessions import CodeEvaluator, SessionRunner, Unfinished
+from dia_runtime.running.writers import ReplyWriter, StoreThread, TurnWriter
 from dia_runtime.store.schema import StoredTurn
 from dia_runtime.store.store import Store
 
-ENOUGH = 20  # so many questions in a row without a reply say that the network or the provider is gone
-SPENT = "the budget is spent"
-Choosers = Callable[[Store, int], Chooser]  # what chooses the questions of a respondent of the run
+FAILURES_THAT_END = 20  # so many questions in a row without a reply say that the network or the provider is gone
+BUDGET_SPENT = "the budget is spent"
+ChooserFactory = Callable[[Store, int], Chooser]  # what chooses the questions of a respondent of the run
 
 
 @dataclass(slots=True)
-class Tally:
+class RespondentState:
     """What became of a respondent's questions: asked now, kept from before, left as errors; and why it ended early.
 
     `is_refused` says that it was the provider, or the way to it, that ended the asking; `open` counts the questions
@@ -41,9 +41,9 @@ class Tally:
     in sessions, the respondent itself as `subject`; None for nobody. `left_out` counts questions that cannot be asked.
     """
 
-    asker: Asker
+    asker: AsyncRespondent
     name: str
-    roles: Mapping[str, Asker | None]
+    roles: Mapping[str, AsyncRespondent | None]
     number: int
     total: int
     kept: int
@@ -86,27 +86,27 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Asking:
+class Scheduler:
     """The asking of several respondents of one run; those of one provider share its pace, all share the budget."""
 
     store: Store
     bundle: Bundle
     claims: Claims
-    extent: Extent
+    extent: Workload
     concurrency: int
     retries: int
     budget: Budget
-    keeper: Keeper
-    cache: Cache | None = None
-    on_progress: Callable[[Tally], None] | None = None
-    paces: dict[str, Pace] = field(default_factory=dict)
-    cast: Mapping[str, Asker | None] = field(default_factory=dict)
-    mind: Mind = field(default_factory=Mind)
+    keeper: StoreThread
+    cache: ReplyCache | None = None
+    on_progress: Callable[[RespondentState], None] | None = None
+    paces: dict[str, RateLimiter] = field(default_factory=dict)
+    cast: Mapping[str, AsyncRespondent | None] = field(default_factory=dict)
+    mind: CodeEvaluator = field(default_factory=CodeEvaluator)
     writers: dict[int, TurnWriter] = field(default_factory=dict)
     shared: dict[tuple[int, int, str], asyncio.Lock] = field(default_factory=dict)
-    choosers: Choosers | None = None
+    choosers: ChooserFactory | None = None
 
-    async def all(self, askers: Sequence[Asker]) -> list[Tally]:
+    async def all(self, askers: Sequence[AsyncRespondent]) -> list[RespondentState]:
         """What became of the questions of each asker. What has come back is kept, also when this is cancelled."""
         tallies = [self.tally(asker) for asker in askers]
         async with AsyncExitStack() as stack:
@@ -119,35 +119,35 @@ class Asking:
                     await asyncio.wait(asking)
                     beat.cancel()
             except BaseExceptionGroup as found:
-                raise first_of(found) from None
+                raise first_error(found) from None
         return tallies
 
     async def beat(self) -> None:
         """Says from time to time that this process is alive."""
         while True:
-            await asyncio.sleep(BEAT_SECONDS)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
             self.claims.beat()
 
-    def tally(self, asker: Asker) -> Tally:
+    def tally(self, asker: AsyncRespondent) -> RespondentState:
         """The respondent as the run knows it."""
         name, settings = asker.name, dict(asker.settings)
         if self.cast:
-            name += "".join(f"+{role}={played_by(self.cast[role])}" for role in sorted(self.cast))
-            settings["roles"] = {role: described(one) for role, one in self.cast.items()}
+            name += "".join(f"+{role}={player_name(self.cast[role])}" for role in sorted(self.cast))
+            settings["roles"] = {role: player_settings(one) for role, one in self.cast.items()}
         number = self.store.respondent(name, asker.model, settings)
         roles = {SUBJECT: asker, **self.cast}
-        return Tally(asker, name, roles, number, self.extent.total, self.count(number))
+        return RespondentState(asker, name, roles, number, self.extent.total, self.count(number))
 
     def count(self, number: int) -> int:
         """How many replies of a respondent the run holds."""
         extent = self.extent
         return self.store.count(number, extent.attempts, extent.questions, extent.first, extent.step)
 
-    async def one(self, tally: Tally) -> None:
+    async def one(self, tally: RespondentState) -> None:
         """Asks one respondent what is missing, as many questions at once as its provider bears."""
         at_once = min(self.concurrency, getattr(tally.asker, "at_once", None) or self.concurrency)
         jobs = self.source(tally, at_once)
-        writer = Writer(self, tally, at_once)
+        writer = ReplyWriter(self, tally, at_once)
         try:
             async with asyncio.TaskGroup() as group:
                 writer.group = group
@@ -160,23 +160,23 @@ class Asking:
         # Another process may have asked some of them meanwhile.
         tally.kept = self.count(tally.number) - (tally.asked - tally.failed)
 
-    def source(self, tally: Tally, at_once: int) -> Source:
+    def source(self, tally: RespondentState, at_once: int) -> JobSource:
         """Where the questions come from: all that are missing, in their order, or those that a chooser wants."""
         if self.choosers is not None:
-            return ChosenJobs(
+            return AdaptiveJobs(
                 self.store, self.bundle, self.claims, tally.number, self.choosers(self.store, tally.number)
             )
-        jobs = Jobs(self.store, self.bundle, self.claims, tally.number, self.extent, at_once)
+        jobs = JobQueue(self.store, self.bundle, self.claims, tally.number, self.extent, at_once)
         jobs.on_wait, jobs.is_over = lambda number: self.wait(tally, number), tally.is_over
         return jobs
 
-    def wait(self, tally: Tally, number: int) -> None:
+    def wait(self, tally: RespondentState, number: int) -> None:
         """Tells that another process is asking what is left, and what it has kept by now."""
         if self.on_progress is not None and number != tally.elsewhere:
             tally.elsewhere, tally.kept = number, self.count(tally.number) - (tally.asked - tally.failed)
             self.on_progress(tally)
 
-    async def worker(self, tally: Tally, jobs: Source, writer: Writer) -> None:
+    async def worker(self, tally: RespondentState, jobs: JobSource, writer: ReplyWriter) -> None:
         """Takes one question after the other until there is none, the budget is spent, or the respondent ends."""
         while tally.ended is None and (job := await jobs.next()) is not None:
             if "sessions" in job.question:
@@ -189,9 +189,9 @@ class Asking:
                 tally.open += found.is_open
             jobs.heard(job, found if isinstance(found, Reply) else None)
 
-    async def play_sessions(self, tally: Tally, job: Job) -> Reply | Halt | None:
+    async def play_sessions(self, tally: RespondentState, job: Job) -> Reply | Unfinished | None:
         """The transcript of a question's sessions as a reply; None where they cannot be played."""
-        why = unplayable(tally.roles, job.question)
+        why = reason_unplayable(tally.roles, job.question)
         if why is not None:
             tally.left_out[why] += 1
             return None
@@ -201,9 +201,11 @@ class Asking:
             if reply is not None:
                 tally.spend(reply)
                 return replace(reply, tries=1)
-        return await Play(job.question, job.position, Desk(self, tally, job), self.mind).played()
+        return await SessionRunner(job.question, job.position, QuestionBackend(self, tally, job), self.mind).played()
 
-    async def reply(self, tally: Tally, asker: Asker, question: Mapping[str, Any], attempt: int) -> Reply | Halt | None:
+    async def reply(
+        self, tally: RespondentState, asker: AsyncRespondent, question: Mapping[str, Any], attempt: int
+    ) -> Reply | Unfinished | None:
         """The reply, out of the cache where there is one; None where nothing was asked."""
         key = None if self.cache is None else self.cache.key(asker, question, attempt)
         held = None if self.cache is None or key is None else self.cache.get(key)
@@ -214,54 +216,56 @@ class Asking:
             self.cache.put(key, reply)
         return reply
 
-    def turns(self, tally: Tally) -> TurnWriter:
+    def turns(self, tally: RespondentState) -> TurnWriter:
         """Who puts a respondent's turns on the disk."""
         return self.writers.setdefault(tally.number, TurnWriter(self.keeper, tally.number))
 
-    def pace(self, asker: Asker) -> Pace:
+    def pace(self, asker: AsyncRespondent) -> RateLimiter:
         """How fast the asker's provider is asked."""
         found = self.paces.get(asker.provider)
         if found is None:
             at_once = min(self.concurrency, getattr(asker, "at_once", None) or self.concurrency)
-            found = self.paces[asker.provider] = Pace(at_once)
+            found = self.paces[asker.provider] = RateLimiter(at_once)
         return found
 
-    async def asked(self, tally: Tally, asker: Asker, question: Mapping[str, Any], attempt: int) -> Reply | Halt | None:
+    async def asked(
+        self, tally: RespondentState, asker: AsyncRespondent, question: Mapping[str, Any], attempt: int
+    ) -> Reply | Unfinished | None:
         """The reply, or the error that is left after the last try; None where none is left."""
-        trouble: Trouble | None = None
+        trouble: RequestError | None = None
         for tries in range(1, self.retries + 2):
             if tries > 1:
-                await rest(waiting_time(tries - 1), tally.is_over)
+                await sleep_unless(backoff_seconds(tries - 1), tally.is_over)
             found = await self.tried(tally, asker, question, attempt)
             if found is None:
-                return None if trouble is None else left(trouble, tries - 1)
+                return None if trouble is None else failed_reply(trouble, tries - 1)
             if isinstance(found, Reply):
                 tally.in_a_row = 0
                 return replace(found, tries=tries)
             if found.kind == "later":
-                return Halt(is_open=True)
+                return Unfinished(is_open=True)
             trouble = found
-            if trouble.kind not in MENDABLE or tally.ended is not None:
+            if trouble.kind not in RETRYABLE or tally.ended is not None:
                 break
         assert trouble is not None
         self.judge(tally, trouble)
-        return left(trouble, tries)
+        return failed_reply(trouble, tries)
 
     async def tried(
-        self, tally: Tally, asker: Asker, question: Mapping[str, Any], attempt: int
-    ) -> Reply | Trouble | None:
+        self, tally: RespondentState, asker: AsyncRespondent, question: Mapping[str, Any], attempt: int
+    ) -> Reply | RequestError | None:
         """What one request gave; None where there was none."""
         pace = self.pace(asker)
         async with pace.turn(tally.is_over):
             if tally.ended is not None:
                 return None
             if not self.budget.begin():
-                tally.end(SPENT, is_refused=False)
+                tally.end(BUDGET_SPENT, is_refused=False)
                 return None
             tally.requests += 1
             try:
                 reply = await asker.ask(question, attempt)
-            except Trouble as trouble:
+            except RequestError as trouble:
                 self.heed(tally, pace, trouble)
                 return trouble
         pace.faster()
@@ -270,28 +274,28 @@ class Asking:
             tally.end("its cost is not known, so that a budget in money cannot hold: give one in tokens", False)
         return reply
 
-    def heed(self, tally: Tally, pace: Pace, trouble: Trouble) -> None:
+    def heed(self, tally: RespondentState, pace: RateLimiter, trouble: RequestError) -> None:
         """Slows down where the endpoint complains, and ends where nothing more can come of it."""
         if trouble.kind == "fatal":
             tally.end(trouble.message)
-        elif trouble.wait is not None and trouble.wait > LONGEST_ASKED:
+        elif trouble.wait is not None and trouble.wait > LONGEST_RETRY_AFTER:
             tally.end(f"{trouble.message}: it wants to be asked again in {trouble.wait:.0f} s")
         elif trouble.kind == "rate_limit" or trouble.wait is not None:
             pace.slower(trouble.wait)
 
-    def judge(self, tally: Tally, trouble: Trouble) -> None:
+    def judge(self, tally: RespondentState, trouble: RequestError) -> None:
         """Ends the asking when so many questions in a row had no reply that the others would have none either."""
-        tally.in_a_row += trouble.kind in MENDABLE
-        if tally.in_a_row >= max(ENOUGH, 2 * self.concurrency):
+        tally.in_a_row += trouble.kind in RETRYABLE
+        if tally.in_a_row >= max(FAILURES_THAT_END, 2 * self.concurrency):
             tally.end(f"{tally.in_a_row} questions in a row had no reply: {trouble.message}")
 
 
 @dataclass(slots=True)
-class Desk:
+class QuestionBackend:
     """Where the sessions of one question are played: they ask through the asking, and the run keeps their turns."""
 
-    asking: Asking
-    tally: Tally
+    asking: Scheduler
+    tally: RespondentState
     job: Job
 
     @property
@@ -308,11 +312,11 @@ class Desk:
         """What was said before."""
         return self.asking.store.turns(self.tally.number, self.job.attempt, scope)
 
-    async def ask(self, role: str, turn: Turn) -> Reply | Halt:
+    async def ask(self, role: str, turn: TurnRequest) -> Reply | Unfinished:
         """The reply to a turn."""
         asker = self.tally.roles[role]
         assert asker is not None  # a role that nobody plays is not asked
-        return await self.asking.reply(self.tally, asker, turn, self.job.attempt) or Halt()
+        return await self.asking.reply(self.tally, asker, turn, self.job.attempt) or Unfinished()
 
     async def keep(self, turn: StoredTurn) -> None:
         """Nothing; the turn is on the disk, and counted."""
@@ -336,12 +340,12 @@ class Desk:
                 claims.free_shared(*key)
 
 
-def left(trouble: Trouble, tries: int) -> Reply:
+def failed_reply(trouble: RequestError, tries: int) -> Reply:
     """The error that is left of a question."""
     return Reply(None, error=visible(f"{trouble.kind}: {trouble.message}"), tries=tries)
 
 
-def first_of(found: BaseException) -> BaseException:
+def first_error(found: BaseException) -> BaseException:
     """The first error of those that ended the asking together."""
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]

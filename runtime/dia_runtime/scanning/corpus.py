@@ -9,7 +9,7 @@ from typing import IO
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.bundle.compressed import unpacked
+from dia_runtime.bundle.compressed import decompressed
 
 PIECE = 1 << 21
 OVERLAP = 1 << 17
@@ -31,7 +31,7 @@ def pieces(path: Path) -> Iterator[Piece]:
     """The pieces of a file, unpacked. Raises DiaError (exit 2) where it cannot be read."""
     try:
         with path.open("rb") as file:
-            yield from _pieces(unpacked(file, path.stat().st_size))
+            yield from _pieces(decompressed(file, path.stat().st_size))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise DiaError(Diagnostic("E727", visible(f"`{path}` cannot be scanned: {why}"))) from None

@@ -61,7 +61,7 @@ class Index:
     too_short: int = 0
 
 
-def index_of(bundle: Bundle, words: int) -> Index:
+def build_index(bundle: Bundle, words: int) -> Index:
     """The index of a bundle's prompts by runs of so many words; shorter prompts by all of theirs."""
     made, known, wholes = Index(), dict[str, int](), set[tuple[int, int, int]]()
     collected: dict[int, _Collected] = {}
@@ -69,7 +69,7 @@ def index_of(bundle: Bundle, words: int) -> Index:
         made.questions.append(question["id"])
         template = known.setdefault(question["template"], len(known))
         made.template_of.append(template)
-        texts = [Words(text.encode("utf-8", "replace")) for text in dict.fromkeys(texts_of(question))]
+        texts = [Words(text.encode("utf-8", "replace")) for text in dict.fromkeys(question_texts(question))]
         made.too_short += not any(len(text.ends) >= LEAST_WORDS for text in texts)
         for text in texts:
             if len(text.ends) < LEAST_WORDS:
@@ -87,7 +87,7 @@ def index_of(bundle: Bundle, words: int) -> Index:
     return made
 
 
-def texts_of(question: dict[str, Any]) -> Iterator[str]:
+def question_texts(question: dict[str, Any]) -> Iterator[str]:
     """The texts that a question says: its messages, or those of its sessions."""
     stack = [question.get("messages") or question.get("sessions")]
     while stack:

@@ -12,18 +12,18 @@ from typing import Any
 from dia_runtime.bundle.canary import GUID, MARK
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.scanning.corpus import Piece, pieces
-from dia_runtime.scanning.index import SHARED, Index, Runs, index_of
-from dia_runtime.scanning.words import SPACE, Unescaped, Words, unescaped, words_of
+from dia_runtime.scanning.index import SHARED, Index, Runs, build_index
+from dia_runtime.scanning.words import SPACE, Unescaped, Words, normalized_words, unescaped
 
 WORDS = 13
 NEAR = 50  # prompts that begin before a place and may reach beyond it
-MARK_WORDS = words_of(MARK.encode())
+MARK_WORDS = normalized_words(MARK.encode())
 HEX = re.compile(rb"[0-9a-f]{8} [0-9a-f]{4} [0-9a-f]{4} [0-9a-f]{4} [0-9a-f]{12} ")
-Tell = Callable[[str, int], None]
+OnProgress = Callable[[str, int], None]
 
 
 @dataclass(slots=True)
-class Found:
+class Matches:
     """Finds of one kind: how many, and the first ones."""
 
     limit: int
@@ -47,14 +47,14 @@ def scan(
     canaries: Iterable[str] = (),
     words: int = WORDS,
     limit: int = 100,
-    tell: Tell | None = None,
+    tell: OnProgress | None = None,
 ) -> dict[str, Any]:
     """What `dia scan --json` prints. Raises DiaError (exit 2) for a file that cannot be read.
 
     `tell` is called with each file's name and the bytes of it that were read so far.
     """
     names = [*canaries, *([bundle.manifest["canary"]] if bundle and bundle.manifest["canary"] else [])]
-    index = index_of(bundle, words) if bundle else Index()
+    index = build_index(bundle, words) if bundle else Index()
     scanner = _Scanner(index, dict.fromkeys(map(_guid_of, names)), limit)
     sizes = [{"file": str(path), "bytes": scanner.read(path, tell)} for path in files]
     return {
@@ -104,14 +104,14 @@ class _Scanner:
         import numpy
 
         self.index, self.limit = index, limit
-        self.canaries = {canary: Found(limit) for canary in canaries}
-        self.exact, self.partial = Found(limit), Found(limit)
+        self.canaries = {canary: Matches(limit) for canary in canaries}
+        self.exact, self.partial = Matches(limit), Matches(limit)
         self.exact_questions, self.partial_questions, self.templates = set[int](), set[int](), set[int]()
         self.lengths = numpy.array([text.length for text in index.texts], numpy.int64)
         self.numbers = numpy.array([text.number for text in index.texts], numpy.uint64)
         self.told_until = 0  # the end of the last find that was told
 
-    def read(self, path: Path, tell: Tell | None) -> int:
+    def read(self, path: Path, tell: OnProgress | None) -> int:
         """The size of a file, unpacked; what is found in it is kept."""
         size = self.told_until = 0
         for piece in pieces(path):
@@ -123,7 +123,7 @@ class _Scanner:
 
     def _look(self, file: str, view: _View) -> None:
         for canary, at, end in self._canaries(view):
-            found = self.canaries.setdefault(canary, Found(self.limit))
+            found = self.canaries.setdefault(canary, Matches(self.limit))
             found.add(lambda at=at, end=end: {"file": file, **view.where(at, end)})  # type: ignore[misc]
         for runs in self.index.runs:
             places, which = runs.found(view.words.runs(runs.words))
@@ -135,7 +135,7 @@ class _Scanner:
         """Each canary that is looked for, and each other one in a sentence of ours, with its place."""
         clear = view.words.clear
         for canary in self.canaries:
-            wanted = words_of(canary.encode("utf-8", "replace"))
+            wanted = normalized_words(canary.encode("utf-8", "replace"))
             yield from ((canary, at, at + len(wanted)) for at in _places(clear, wanted, view.cut))
         for at in _places(clear, MARK_WORDS, view.cut):
             guid = HEX.match(clear, at + len(MARK_WORDS))

@@ -20,16 +20,16 @@ BACKSLASH, LONG = b"\\u"
 UNICODE = re.compile(rb"(?:\\u[0-9a-fA-F]{4})+")
 
 
-def _small(code: int) -> int:
+def _fold(code: int) -> int:
     if 65 <= code <= 90:
         return code + 32
     return code if 97 <= code <= 122 or 48 <= code <= 57 or code >= 128 else SPACE
 
 
-TABLE = bytes(map(_small, range(256)))
+TABLE = bytes(map(_fold, range(256)))
 
 
-def words_of(text: bytes) -> bytes:
+def normalized_words(text: bytes) -> bytes:
     """The words with a space behind each.
 
     >>> words_of(b"What is **2 + 2**, Ada?")

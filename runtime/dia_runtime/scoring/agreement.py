@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, visible
-from dia_runtime.bundle.compressed import lines
+from dia_runtime.bundle.compressed import read_lines
 from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.grading.verdicts import OF_REPLIES, Verdict
 from dia_runtime.scoring.metrics import Figure, Part
 from dia_runtime.scoring.score import Place, opened
 from dia_runtime.scoring.statistics.figures import figures_json
 from dia_runtime.scoring.statistics.resample import Intervals
-from dia_runtime.store.store import facts_of
+from dia_runtime.store.store import bundle_facts
 
 MOST = 1_000_000
 
@@ -39,7 +39,7 @@ def read_labelled(path: Path) -> Labelled:
     """The sample in a file of JSON lines: {"id", "verdict", "model"?, "attempt"?}. Raises DiaError at a bad line."""
     found: dict[tuple[str, str | None, int], str] = {}
     try:
-        for number, raw in lines(path):
+        for number, raw in read_lines(path):
             if not raw or raw.isspace():
                 continue
             key, verdict = _line(path, number, raw)
@@ -90,7 +90,7 @@ def agreement(
     """
     sample = read_labelled(labelled)
     with opened(runs, bundle) as (stores, source):
-        facts = facts_of(stores[0])
+        facts = bundle_facts(stores[0])
         models = []
         for store in stores:
             with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:

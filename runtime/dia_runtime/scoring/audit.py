@@ -20,7 +20,7 @@ from dia_runtime.scoring.score import Place, opened
 from dia_runtime.scoring.statistics.figures import NOWHERE
 from dia_runtime.scoring.statistics.paired import Side
 from dia_runtime.scoring.statistics.resample import Intervals
-from dia_runtime.store.store import Store, facts_of
+from dia_runtime.store.store import Store, bundle_facts
 
 HEAD, TAIL = 80, 160  # characters of a long reply that are shown
 CUT = " [...] "
@@ -36,7 +36,7 @@ def audit(
     if len(chains) != 2 or len(set(chains)) < 2:
         raise DiaError(Diagnostic("E821", "an audit compares two chains", None, "give `--chains strict,compat`"))
     with opened(runs, bundle) as (stores, source):
-        facts = facts_of(stores[0])
+        facts = bundle_facts(stores[0])
         rows: list[dict[str, Any]] = []
         known = iter(names(stores))
         models = [model for store in stores for model in _models(store, chains, source, known, rows)]

@@ -13,8 +13,8 @@ from dia_runtime.grading.judge import Judged, Rules, reading
 from dia_runtime.grading.verdicts import OF_REPLIES, Verdict
 from dia_runtime.scoring.align import Said, beside, names
 from dia_runtime.scoring.score import Place, opened
-from dia_runtime.store.store import facts_of
-from dia_runtime.store.transcripts import characters
+from dia_runtime.store.store import bundle_facts
+from dia_runtime.store.transcripts import subject_characters
 
 MOST_MODELS = 30  # whose skips are compared, each with each
 Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
@@ -28,7 +28,7 @@ def views(
     Of questions that a view lists, the first `limit` are named; all are counted.
     """
     with opened(runs, bundle) as (stores, source):
-        facts = facts_of(stores[0])
+        facts = bundle_facts(stores[0])
         found = _Views(names(stores), limit)
         for said in beside(stores, Rules(chain), source):
             found.add(said)
@@ -99,7 +99,7 @@ class _Views:
     def _measure(self, said: Said) -> None:
         reply, key = said.judged.reply, (said.respondent, said.judged.mark.verdict)
         if reply.text is not None:
-            size = len(reply.text) if said.judged.sessions is None else characters(reply.text)
+            size = len(reply.text) if said.judged.sessions is None else subject_characters(reply.text)
             self.lengths[key][size] += 1
             if reply.completion_tokens is not None:
                 self.tokens[key][0] += reply.completion_tokens

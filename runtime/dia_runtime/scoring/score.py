@@ -23,7 +23,7 @@ from dia_runtime.scoring.intervals import LEVEL
 from dia_runtime.scoring.metrics import FIGURES
 from dia_runtime.scoring.statistics.ledger import Marks
 from dia_runtime.scoring.statistics.resample import METHODS, Intervals
-from dia_runtime.store.store import Store, facts_of, read_store, require_root
+from dia_runtime.store.store import Store, bundle_facts, read_store, require_root
 
 if TYPE_CHECKING:
     from dia_runtime.scoring.labels import Labels
@@ -150,7 +150,7 @@ def _result(
     policy: Policy | None,
     wanted: Wanted,
 ) -> dict[str, Any]:
-    facts = facts_of(stores[0])
+    facts = bundle_facts(stores[0])
     items, questions, least, most = stores[0].sizes()
     told = _told(stores)
     k, varies = facts["k"], least != most

@@ -15,12 +15,12 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.store.schema import REPLY_COLUMNS, StoredRespondent
 from dia_runtime.store.store import Store, open_store, read_store, require_root
 
 BATCH = 1_000
-SAID = ("text", "error", "finish_reason")  # what makes two replies two
+CONTENT_COLUMNS = ("text", "error", "finish_reason")  # what makes two replies two
 Place = str | os.PathLike[str]
 
 
@@ -31,7 +31,7 @@ def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[s
     or settings that contradict each other and for an output that is there, exit 3 for runs of other questions.
     """
     target = Path(out)
-    require_ordinary(target)
+    refuse_special_file(target)
     if target.exists() and not force:
         raise DiaError(Diagnostic("E601", visible(f"`{target}` exists already"), None, "--force replaces it"))
     with ExitStack() as stack:
@@ -40,18 +40,18 @@ def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[s
         for store in stores:
             require_root(store, root)
         _require_same_settings(stores)
-        made = stack.enter_context(_private(target)) / target.name
+        made = stack.enter_context(_temporary_folder(target)) / target.name
         with open_store(made, root) as whole:
-            facts = _joined(stores, whole)
-        with _told(target):
+            facts = _fill(stores, whole)
+        with _write_errors(target):
             made.replace(target)
     return {"path": target.as_posix(), "questions_root": root, **facts}
 
 
 @contextlib.contextmanager
-def _private(target: Path) -> Iterator[Path]:
+def _temporary_folder(target: Path) -> Iterator[Path]:
     """A folder on the disk of the target, gone afterwards."""
-    with _told(target):
+    with _write_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=".dia-", dir=target.parent))
     try:
@@ -61,7 +61,7 @@ def _private(target: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _told(target: Path) -> Iterator[None]:
+def _write_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -80,7 +80,7 @@ def _require_same_settings(stores: Sequence[Store]) -> None:
                 raise DiaError(Diagnostic("E612", visible(message), None, mend))
 
 
-def _joined(stores: Sequence[Store], whole: Store) -> dict[str, Any]:
+def _fill(stores: Sequence[Store], whole: Store) -> dict[str, Any]:
     """What was joined; fills the new run."""
     base = next((store for store in stores if _has_answers(store)), stores[0])
     whole.lay_down(base.facts, base.questions())
@@ -92,9 +92,9 @@ def _joined(stores: Sequence[Store], whole: Store) -> dict[str, Any]:
             found.setdefault(entry.name, {"respondent": entry.name, "runs": 0, "number": number})["runs"] += 1
     for store in reversed(stores):  # of turns that several runs hold, those of the first stay
         for entry in store.respondents():
-            for turns in _handfuls(store.every_turn(entry.id)):
+            for turns in _batches(store.every_turn(entry.id)):
                 whole.save_turns(found[entry.name]["number"], turns)
-    told = [_counted(whole, held) for held in found.values()]
+    told = [_respondent_counts(whole, held) for held in found.values()]
     return {
         "benchmark": base.facts.get("benchmark"),
         "runs": len(stores),
@@ -108,7 +108,7 @@ def _has_answers(store: Store) -> bool:
     return bool(store.rows("SELECT 1 FROM question WHERE grading IS NOT NULL LIMIT 1"))
 
 
-def _counted(whole: Store, held: dict[str, Any]) -> dict[str, Any]:
+def _respondent_counts(whole: Store, held: dict[str, Any]) -> dict[str, Any]:
     query = "SELECT count(*), count(error) FROM reply WHERE respondent = ?"
     replies, errors = whole.rows(query, held["number"])[0]
     return {"respondent": held["respondent"], "runs": held["runs"], "replies": replies, "errors": errors}
@@ -116,7 +116,7 @@ def _counted(whole: Store, held: dict[str, Any]) -> dict[str, Any]:
 
 def _copy(store: Store, entry: StoredRespondent, whole: Store, number: int) -> None:
     """Nothing; adds the replies of a respondent. Raises DiaError (exit 2) at one that contradicts another."""
-    for rows in _handfuls(store.replies_of(entry.id)):
+    for rows in _batches(store.replies_of(entry.id)):
         replies = []
         for row in rows:
             position = whole.position(row["question"])
@@ -125,7 +125,7 @@ def _copy(store: Store, entry: StoredRespondent, whole: Store, number: int) -> N
             there = whole.reply(number, row["question"], row["attempt"])
             if there is None or _is_error(there):
                 replies.append((position, row["attempt"], _replied(row)))
-            elif not _is_error(row) and any(there[name] != row[name] for name in SAID):
+            elif not _is_error(row) and any(there[name] != row[name] for name in CONTENT_COLUMNS):
                 raise _contradiction(store, entry, row)
         whole.save(number, replies)
 
@@ -144,6 +144,6 @@ def _contradiction(store: Store, entry: StoredRespondent, row: dict[str, Any]) -
     return DiaError(Diagnostic("E614", visible(message), None, "leave one of the runs out"))
 
 
-def _handfuls(rows: Iterator[Any]) -> Iterator[list[Any]]:
+def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
     while held := list(islice(rows, BATCH)):
         yield held

@@ -34,7 +34,7 @@ FIRST_SCHEMA = (
     " seconds TEXT, model_version TEXT, asked_at TEXT, UNIQUE (respondent, question, attempt)) STRICT",
 )
 # Brings a run of version 1 up; SQLite writes an added column behind the last one in the statement of the table.
-SECOND = (
+UPGRADE_TO_2 = (
     "ALTER TABLE question ADD COLUMN skills TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE reply ADD COLUMN tries INTEGER",
     "CREATE TABLE worker (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, process INTEGER NOT NULL,"
@@ -47,7 +47,7 @@ SECOND = (
 )
 # Brings a run of version 2 up. A turn lies under the question that asked it; its `scope` is that one's position, or
 # for what questions share the names of template and session and the key. What is not repeated has item or step -1.
-THIRD = (
+UPGRADE_TO_3 = (
     "CREATE TABLE turn (id INTEGER PRIMARY KEY, respondent INTEGER NOT NULL REFERENCES respondent (id),"
     " question INTEGER NOT NULL REFERENCES question (position), attempt INTEGER NOT NULL, scope TEXT NOT NULL,"
     " session TEXT NOT NULL, item INTEGER NOT NULL, turn INTEGER NOT NULL, step INTEGER NOT NULL, name TEXT,"
@@ -59,15 +59,15 @@ THIRD = (
     " scope TEXT NOT NULL, worker INTEGER NOT NULL REFERENCES worker (id) ON DELETE CASCADE,"
     " PRIMARY KEY (respondent, attempt, scope)) STRICT, WITHOUT ROWID",
 )
-UPGRADES = {1: SECOND, 2: THIRD}
+UPGRADES = {1: UPGRADE_TO_2, 2: UPGRADE_TO_3}
 SECOND_SCHEMA = (
     *FIRST_SCHEMA[:2],
     FIRST_SCHEMA[2].replace(" grading TEXT)", " grading TEXT, skills TEXT NOT NULL DEFAULT '[]')"),
     FIRST_SCHEMA[3],
     FIRST_SCHEMA[4].replace(" asked_at TEXT,", " asked_at TEXT, tries INTEGER,"),
-    *SECOND[2:],
+    *UPGRADE_TO_2[2:],
 )
-SCHEMA = (*SECOND_SCHEMA, *THIRD)
+SCHEMA = (*SECOND_SCHEMA, *UPGRADE_TO_3)
 SCHEMAS = {1: frozenset(FIRST_SCHEMA), 2: frozenset(SECOND_SCHEMA), 3: frozenset(SCHEMA)}
 REPLY_COLUMNS = (
     "text",
@@ -82,14 +82,14 @@ REPLY_COLUMNS = (
     "tries",
 )
 # A reply with all that is known of it. A run of version 1, which is read as it is, holds no tries.
-WHOLE_NAMES = ("question", "attempt", *REPLY_COLUMNS)
-WHOLE = (
+REPLY_RECORD_NAMES = ("question", "attempt", *REPLY_COLUMNS)
+SELECT_REPLY = (
     f"SELECT question.id, reply.attempt, {', '.join(f'reply.{name}' for name in REPLY_COLUMNS)}"
     " FROM reply JOIN question ON reply.question = question.position"
 )
-WHOLES = {1: WHOLE.replace("reply.tries", "NULL"), 2: WHOLE, 3: WHOLE}
+SELECT_REPLY_OF_VERSION = {1: SELECT_REPLY.replace("reply.tries", "NULL"), 2: SELECT_REPLY, 3: SELECT_REPLY}
 # A reply that is there stays; only an error, which another try may mend, gives way.
-SAVE = (
+INSERT_REPLY = (
     f"INSERT INTO reply (respondent, question, attempt, {', '.join(REPLY_COLUMNS)})"
     f" VALUES (?, ?, ?{', ?' * len(REPLY_COLUMNS)})"
     " ON CONFLICT (respondent, question, attempt) DO UPDATE SET "
@@ -99,7 +99,7 @@ SAVE = (
 PLACE_COLUMNS = ("session", "item", "turn", "step")
 TURN_COLUMNS = (*PLACE_COLUMNS, "name", "role", "model", "messages", "settings")
 # A turn that is asked again, because it was an error or what it was asked has changed, takes the place of the old one.
-SAVE_TURN = (
+INSERT_TURN = (
     f"INSERT INTO turn (respondent, question, attempt, scope, {', '.join((*TURN_COLUMNS, *REPLY_COLUMNS))})"
     f" VALUES (?, ?, ?, ?{', ?' * (len(TURN_COLUMNS) + len(REPLY_COLUMNS))})"
     " ON CONFLICT (respondent, attempt, scope, session, item, turn, step) DO UPDATE SET "
@@ -109,7 +109,7 @@ SAVE_TURN = (
 )
 
 
-class Replied(Protocol):
+class ReplyFields(Protocol):
     """What is stored of a reply."""
 
     @property
@@ -209,23 +209,23 @@ class StoredTurn:
     tries: int | None = None
 
 
-TURNS = ("question", "scope", *TURN_COLUMNS, *REPLY_COLUMNS)
+STORED_TURN_COLUMNS = ("question", "scope", *TURN_COLUMNS, *REPLY_COLUMNS)
 QUESTION_COLUMNS = tuple(entry.name for entry in fields(StoredQuestion))
 
 
-def header_of(place: Path) -> bytes:
+def read_header(place: Path) -> bytes:
     """The file's header, when it says that the file is a run."""
     try:
         with place.open("rb") as file:
             header = file.read(HEADER)
     except OSError as error:
-        raise no_run(place, str(error.strerror).lower()) from None
+        raise not_a_run(place, str(error.strerror).lower()) from None
     if len(header) < HEADER or not header.startswith(MAGIC):
-        raise no_run(place, "it is no SQLite file")
+        raise not_a_run(place, "it is no SQLite file")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise no_run(place, "it is another program's database")
+        raise not_a_run(place, "it is another program's database")
     if int.from_bytes(header[60:64], "big") > VERSION:
-        raise no_run(place, "a newer version wrote it")
+        raise not_a_run(place, "a newer version wrote it")
     return header
 
 
@@ -234,6 +234,6 @@ def storable(value: Any) -> Any:
     return SURROGATE.sub("\ufffd", value) if isinstance(value, str) and not value.isascii() else value
 
 
-def no_run(place: Path, why: str) -> DiaError:
+def not_a_run(place: Path, why: str) -> DiaError:
     help = "give a file that `dia run` wrote"
     return DiaError(Diagnostic("E801", f"`{place}` is not a run: {why}", None, help))

@@ -19,32 +19,32 @@ from urllib.parse import quote
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.store.schema import (
     APPLICATION_ID,
+    INSERT_REPLY,
+    INSERT_TURN,
     QUESTION_COLUMNS,
     REPLY_COLUMNS,
-    SAVE,
-    SAVE_TURN,
+    REPLY_RECORD_NAMES,
     SCHEMA,
     SCHEMAS,
-    TURNS,
+    SELECT_REPLY_OF_VERSION,
+    STORED_TURN_COLUMNS,
     UPGRADES,
     VERSION,
-    WHOLE_NAMES,
-    WHOLES,
-    Replied,
+    ReplyFields,
     StoredQuestion,
     StoredReply,
     StoredRespondent,
     StoredTurn,
-    header_of,
-    no_run,
+    not_a_run,
+    read_header,
     storable,
 )
 
 BUSY_SECONDS = 30
-ROW = attrgetter(*QUESTION_COLUMNS)  # dataclasses.astuple copies deeply, and takes ten times as long
+QUESTION_ROW = attrgetter(*QUESTION_COLUMNS)  # dataclasses.astuple copies deeply, and takes ten times as long
 UNCLAIM = "DELETE FROM claim WHERE respondent = ? AND question = ? AND attempt = ?"
 
 
@@ -92,7 +92,7 @@ class Store:
             encoded = [(key, json.dumps(value, sort_keys=True)) for key, value in facts.items()]
             self._connection.executemany("INSERT INTO meta VALUES (?, ?)", encoded)
             marks = ", ".join("?" * len(QUESTION_COLUMNS))
-            self._connection.executemany(f"INSERT INTO question VALUES ({marks})", map(ROW, questions))
+            self._connection.executemany(f"INSERT INTO question VALUES ({marks})", map(QUESTION_ROW, questions))
             self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             self._connection.execute(f"PRAGMA user_version = {VERSION}")
         self.begin_writing()
@@ -137,24 +137,24 @@ class Store:
         query = "SELECT id, name, model, settings FROM respondent ORDER BY id"
         return [StoredRespondent(*row) for row in self.rows(query)]
 
-    def save(self, respondent: int, replies: Sequence[tuple[int, int, Replied]]) -> None:
+    def save(self, respondent: int, replies: Sequence[tuple[int, int, ReplyFields]]) -> None:
         """Nothing; puts (question's position, attempt, reply) on the disk in one commit."""
         rows = [
             (respondent, position, attempt, *(storable(getattr(reply, name)) for name in REPLY_COLUMNS))
             for position, attempt, reply in replies
         ]
         with self.told(), self.transaction():
-            self._connection.executemany(SAVE, rows)
+            self._connection.executemany(INSERT_REPLY, rows)
             self._connection.executemany(UNCLAIM, (row[:3] for row in rows))
 
     def save_turns(self, respondent: int, turns: Sequence[tuple[int, StoredTurn]]) -> None:
         """Nothing; puts (attempt, turn) on the disk in one commit."""
         rows = [
-            (respondent, turn.question, attempt, *(storable(getattr(turn, name)) for name in TURNS[1:]))
+            (respondent, turn.question, attempt, *(storable(getattr(turn, name)) for name in STORED_TURN_COLUMNS[1:]))
             for attempt, turn in turns
         ]
         with self.told(), self.transaction():
-            self._connection.executemany(SAVE_TURN, rows)
+            self._connection.executemany(INSERT_TURN, rows)
 
     def turns(self, respondent: int, attempt: int, scope: str) -> list[StoredTurn]:
         """The turns of a question, or of what questions share, as far as they are kept, in the order of their coming.
@@ -163,14 +163,15 @@ class Store:
         """
         if self.version < VERSION:
             return []
-        query = f"SELECT {', '.join(TURNS)} FROM turn WHERE respondent = ? AND attempt = ? AND scope = ? ORDER BY id"
+        columns = ", ".join(STORED_TURN_COLUMNS)
+        query = f"SELECT {columns} FROM turn WHERE respondent = ? AND attempt = ? AND scope = ? ORDER BY id"
         return [StoredTurn(*row) for row in self.rows(query, respondent, attempt, scope)]
 
     def every_turn(self, respondent: int) -> Iterator[tuple[int, StoredTurn]]:
         """All turns of a respondent, each with its attempt, in the order of their coming."""
         if self.version < VERSION:
             return
-        query = f"SELECT attempt, {', '.join(TURNS)} FROM turn WHERE respondent = ? ORDER BY id"
+        query = f"SELECT attempt, {', '.join(STORED_TURN_COLUMNS)} FROM turn WHERE respondent = ? ORDER BY id"
         for attempt, *row in self._each(query, respondent):
             yield attempt, StoredTurn(*row)
 
@@ -266,14 +267,17 @@ class Store:
 
     def replies_of(self, respondent: int) -> Iterator[dict[str, Any]]:
         """Every reply of the respondent with all that is known of it, in the order of questions and attempts."""
-        query = f"{WHOLES[self.version]} WHERE reply.respondent = ? ORDER BY reply.question, reply.attempt"
-        return (dict(zip(WHOLE_NAMES, row, strict=True)) for row in self._each(query, respondent))
+        query = (
+            f"{SELECT_REPLY_OF_VERSION[self.version]} WHERE reply.respondent = ? ORDER BY reply.question, reply.attempt"
+        )
+        return (dict(zip(REPLY_RECORD_NAMES, row, strict=True)) for row in self._each(query, respondent))
 
     def reply(self, respondent: int, question: str, attempt: int) -> dict[str, Any] | None:
         """All that is known of one reply; None where there is none."""
-        query = f"{WHOLES[self.version]} WHERE reply.respondent = ? AND question.id = ? AND reply.attempt = ?"
+        select = SELECT_REPLY_OF_VERSION[self.version]
+        query = f"{select} WHERE reply.respondent = ? AND question.id = ? AND reply.attempt = ?"
         rows = self.rows(query, respondent, question, attempt)
-        return dict(zip(WHOLE_NAMES, rows[0], strict=True)) if rows else None
+        return dict(zip(REPLY_RECORD_NAMES, rows[0], strict=True)) if rows else None
 
     def parsed(self, text: str) -> Any:
         """The value of a JSON text that the run holds."""
@@ -340,13 +344,13 @@ def open_store(path: str | os.PathLike[str], questions_root: str) -> Store:
     Raises DiaError: exit 2 for a file that is no run, exit 3 for a run of other questions.
     """
     place = Path(path)
-    require_ordinary(place)
-    _take_back(place)
+    refuse_special_file(place)
+    _roll_back_journal(place)
     if place.exists() and place.stat().st_size:
-        header_of(place)
+        read_header(place)
     else:
         _make_folder(place)
-    store = _connected(place, f"file:{quote(str(place.absolute()))}?mode=rwc")
+    store = _connect(place, f"file:{quote(str(place.absolute()))}?mode=rwc")
     try:
         if not store.is_empty:
             _require_schema(store)
@@ -359,7 +363,7 @@ def open_store(path: str | os.PathLike[str], questions_root: str) -> Store:
     return store
 
 
-def _take_back(place: Path) -> None:
+def _roll_back_journal(place: Path) -> None:
     """Nothing; what a killed process had begun to lay down is taken back, what a living one does is waited for."""
     if place.is_file() and Path(f"{place}-journal").exists():
         with suppress(sqlite3.Error), closing(sqlite3.connect(place, timeout=BUSY_SECONDS)) as connection:
@@ -377,10 +381,10 @@ def _make_folder(place: Path) -> None:
 def read_store(path: str | os.PathLike[str]) -> Store:
     """The run in that file, to be read. Raises DiaError (exit 2) for anything but a run."""
     place = Path(path)
-    header = header_of(place)
+    header = read_header(place)
     # A run that was killed has its last replies in a file beside it: SQLite must be let to bring them home.
     unfinished = header[18] == 2 or any(Path(f"{place}{end}").exists() for end in ("-wal", "-journal"))
-    store = _connected(place, f"file:{quote(str(place.absolute()))}?mode={'rw' if unfinished else 'ro'}")
+    store = _connect(place, f"file:{quote(str(place.absolute()))}?mode={'rw' if unfinished else 'ro'}")
     try:
         _require_schema(store)
     except BaseException:
@@ -398,13 +402,13 @@ def require_root(store: Store, questions_root: str) -> None:
         raise DiaError(Diagnostic("E802", message), 3)
 
 
-def _connected(place: Path, address: str) -> Store:
+def _connect(place: Path, address: str) -> Store:
     try:
         connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
         for setting in ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
             connection.execute(f"PRAGMA {setting}")
     except sqlite3.Error as error:
-        raise no_run(place, str(error)) from None
+        raise not_a_run(place, str(error)) from None
     return Store(place, connection)
 
 
@@ -414,7 +418,7 @@ def _require_schema(store: Store) -> None:
         raise store.damaged("its tables are not those of a run")
 
 
-def facts_of(store: Store) -> dict[str, Any]:
+def bundle_facts(store: Store) -> dict[str, Any]:
     """What the run says of its questions. Raises DiaError (exit 3) where it does not."""
     facts = store.facts
     if not {"bundle_id", "questions_root", "benchmark", "version", "k"} <= facts.keys():

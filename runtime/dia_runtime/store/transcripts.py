@@ -32,7 +32,7 @@ Message: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class SaidReply:
+class TranscriptReply:
     """A reply of a session: to which turn, at which item of the turn's own list, and what came back or why nothing."""
 
     name: str | None
@@ -56,7 +56,7 @@ class SaidReply:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidSession:
+class TranscriptSession:
     """A session, or what was said for one item of its list: who was asked, the conversation, and the replies."""
 
     name: str
@@ -65,7 +65,7 @@ class SaidSession:
     item: int | None = None
     shared: str | None = None
     messages: tuple[Message, ...] = ()
-    replies: tuple[SaidReply, ...] = ()
+    replies: tuple[TranscriptReply, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The session as a transcript has it."""
@@ -74,7 +74,7 @@ class SaidSession:
         return {**held, "messages": list(self.messages), "replies": [reply.as_json() for reply in self.replies]}
 
 
-def transcript_text(sessions: Iterable[SaidSession]) -> str:
+def transcript_text(sessions: Iterable[TranscriptSession]) -> str:
     """The transcript as it is kept.
 
     >>> transcript_text([])
@@ -84,7 +84,7 @@ def transcript_text(sessions: Iterable[SaidSession]) -> str:
     return json.dumps(held, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def read_transcript(text: str) -> list[SaidSession]:
+def read_transcript(text: str) -> list[TranscriptSession]:
     """The sessions of a transcript. Raises ValueError for a text that is none, as any stranger may write one."""
     if len(text) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST} characters")
@@ -99,12 +99,12 @@ def read_transcript(text: str) -> list[SaidSession]:
         raise ValueError("it is no JSON") from None
 
 
-def conversation(text: str) -> list[tuple[SaidSession, list[Message]]]:
+def conversation(text: str) -> list[tuple[TranscriptSession, list[Message]]]:
     """Each session of a transcript with its messages: role and content. Raises ValueError."""
     return [(session, list(session.messages)) for session in read_transcript(text)]
 
 
-def characters(text: str) -> int:
+def subject_characters(text: str) -> int:
     """How much the model itself says in a transcript; of a text that is none, its length.
 
     >>> characters(transcript_text([SaidSession("talk", "subject", "m", replies=(SaidReply(None, 0, text="yes"),))]))
@@ -117,7 +117,7 @@ def characters(text: str) -> int:
     return sum(len(reply.text or "") for session in sessions for reply in session.replies)
 
 
-def spoken(text: str) -> str:
+def readable_transcript(text: str) -> str:
     """The transcript for people to read: each message below a heading that names session and speaker.
 
     A line that was said and looks like such a heading has a blank before it. A text that is no transcript comes back
@@ -129,7 +129,7 @@ def spoken(text: str) -> str:
         return text
 
 
-def _parts(session: SaidSession) -> Iterator[str]:
+def _parts(session: TranscriptSession) -> Iterator[str]:
     item = "" if session.item is None else f" {session.item + 1}"
     who = session.role if session.role == SUBJECT else f"{session.role}, {session.model}"
     yield f"== {session.name}{item} ({who})"
@@ -144,8 +144,8 @@ def _parts(session: SaidSession) -> Iterator[str]:
             yield f"[{reply.name or 'turn'} {reply.turn + 1}{step}] {why}"
 
 
-def _session(held: Mapping[str, Any]) -> SaidSession:
-    return SaidSession(
+def _session(held: Mapping[str, Any]) -> TranscriptSession:
+    return TranscriptSession(
         _text(held["name"]),
         _text(held["role"]),
         _text(held["model"]),
@@ -161,12 +161,12 @@ def _message(held: Mapping[str, Any]) -> Message:
     return {"role": _text(held["role"]), "content": _text(held["content"]), **beginning}
 
 
-def _reply(held: Mapping[str, Any]) -> SaidReply:
+def _reply(held: Mapping[str, Any]) -> TranscriptReply:
     error = held.get("error")
     turn = _count(held["turn"])
     if turn is None:
         raise ValueError("a reply belongs to no turn")
-    return SaidReply(
+    return TranscriptReply(
         _text_or_none(held["name"]),
         turn,
         _count(held["item"]),
@@ -175,7 +175,7 @@ def _reply(held: Mapping[str, Any]) -> SaidReply:
         _amount(held["seconds"]),
         _text_or_none(held["finish_reason"]),
         None if error is None else {"kind": _text(error["kind"]), "message": _text(error["message"])},
-        _shallow(held.get("extracted")),
+        _require_shallow(held.get("extracted")),
         _count(held.get("prompt_tokens")),
         _amount(held.get("cost")),
     )
@@ -197,12 +197,12 @@ def _amount(value: Any) -> str | None:
     return value
 
 
-def _shallow(value: Any, depth: int = 0) -> Any:
+def _require_shallow(value: Any, depth: int = 0) -> Any:
     """The value itself; whoever looks into a deep one would run out of stack. Raises ValueError."""
     if depth > DEEPEST:
         raise ValueError(f"it holds a value of more than {DEEPEST} levels")
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _shallow(inner, depth + 1)
+        _require_shallow(inner, depth + 1)
     return value
 
 

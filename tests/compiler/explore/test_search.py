@@ -16,7 +16,7 @@ from dia_compiler.commands.cli import run
 from dia_compiler.explore.search import SearchOptions, explore
 from dia_runtime.psychometrics.boundary.search import Plan
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
-from dia_runtime.running.run import Terms
+from dia_runtime.running.run import RunOptions
 from helpers.places import ROOT
 
 pytestmark = pytest.mark.slow  # each compiles several bundles, and starts a program
@@ -125,7 +125,7 @@ def test_an_interrupt_leaves_what_the_same_call_takes_up(folder: Explore) -> Non
             "wrong",
             Path("out"),
             SearchOptions(plan, ability=0.5),
-            Terms(),
+            RunOptions(),
             interrupt,
         )
     assert not Path("out/found").exists() and not Path("out/bank.json").exists()

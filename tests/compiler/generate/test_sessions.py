@@ -19,8 +19,8 @@ from dia_language.diagnostics import DiaError, Faults
 from dia_language.expressions.replies import Said
 from dia_language.numbers.values import Record
 from dia_language.stored.stored_code import code_of
-from dia_runtime.bundle.canonical import line
-from dia_runtime.bundle.session_records import sessions_of
+from dia_runtime.bundle.canonical import canonical_line
+from dia_runtime.bundle.session_records import read_sessions
 from dia_runtime.formats.replies import read_reply, write_reply
 from helpers.places import ROOT
 from helpers.small_specs import written
@@ -111,8 +111,8 @@ def test_records_are_as_their_schemas_say_and_as_a_run_reads_them(made: list[Any
         for record, name in ((question, "question"), (answer, "answer")):
             schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
             assert [fault.message for fault in Draft202012Validator(schema).iter_errors(record)] == []
-        line(question)
-        assert [session.name for session in sessions_of(question)] == ["first", "last"]
+        canonical_line(question)
+        assert [session.name for session in read_sessions(question)] == ["first", "last"]
         assert "messages" not in question and question["format"] == {"kind": "sessions", "skip": "I-DO-NOT-KNOW"}
         assert answer["comparison"] == {"type": "sessions"} and answer["answer"] is None and answer["text"] == ""
 

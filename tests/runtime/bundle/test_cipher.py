@@ -11,7 +11,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from dia_language.diagnostics import DiaError
-from dia_runtime.bundle.cipher import derived, is_bearable, key_of, locked, passphrase_bytes, unlocked
+from dia_runtime.bundle.cipher import (
+    decrypt_secret,
+    derive_key,
+    encrypt_secret,
+    is_affordable,
+    key_from_passphrase,
+    passphrase_bytes,
+)
 from dia_runtime.bundle.key_file import ROUNDS, encrypted_pem
 from dia_runtime.bundle.merkle import leaf_hash, root
 
@@ -59,14 +66,14 @@ def test_ed25519_of_rfc_8032(secret: str, public: str, message: str, signature: 
 
 @pytest.mark.parametrize(("text", "salt", "n", "r", "p", "expected"), STRETCHED)
 def test_scrypt_of_rfc_7914(text: str, salt: bytes, n: int, r: int, p: int, expected: str) -> None:
-    assert key_of(text, salt, {"n": n, "r": r, "p": p}).hex() == expected
+    assert key_from_passphrase(text, salt, {"n": n, "r": r, "p": p}).hex() == expected
     assert hashlib.scrypt(text.encode(), salt=salt, n=n, r=r, p=p, dklen=32).hex() == expected
 
 
 def test_hkdf_of_rfc_5869() -> None:
     # Appendix A.3: neither salt nor info; of 42 bytes the first 32
     expected = "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d"
-    assert derived(bytes([0x0B]) * 22, "").hex() == expected
+    assert derive_key(bytes([0x0B]) * 22, "").hex() == expected
 
 
 def test_gcm_of_its_authors() -> None:
@@ -81,10 +88,10 @@ def test_gcm_of_its_authors() -> None:
         "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a"
         "0abcc9f66276fc6ece0f4e1768cddf8853bb2d551b"
     )
-    assert locked(key, nonce, clear, beside) == held
-    assert unlocked(key, nonce, held, beside) == clear
-    assert unlocked(key, nonce, held, beside[:-1]) is None
-    assert unlocked(key, nonce, held[:-1] + bytes([held[-1] ^ 1]), beside) is None
+    assert encrypt_secret(key, nonce, clear, beside) == held
+    assert decrypt_secret(key, nonce, held, beside) == clear
+    assert decrypt_secret(key, nonce, held, beside[:-1]) is None
+    assert decrypt_secret(key, nonce, held[:-1] + bytes([held[-1] ^ 1]), beside) is None
 
 
 @pytest.mark.parametrize(("count", "expected"), ROOTS.items())
@@ -101,10 +108,10 @@ def test_openssl_derives_the_same_keys() -> None:
         return done.stdout.strip().replace(":", "").lower()
 
     found = derive("SCRYPT", "pass:password", "hexsalt:4e61436c", "n:1024", "r:8", "p:16")
-    assert found == key_of("password", b"NaCl", {"n": 1024, "r": 8, "p": 16}).hex()
+    assert found == key_from_passphrase("password", b"NaCl", {"n": 1024, "r": 8, "p": 16}).hex()
     info = b"dia seal 1: salt of a/b/0"
     found = derive("HKDF", "digest:SHA256", f"hexkey:{'07' * 32}", f"hexinfo:{info.hex()}")
-    assert found == derived(bytes([7]) * 32, info.decode()).hex()
+    assert found == derive_key(bytes([7]) * 32, info.decode()).hex()
 
 
 @pytest.mark.slow
@@ -148,4 +155,4 @@ def test_passphrases_are_composed_and_bounded() -> None:
     ],
 )
 def test_a_stranger_cannot_ask_for_endless_work(cost: dict[str, int], expected: bool) -> None:
-    assert is_bearable(cost) is expected
+    assert is_affordable(cost) is expected

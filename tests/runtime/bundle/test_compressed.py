@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from dia_runtime.bundle import compressed
-from dia_runtime.bundle.compressed import lines
+from dia_runtime.bundle.compressed import read_lines
 
 CONTENT = "first\nzweite Ω\n\nlast".encode()
 EXPECTED = [(1, b"first"), (2, "zweite Ω".encode()), (3, b""), (4, b"last")]
@@ -29,7 +29,7 @@ EXPECTED = [(1, b"first"), (2, "zweite Ω".encode()), (3, b""), (4, b"last")]
 def test_the_lines_are_the_same_however_the_file_is_packed(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.jsonl"  # what packs it is told by its bytes, not by its name
     path.write_bytes(content)
-    assert list(lines(path)) == EXPECTED
+    assert list(read_lines(path)) == EXPECTED
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
@@ -38,7 +38,7 @@ def test_a_damaged_file_is_told(tmp_path: Path, pack: type) -> None:
     for damaged in (whole[:-9], whole[: len(whole) // 2], whole[:6] + bytes(30)):
         (tmp_path / "a").write_bytes(damaged)
         with pytest.raises(ValueError, match="damaged"):
-            list(lines(tmp_path / "a"))
+            list(read_lines(tmp_path / "a"))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
@@ -48,11 +48,11 @@ def test_a_bomb_is_refused_long_before_it_is_unpacked(
     monkeypatch.setattr(compressed, "FREE", 1 << 16)
     (tmp_path / "a").write_bytes(pack((b" " * 1000 + b"\n") * 10_000))
     with pytest.raises(ValueError, match="200 times its size"):
-        list(lines(tmp_path / "a"))
+        list(read_lines(tmp_path / "a"))
 
 
 def test_a_long_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compressed, "LONGEST_LINE", 1000)
     (tmp_path / "a").write_bytes(b"x\n" + b"y" * 1001)
     with pytest.raises(ValueError, match="line 2 is longer"):
-        list(lines(tmp_path / "a"))
+        list(read_lines(tmp_path / "a"))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from dia_compiler.explore.search import put
 from dia_language.diagnostics import DiaError
-from dia_runtime.bundle.placing import new_file, new_folder
-from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.bundle.atomic_output import atomic_file, atomic_folder
+from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.integrations.importing.tables import written
 from dia_runtime.report.page.write import replaced
 from dia_runtime.store.store import open_store
@@ -33,8 +33,8 @@ def begun(manager: Callable[..., object], *more: object) -> Act:
 @pytest.mark.parametrize(
     "act",
     [
-        begun(new_file, True),
-        begun(new_folder, True),
+        begun(atomic_file, True),
+        begun(atomic_folder, True),
         begun(written, True),
         begun(replaced),
         lambda place: put(place, "text"),
@@ -73,5 +73,5 @@ def test_a_link_among_the_devices_stays(tmp_path: Path) -> None:
     if not link.is_symlink():
         pytest.skip("no /dev/stdout")
     with pytest.raises(DiaError, match="no file and no folder"):
-        require_ordinary(link)
-    require_ordinary(tmp_path / "new")
+        refuse_special_file(link)
+    refuse_special_file(tmp_path / "new")

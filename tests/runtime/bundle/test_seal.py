@@ -19,12 +19,12 @@ from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import archive, cipher, key_file, sealed_file, signing
 from dia_runtime.bundle import seal as sealing
-from dia_runtime.bundle.canonical import line, manifest_bytes
+from dia_runtime.bundle.canonical import canonical_line, manifest_bytes
 from dia_runtime.bundle.commitments import commitment
 from dia_runtime.bundle.manifest import with_checksum
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.seal import seal, seed_bits
-from dia_runtime.bundle.sealed_file import padded
+from dia_runtime.bundle.sealed_file import padded_size
 from dia_runtime.bundle.unseal import prove, unseal
 from dia_runtime.bundle.verify import verify
 from helpers.places import ROOT
@@ -140,15 +140,15 @@ def test_content_of_any_size_comes_back(size: int, step: int) -> None:
     key, content = b"k" * 32, bytes(range(256)) * (size // 256 + 1)
     content = content[:size]
     pieces = (content[at : at + step] for at in range(0, size, step))
-    held = b"".join(cipher.encrypted(key, b"header", pieces))
+    held = b"".join(cipher.encrypt_blocks(key, b"header", pieces))
     assert len(held) == size + cipher.TAG * max(1, -(-size // cipher.PIECE))
-    assert b"".join(cipher.decrypted(key, b"header", io.BytesIO(held))) == content
+    assert b"".join(cipher.decrypt_blocks(key, b"header", io.BytesIO(held))) == content
     for wrong in (held[:-1], held[: -cipher.TAG - 1], held + b"x", held[cipher.PIECE + cipher.TAG :]):
         with pytest.raises(DiaError, match="the seal is damaged"):
-            list(cipher.decrypted(key, b"header", io.BytesIO(wrong)))
+            list(cipher.decrypt_blocks(key, b"header", io.BytesIO(wrong)))
     for other, beside in ((b"K" * 32, b"header"), (key, b"Header")):
         with pytest.raises(DiaError, match="the seal is damaged"):
-            list(cipher.decrypted(other, beside, io.BytesIO(held)))
+            list(cipher.decrypt_blocks(other, beside, io.BytesIO(held)))
 
 
 def test_a_bundle_that_changes_while_it_is_sealed_or_packed_is_noticed(
@@ -197,7 +197,7 @@ def test_blocks_cannot_change_places(tiny: Make, tmp_path: Path) -> None:
 )
 def test_headers_of_others_are_told(sealed: Path, part: str, value: Any, told: str) -> None:
     raw, _, rest = (sealed / "sealed.bin").read_bytes().partition(b"\n")
-    (sealed / "sealed.bin").write_bytes(line({**json.loads(raw), part: value}) + b"\n" + rest)
+    (sealed / "sealed.bin").write_bytes(canonical_line({**json.loads(raw), part: value}) + b"\n" + rest)
     forged(sealed)
     assert told in refused(sealed)
 
@@ -217,13 +217,13 @@ def test_files_of_a_seal_cannot_lie_over_others(sealed: Path) -> None:
     header = sealed_file.new_header(SECRET, key, open_bundle(sealed).questions_root)
     for names in (["questions.jsonl"], ["a", "a/b"], ["a/b", "a"], ["manifest.json", "x"]):
         members = [(name, 2, (b"{}",)) for name in names]
-        (sealed / "sealed.bin").write_bytes(b"".join(sealed_file.written(header, key, members)))
+        (sealed / "sealed.bin").write_bytes(b"".join(sealed_file.sealed_bytes(header, key, members)))
         forged(sealed)
         assert re.search("where another file lies|no sound bundle|holds no bundle", refused(sealed)), names
     for index in ([{"path": "../x", "size": 1}], [{"path": "/x", "size": 1}], [{"path": "x", "size": -1}], {}, [[]],
                   [{"path": "x", "size": 1}] * 2, [{"path": "x", "size": 10**12}], [{"path": "x"}]):  # fmt: skip
-        content = cipher.encrypted(
-            cipher.derived(key, "dia seal 1: content"), header.encoded(), (line({"files": index}), b"\n")
+        content = cipher.encrypt_blocks(
+            cipher.derive_key(key, "dia seal 1: content"), header.encoded(), (canonical_line({"files": index}), b"\n")
         )
         (sealed / "sealed.bin").write_bytes(header.encoded() + b"".join(content))
         forged(sealed)
@@ -283,7 +283,7 @@ def test_a_proof_shows_one_answer_and_fails_when_changed(sealed: Path, whole: Pa
     assert run(["prove", str(sealed), "--check", "proof.json"]) == 0
     assert commitment(bytes.fromhex(proof["salt"]), proof["answer"]) == proof["commitment"]
     again = json.loads((tmp_path / "proof.json").read_bytes())["answer"]
-    other = hashlib.sha256(b"dia-commitment-1\n" + bytes.fromhex(proof["salt"]) + line(again)).hexdigest()
+    other = hashlib.sha256(b"dia-commitment-1\n" + bytes.fromhex(proof["salt"]) + canonical_line(again)).hexdigest()
     assert other == proof["commitment"]
     changes: list[dict[str, Any]] = [
         {"answer": {**proof["answer"], "text": "19"}},
@@ -368,7 +368,7 @@ def guessed(promised: list[dict[str, Any]]) -> list[str]:
                       "comparison": {"type": "choice"}, "accept": [], "mistakes": {}, "parameters": {},
                       "explanation": f"It is {OPTIONS[letter]}."}  # fmt: skip
             for salt in (b"", bytes(32), SEED.encode(), bytes.fromhex(SEED), hashlib.sha256(SEED.encode()).digest()):
-                texts = (line(record), letter.encode(), entry["id"].encode() + letter.encode())
+                texts = (canonical_line(record), letter.encode(), entry["id"].encode() + letter.encode())
                 digests = [hashlib.sha256(mark + salt + text).hexdigest() for text in texts for mark in (b"", b"dia-commitment-1\n")]  # fmt: skip
                 if entry["commitment"] in digests:
                     found.append(letter)
@@ -386,10 +386,12 @@ def test_the_size_of_a_seal_tells_hardly_anything(size: int) -> None:
     room = max(1 << 16, 1 << size.bit_length() >> 4)
     for more in (0, 1, 40):
         drawn = range(0, room, max(1, room // 4096))
-        differ = sum(padded(size, lambda below, r=r: r) != padded(size + more, lambda below, r=r: r) for r in drawn)  # type: ignore[misc]
+        differ = sum(
+            padded_size(size, lambda below, r=r: r) != padded_size(size + more, lambda below, r=r: r) for r in drawn
+        )  # type: ignore[misc]
         assert differ <= more  # of thousands of draws
-    assert all(padded(size, lambda below, r=r: r) % room == 0 for r in (0, 1, room - 1))  # type: ignore[misc]
-    assert padded(size, lambda below: below - 1) < size + 2 * room
+    assert all(padded_size(size, lambda below, r=r: r) % room == 0 for r in (0, 1, room - 1))  # type: ignore[misc]
+    assert padded_size(size, lambda below: below - 1) < size + 2 * room
 
 
 def test_answers_of_other_lengths_give_seals_of_the_same_sizes(bundle_writer: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
@@ -472,7 +474,7 @@ def test_an_asset_that_no_question_names_is_sealed(
 def test_facts_that_this_version_does_not_know_are_sealed(tiny: Make, tmp_path: Path) -> None:
     path = tiny(seed=SEED)
     lines = [json.loads(text) | {"solution": "hidden 4711"} for text in (path / "templates.jsonl").read_bytes().splitlines()]  # fmt: skip
-    (path / "templates.jsonl").write_bytes(b"".join(line(record) + b"\n" for record in lines))
+    (path / "templates.jsonl").write_bytes(b"".join(canonical_line(record) + b"\n" for record in lines))
     forged(path)
     made = seal(path, SECRET, tmp_path / "sealed").path
     assert b"hidden 4711" not in (made / "templates.jsonl").read_bytes()
@@ -490,7 +492,7 @@ def test_another_manifest_in_the_midst_of_sealing_is_noticed(
         (whole / "manifest.json").write_bytes(manifest_bytes(with_checksum(manifest)))
         return held(*given)
 
-    monkeypatch.setattr(sealing, "committed", changing)
+    monkeypatch.setattr(sealing, "commitment_record", changing)
     with pytest.raises(DiaError, match="changed while it was sealed"):
         seal(whole, SECRET, tmp_path / "made")
     assert not (tmp_path / "made").exists()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from dia_compiler.commands import cli
 from dia_compiler.commands.cli import run
-from dia_runtime.bundle import archive, placing
+from dia_runtime.bundle import archive, atomic_output
 from dia_runtime.bundle.archive import pack
 
 Make = Callable[..., Path]
@@ -31,7 +31,7 @@ def test_a_result_that_finds_no_room_leaves_the_old_one(
     assert run([*call, str(place)]) == 0
     held = place.read_text()
     capsys.readouterr()
-    monkeypatch.setattr(placing.os, "fsync", full)
+    monkeypatch.setattr(atomic_output.os, "fsync", full)
     assert run([*call, str(place)]) == 2
     assert "error[E602]" in capsys.readouterr().err
     assert place.read_text() == held and list(place.parent.iterdir()) == [place]
@@ -53,7 +53,7 @@ def test_a_packed_bundle_that_cannot_be_unpacked_to_be_verified(
     tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pack(tiny(), tmp_path / "x.tar.zst")
-    monkeypatch.setattr(archive, "_lay", full)
+    monkeypatch.setattr(archive, "_extract_member", full)
     assert run(["verify", str(tmp_path / "x.tar.zst")]) == 2
     assert "TMPDIR" in capsys.readouterr().err
 

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
-from dia_runtime.commands.score import spelled_out
+from dia_runtime.commands.score import with_default_figures
 from dia_runtime.data import data_folder
 from dia_runtime.respondents.respondent import Reply
 
@@ -144,10 +144,10 @@ def test_the_tables_say_what_json_says(played: Make, tmp_path: Path, capsys: Cap
 
 def test_the_option_stands_alone_or_before_a_figure() -> None:
     usual = ["--compare", "trad_score,rs"]
-    assert spelled_out(["a.run", "--compare"]) == ["a.run", *usual]
-    assert spelled_out(["--compare", "a.run"]) == [*usual, "a.run"]
-    assert spelled_out(["--compare", "--json", "--compare", "conf"]) == [*usual, "--json", "--compare", "conf"]
-    assert spelled_out(["--compare=conf,rs"]) == ["--compare=conf,rs"]
+    assert with_default_figures(["a.run", "--compare"]) == ["a.run", *usual]
+    assert with_default_figures(["--compare", "a.run"]) == [*usual, "a.run"]
+    assert with_default_figures(["--compare", "--json", "--compare", "conf"]) == [*usual, "--json", "--compare", "conf"]
+    assert with_default_figures(["--compare=conf,rs"]) == ["--compare=conf,rs"]
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_runtime.respondents import pace as pacing
+from dia_runtime.respondents import rate_limit as pacing
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.models import Wish
-from dia_runtime.running.run import Asked, RunSummary, Terms, run
+from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.running.run import RespondentSummary, RunOptions, RunSummary, run
 from dia_runtime.store.store import read_store
 from helpers import loopback as loop
 
@@ -47,15 +47,15 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pacing, "LONGEST_WAIT", 0.02)
 
 
-def terms(server: loop.Server, through: str = "auto", **given: Any) -> Terms:
+def terms(server: loop.Server, through: str = "auto", **given: Any) -> RunOptions:
     settings = {name: given.pop(name) for name in list(given) if name in Settings.__dataclass_fields__}
-    wish = {name: given.pop(name) for name in list(given) if name in Wish.__dataclass_fields__}
-    made = Wish(Settings(**settings), base_url=server.url, through=through, **wish)
-    return Terms(**{"wish": made, "retries": 3, "concurrency": 4, **given})
+    wish = {name: given.pop(name) for name in list(given) if name in ModelOptions.__dataclass_fields__}
+    made = ModelOptions(Settings(**settings), base_url=server.url, through=through, **wish)
+    return RunOptions(**{"wish": made, "retries": 3, "concurrency": 4, **given})
 
 
 def asked(
-    bundle: Path, held: Terms, models: str | list[str] = "openai/m", path: str = "a.run", **more: Any
+    bundle: Path, held: RunOptions, models: str | list[str] = "openai/m", path: str = "a.run", **more: Any
 ) -> RunSummary:
     return run(bundle, models, path, terms=held, **more)
 
@@ -349,14 +349,14 @@ def test_fewer_at_once_after_complaints_and_more_again_later() -> None:
     import asyncio
 
     async def story() -> list[float]:
-        pace, held = pacing.Pace(16), []
+        pace, held = pacing.RateLimiter(16), []
         pace.slower(None)
         held.append(pace.allowed)
         pace.slower(None)  # of a request that was under way with the first
         held.append(pace.allowed)
         assert pace.slowed_at is not None
         for _ in range(6):
-            pace.slowed_at -= 2 * pacing.CALM_SECONDS
+            pace.slowed_at -= 2 * pacing.COOLDOWN_SECONDS
             pace.slower(None)
         held.append(pace.allowed)
         for _ in range(400):
@@ -376,7 +376,7 @@ def test_a_provider_that_bears_three_at_once_is_found_out(tiny: Make, monkeypatc
         await asyncio.sleep(0.02)
         return await loop.says()(request, raw)
 
-    monkeypatch.setattr(pacing, "CALM_SECONDS", 0.03)
+    monkeypatch.setattr(pacing, "COOLDOWN_SECONDS", 0.03)
     with loop.serve(few) as server:
         (entry,) = asked(tiny(k=40), terms(server, concurrency=16, retries=20)).respondents
     assert (entry.asked, entry.errors) == (80, 0)
@@ -552,7 +552,7 @@ def test_prices_come_from_a_table_where_the_provider_does_not_tell(monkeypatch: 
             "cache_read_input_token_cost": Decimal("1e-7"),
         },
     }
-    monkeypatch.setattr(prices, "table", lambda: table)
+    monkeypatch.setattr(prices, "price_table", lambda: table)
     usage = {"prompt_tokens": 1000, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 900}}
     assert Decimal(str(prices.price("openai", "gpt-x", usage))) == Decimal("0.00208")
     assert Decimal(str(prices.price("groq", "l", usage))) == Decimal("0.00019")
@@ -577,7 +577,7 @@ def test_progress_tells_what_is_on_the_disk_and_what_it_cost(tiny: Make) -> None
     with loop.serve(loop.says(usage={**loop.USAGE, "cost": 0.25})) as server:
         summary = run(tiny(), "openai/m", "a.run", terms=terms(server), on_progress=seen.append)
     assert (seen[-1].done, seen[-1].total, seen[-1].errors, seen[-1].cost) == (6, 6, 0, "1.5")
-    entry: Asked = summary.respondents[0]
+    entry: RespondentSummary = summary.respondents[0]
     assert entry.cost == "1.5"
 
 
@@ -592,7 +592,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed(tiny: Make) -> None:
 
 
 def test_a_bar_tells_rate_errors_cost_and_who_else_asks() -> None:
-    from dia_runtime.commands.bars import Rate
+    from dia_runtime.commands.progress_bars import Rate
     from rich.progress import Progress
 
     drawn = Progress(Rate(), disable=True)
@@ -610,11 +610,11 @@ def test_a_model_that_is_named_twice_is_asked_once(tiny: Make) -> None:
 
 
 def test_two_askers_of_one_name_share_the_questions(tiny: Make) -> None:
-    from dia_runtime.respondents.models import askers_of
+    from dia_runtime.respondents.models import create_respondents
 
     with loop.serve(loop.says(delay=0.01)) as server:
         held = terms(server)
-        twice = [*askers_of("openai/m", held.wish), *askers_of("openai/m", held.wish)]
+        twice = [*create_respondents("openai/m", held.wish), *create_respondents("openai/m", held.wish)]
         asked(tiny(), held, twice)  # type: ignore[arg-type]
     assert len(server.asked) == 6 and len(rows()) == 6
 
@@ -640,5 +640,5 @@ def test_what_waits_ends_when_its_respondent_ends(tiny: Make) -> None:
 @pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")
 @pytest.mark.parametrize("model", ["nobody/m", "anthropic/claude-x"])
 def test_a_provider_that_litellm_does_not_know_or_has_no_key_for_ends_at_once(tiny: Make, model: str) -> None:
-    (entry,) = run(tiny(), model, "a.run", terms=Terms(concurrency=1)).respondents
+    (entry,) = run(tiny(), model, "a.run", terms=RunOptions(concurrency=1)).respondents
     assert entry.is_refused and entry.asked == 1 and entry.requests == 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import Grader
-from dia_runtime.respondents.baselines import options
+from dia_runtime.respondents.baselines import answer_options
 
 LETTERS = {"kind": "letter", "options": {"A": "Paris", "B": "Rome", "C": "No idea"}, "skip": "C"}
 
@@ -23,7 +23,7 @@ LETTERS = {"kind": "letter", "options": {"A": "Paris", "B": "Rome", "C": "No ide
     ids=lambda value: str(value)[:20],
 )
 def test_the_options_of_a_format_are_those_that_do_not_skip(format: dict[str, Any], named: list[str]) -> None:
-    assert options({"format": format}) == named
+    assert answer_options({"format": format}) == named
 
 
 def test_the_letters_of_options_are_graded() -> None:

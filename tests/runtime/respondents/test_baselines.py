@@ -8,7 +8,7 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_runtime.respondents import RESPONDENTS
-from dia_runtime.respondents.baselines import chosen
+from dia_runtime.respondents.baselines import pick_by_hash
 from dia_runtime.respondents.respondent import Truth
 from dia_runtime.store.store import read_store
 
@@ -73,7 +73,7 @@ def test_a_single_instance_is_guessed_from_the_options() -> None:
 
 def test_the_choice_is_that_of_the_digest() -> None:
     digest = int(hashlib.sha256(b"seed\nb/t/0").hexdigest(), 16)
-    assert chosen(list("ABCDEFG"), "seed", "b/t/0") == "ABCDEFG"[digest % 7]
+    assert pick_by_hash(list("ABCDEFG"), "seed", "b/t/0") == "ABCDEFG"[digest % 7]
 
 
 def test_two_runs_guess_alike(tiny: Make, tmp_path: Path) -> None:

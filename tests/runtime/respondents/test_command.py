@@ -21,11 +21,11 @@ import dia_runtime
 import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
-from dia_runtime.respondents import program as programs
+from dia_runtime.respondents import line_process as programs
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.models import Wish
-from dia_runtime.running.run import Asked, Terms
+from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.running.run import RespondentSummary, RunOptions
 from dia_runtime.store.store import read_store
 
 pytestmark = pytest.mark.slow  # each test starts programs and waits for them
@@ -63,8 +63,10 @@ def nobody_is_left(tmp_path: Path) -> Iterator[None]:
     assert left.stdout == ""
 
 
-def asked(bundle: Path, model: str, out: Path, *, copies: int = 1, timeout: float = 60, **more: Any) -> Asked:
-    terms = Terms(Wish(Settings(), timeout=timeout, copies=copies), concurrency=4, budget=Budget())
+def asked(
+    bundle: Path, model: str, out: Path, *, copies: int = 1, timeout: float = 60, **more: Any
+) -> RespondentSummary:
+    terms = RunOptions(ModelOptions(Settings(), timeout=timeout, copies=copies), concurrency=4, budget=Budget())
     return dia_runtime.run(bundle, model, out, terms=terms, **more).respondents[0]
 
 
@@ -108,7 +110,7 @@ def test_the_program_gets_all_of_the_question(
     manifest_writer(bundle, {name: value for name, value in facts.items() if name != "files"})
     name = written("print(json.dumps({'text': line}), flush=True)")
     settings = Settings(max_tokens=50, system="Be brief.", seed=3)
-    terms = Terms(Wish(settings, temperatures=("0.7",)))
+    terms = RunOptions(ModelOptions(settings, temperatures=("0.7",)))
     dia_runtime.run(bundle, name, tmp_path / "a.run", attempts=2, terms=terms)
     first, second = (json.loads(reply["text"]) for reply in replies(tmp_path / "a.run"))
     assert first | {"attempt": 2} == second and first == {
@@ -239,8 +241,8 @@ def test_only_the_command_line_names_a_program(
 def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(
     tiny: Make, tmp_path: Path, written: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(programs, "GRACE", 0.3)
-    monkeypatch.setattr(programs.Program.end, "__defaults__", (0.3,))
+    monkeypatch.setattr(programs, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(programs.LineProcess.end, "__defaults__", (0.3,))
     inner = f"""
     import signal, subprocess
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -15,15 +15,15 @@ from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.models import Wish
-from dia_runtime.running.run import Asked, Terms
+from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.running.run import RespondentSummary, RunOptions
 from dia_runtime.store.store import read_store
 
 Make = Callable[..., Path]
 
 
-def asked(bundle: Path, folder: Path, out: Path, settings: Settings | None = None, **more: Any) -> Asked:
-    terms = Terms(Wish(settings or Settings()))
+def asked(bundle: Path, folder: Path, out: Path, settings: Settings | None = None, **more: Any) -> RespondentSummary:
+    terms = RunOptions(ModelOptions(settings or Settings()))
     return dia_runtime.run(bundle, f"manual:{folder}", out, terms=terms, **more).respondents[0]
 
 

@@ -17,7 +17,7 @@ import dia_runtime
 import mpmath
 import pytest
 from dia_language.diagnostics import DiaError
-from dia_runtime.respondents.simulated import SCALE, threshold
+from dia_runtime.respondents.simulated import SCALE, success_threshold
 from dia_runtime.store.store import read_store
 
 Make = Callable[..., Path]
@@ -44,7 +44,7 @@ def bank(path: Path, **difficulties: Any) -> Path:
 def test_the_threshold_is_the_logistic_function(theta: str, difficulty: str) -> None:
     mpmath.mp.dps = 60
     exact = 1 / (1 + mpmath.exp(mpmath.mpf(difficulty) - mpmath.mpf(theta)))
-    assert threshold(Decimal(theta), Decimal(difficulty)) == int(mpmath.floor(exact * SCALE))
+    assert success_threshold(Decimal(theta), Decimal(difficulty)) == int(mpmath.floor(exact * SCALE))
 
 
 @pytest.mark.parametrize(("theta", "expected"), [("0", 0.5), ("1", 0.731), ("-2", 0.119), ("40", 1.0), ("-40", 0.0)])

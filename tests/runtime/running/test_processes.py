@@ -20,11 +20,11 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_language.diagnostics import DiaError
-from dia_runtime.respondents.models import Wish
+from dia_runtime.respondents.models import ModelOptions
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running import claims as claiming
-from dia_runtime.running.claims import Claims, host, start_of
-from dia_runtime.running.run import Terms, run
+from dia_runtime.running.claims import Claims, host, process_start
+from dia_runtime.running.run import RunOptions, run
 from dia_runtime.store.schema import FIRST_SCHEMA
 from dia_runtime.store.store import open_store, read_store
 from helpers import loopback as loop
@@ -37,13 +37,13 @@ AT_RISK = 40
 PROGRAM = textwrap.dedent(
     """
     import signal, sys
-    from dia_runtime.respondents.models import Wish
-    from dia_runtime.running.run import Terms, run
+    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.running.run import RunOptions, run
     bundle, path, url, concurrency = sys.argv[1:]
     def told(step):
         print(step.done, flush=True)
     print("begun", flush=True)
-    summary = run(bundle, "m", path, terms=Terms(Wish(base_url=url), int(concurrency)), on_progress=told)
+    summary = run(bundle, "m", path, terms=RunOptions(ModelOptions(base_url=url), int(concurrency)), on_progress=told)
     print("asked", summary.respondents[0].asked, summary.respondents[0].kept, summary.has_errors)
     """
 )
@@ -75,7 +75,7 @@ def counts(server: loop.Server) -> Counter[str]:
 
 def rest(bundle: Path, path: Path, server: loop.Server) -> Any:
     """The run taken up in this process."""
-    return run(bundle, "m", path, terms=Terms(Wish(base_url=server.url), 8))
+    return run(bundle, "m", path, terms=RunOptions(ModelOptions(base_url=server.url), 8))
 
 
 def test_two_processes_share_the_work_and_ask_nothing_twice(tiny: Make, tmp_path: Path) -> None:
@@ -144,14 +144,14 @@ LAYING_DOWN = textwrap.dedent(
     """
     import os, signal, sys
     from itertools import count
-    from dia_runtime import lay_down
+    from dia_runtime.running import load_questions
     from dia_runtime.running.run import run
-    stored, number = lay_down._stored, count()
+    stored, number = load_questions._stored_question, count()
     def dying(*arguments):
         if next(number) == 5_000:  # more than SQLite keeps in memory: parts are in the file, its beginning may not be
             os.kill(os.getpid(), signal.SIGKILL)
         return stored(*arguments)
-    lay_down._stored = dying
+    load_questions._stored_question = dying
     run(sys.argv[1], "oracle", sys.argv[2])
     """
 )
@@ -301,7 +301,7 @@ def test_claims_of_the_dead_are_free_at_once(laid_down: Path) -> None:
         subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process,
         open_store(laid_down, root_of(laid_down)) as store,
     ):
-        start = start_of(process.pid)
+        start = process_start(process.pid)
         insert = "INSERT INTO worker (host, process, start, seen) VALUES (?, ?, ?, 0)"
         store.rows(insert, host(), process.pid, start)
         store.rows("INSERT INTO claim VALUES (1, 1, 1, last_insert_rowid())")
@@ -309,7 +309,7 @@ def test_claims_of_the_dead_are_free_at_once(laid_down: Path) -> None:
         mine.enter()
         assert mine.take(1, PAIRS) == PAIRS[2:] and mine.elsewhere(1) == 1  # alive, however long it was not heard of
         process.kill()
-        while start_of(process.pid) is not None:  # dead, but nobody has waited for it yet
+        while process_start(process.pid) is not None:  # dead, but nobody has waited for it yet
             time.sleep(0.01)
         assert mine.elsewhere(1) == 0 and mine.take(1, PAIRS) == [(1, 1)]
         store.rows(insert, host(), os.getpid(), "another start")  # a number that is used again
@@ -339,8 +339,8 @@ def test_a_worker_that_was_thought_dead_enters_again(laid_down: Path) -> None:
 
 
 def test_a_host_is_told_from_others() -> None:
-    assert host().startswith(socket.gethostname()) and start_of(os.getpid()) is not None
-    assert start_of(2**22 + 1) is None
+    assert host().startswith(socket.gethostname()) and process_start(os.getpid()) is not None
+    assert process_start(2**22 + 1) is None
 
 
 def test_a_run_of_the_first_version_is_read_and_brought_up(tiny: Make, tmp_path: Path) -> None:

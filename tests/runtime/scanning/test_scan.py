@@ -19,7 +19,7 @@ from dia_runtime.bundle import compressed
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.scanning import corpus, index
 from dia_runtime.scanning.scan import scan
-from dia_runtime.scanning.words import Words, unescaped, words_of
+from dia_runtime.scanning.words import Words, normalized_words, unescaped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,7 +68,7 @@ def test_whole_prompts_are_found_where_they_stand(bundle: Path) -> None:
     for entry in found["exact"]["at"]:
         prompt = texts[ids.index(entry["question"])]
         raw = text.encode()[entry["offset"] : entry["offset"] + entry["length"]].decode()
-        assert words_of(raw.encode()) == words_of(prompt.encode())
+        assert normalized_words(raw.encode()) == normalized_words(prompt.encode())
         assert entry["line"] == text.encode()[: entry["offset"]].count(b"\n") + 1
     assert found["exact"]["questions"] == 3 and found["partial"]["count"] == 0
     assert (found["questions"], found["too_short"]) == (6, 0)
@@ -200,14 +200,14 @@ def test_an_index_that_is_too_large_is_thinned(bundle: Path, monkeypatch: pytest
     monkeypatch.setattr(index, "MOST_RUNS", 64)
     found = scanned("\n".join(prompts(bundle)), bundle)
     assert found["exact"]["count"] >= 4
-    assert sum(len(runs.numbers) for runs in index.index_of(open_bundle(bundle), 13).runs) <= 70
+    assert sum(len(runs.numbers) for runs in index.build_index(open_bundle(bundle), 13).runs) <= 70
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.text(st.sampled_from("aB9 é\n.,-Ω\t"), max_size=80), st.integers(2, 5))
 def test_numbers_of_runs_are_those_of_the_words_alone(text: str, count: int) -> None:
     held = Words(text.encode())
-    words = words_of(text.encode()).split()
+    words = normalized_words(text.encode()).split()
     assert held.clear.split() == words
     numbers = held.runs(count).tolist()
     assert len(numbers) == max(0, len(words) - count + 1)
@@ -221,9 +221,9 @@ def test_numbers_of_runs_are_those_of_the_words_alone(text: str, count: int) -> 
 @given(st.text(max_size=60))
 def test_escapes_of_json_leave_the_words(text: str) -> None:
     clean = text.encode("utf-8", "ignore").decode()
-    plain = words_of(clean.encode())
+    plain = normalized_words(clean.encode())
     for ascii_only in (True, False):
         held = json.dumps(clean, ensure_ascii=ascii_only).encode()
         is_told = not re.search("[\x00-\x1f\x7f]", clean)  # a control character is an escape of one kind or the other
         if is_told:
-            assert words_of(unescaped(held).text) == plain
+            assert normalized_words(unescaped(held).text) == plain

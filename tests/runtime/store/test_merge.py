@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from dia_language.diagnostics import DiaError
-from dia_runtime.running.run import Terms, run
+from dia_runtime.running.run import RunOptions, run
 from dia_runtime.scoring.score import score
 from dia_runtime.store.merge import merge_runs
 from dia_runtime.store.store import read_store
@@ -24,7 +24,7 @@ def halves(tiny: Make, tmp_path: Path) -> tuple[Path, list[Path]]:
     whole = run(bundle, ["oracle", "guess"], tmp_path / "whole.run").path
     found = []
     for number in (1, 2):
-        terms = Terms(part=(number, 2))
+        terms = RunOptions(part=(number, 2))
         found.append(run(bundle, ["oracle", "guess"], tmp_path / f"{number}.run", terms=terms).path)
     return whole, found
 

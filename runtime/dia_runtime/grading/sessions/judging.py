@@ -14,7 +14,7 @@ from dia_runtime.grading.sessions.evaluate import KINDS, weigh, weighed
 from dia_runtime.grading.sessions.outcome import BROKEN, UNREAD, Outcome
 from dia_runtime.grading.sessions.typed_replies import Heard, heard
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.store.transcripts import SaidSession, read_transcript
+from dia_runtime.store.transcripts import TranscriptSession, read_transcript
 
 Stored = Mapping[str, Any]
 SESSIONS = "sessions"  # the type of comparison of a session question
@@ -93,7 +93,7 @@ def _recorded(text: str) -> Stored:
 
 def _outcome(
     stored: Stored,
-    sessions: list[SaidSession],
+    sessions: list[TranscriptSession],
     chain: str,
     is_logged: bool,
     recorded: Stored,

@@ -11,7 +11,7 @@ from dia_language.expressions.replies import UNSET, Said
 from dia_language.numbers.values import decimal, decode
 from dia_language.stored.stored_code import symbolic
 from dia_runtime.formats.replies import read_reply
-from dia_runtime.store.transcripts import SaidReply, SaidSession
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession
 
 Stored = Mapping[str, Any]
 RECORDED = "recorded"  # the step of a value that a log gave without a text to read it from
@@ -36,13 +36,15 @@ class Heard:
     mismatches: int
 
 
-def heard(replies: Stored, sessions: Sequence[SaidSession], chain: str = "strict", is_logged: bool = False) -> Heard:
+def heard(
+    replies: Stored, sessions: Sequence[TranscriptSession], chain: str = "strict", is_logged: bool = False
+) -> Heard:
     """The replies of a transcript. `replies` has the session and the format of each name.
 
     Where `is_logged` the value that a log gave is taken before one that is read from the text. Raises ValueError for
     replies at items without end, which a stranger may write.
     """
-    found: dict[str, dict[tuple[int | None, int | None], SaidReply]] = {name: {} for name in replies}
+    found: dict[str, dict[tuple[int | None, int | None], TranscriptReply]] = {name: {} for name in replies}
     for session in sessions:
         for reply in session.replies:
             if reply.name in found and replies[reply.name]["session"] == session.name:
@@ -60,7 +62,7 @@ def heard(replies: Stored, sessions: Sequence[SaidSession], chain: str = "strict
     return Heard(scope, steps, flags, _tokens(sessions), recorded, mismatches)
 
 
-def _read(reply: SaidReply, format: Stored, chain: str, is_logged: bool) -> tuple[Said, str]:
+def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -> tuple[Said, str]:
     """The reply as expressions see it, and the step that read its value."""
     seconds = None if reply.seconds is None else decimal(Fraction(reply.seconds))
     value, step = UNSET, "none"
@@ -72,7 +74,7 @@ def _read(reply: SaidReply, format: Stored, chain: str, is_logged: bool) -> tupl
     return Said(value, reply.text, reply.tokens, seconds, reply.finish_reason), step
 
 
-def _differs(reply: SaidReply, format: Stored, chain: str) -> bool:
+def _differs(reply: TranscriptReply, format: Stored, chain: str) -> bool:
     """Whether the text is read otherwise than the log says."""
     if reply.text is None or reply.extracted is None:
         return False
@@ -101,7 +103,7 @@ def _filled(found: Mapping[Any, Any], hole: Any) -> list[Any]:
     return [found.get(place, hole) for place in range(max(places, default=-1) + 1)]
 
 
-def _tokens(sessions: Iterable[SaidSession]) -> int | None:
+def _tokens(sessions: Iterable[TranscriptSession]) -> int | None:
     known = [
         reply.tokens
         for session in sessions

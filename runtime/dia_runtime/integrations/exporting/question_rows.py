@@ -9,7 +9,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.bundle.session_records import sessions_of
+from dia_runtime.bundle.session_records import read_sessions
 from dia_runtime.grading.sessions.judging import truth_of
 from dia_runtime.integrations.exporting.base import Record, encoded, instruction, origin, pairs, wrapped
 
@@ -53,7 +53,7 @@ def session_row(bundle: Bundle, question: Record, answer: Record, target: str) -
             question, target, "has a file for a model with tools beside its sessions", "deliver it in messages"
         )
     try:
-        sessions_of(question)
+        read_sessions(question)
         truth_of(answer)
     except ValueError as error:
         why = f"has sessions that nobody can play ({error})"

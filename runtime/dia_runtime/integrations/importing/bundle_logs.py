@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
-from dia_runtime.bundle.input_errors import fault
+from dia_runtime.bundle.input_errors import input_error
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.integrations.importing.fields import Cells, Said
 from dia_runtime.integrations.importing.sorted_rows import storable
@@ -25,7 +25,7 @@ from dia_runtime.integrations.importing.tables import (
 )
 from dia_runtime.integrations.reading.base import Row, Unfit
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.running.load_questions import lay_down
+from dia_runtime.running.load_questions import load_questions
 from dia_runtime.store.store import Store, open_store
 
 SEEN = (
@@ -131,7 +131,7 @@ def import_joined(
         open_store(folder / "run", bundle.questions_root) as store,
         ExitStack() as stack,
     ):
-        lay_down(store, bundle)
+        load_questions(store, bundle)
         joining = stack.enter_context(closing(Joining(store, bundle, folder)))
         for held, row in each_row(sources, faults, lambda held: joining.files.append(held.path)):
             _join(joining, held, row, columns, faults)
@@ -150,7 +150,7 @@ def _join(joining: Joining, source: Source, row: Row, columns: Cells, faults: Fa
         if said.root is not None and said.root != joining.bundle.questions_root:
             root = joining.bundle.questions_root
             message = f"the reply is to other questions: their root is {said.root[:64]}, the bundle's {root}"
-            faults.add(DiaError(fault("E802", message, source.path, row.line).diagnostics, 3))
+            faults.add(DiaError(input_error("E802", message, source.path, row.line).diagnostics, 3))
             return
         joining.add(row.line, said)
     except Unfit as error:

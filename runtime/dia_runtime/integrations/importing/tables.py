@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_runtime.bundle.canonical import line
-from dia_runtime.bundle.input_errors import fault
+from dia_runtime.bundle.canonical import canonical_line
+from dia_runtime.bundle.input_errors import input_error
 from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
-from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.integrations.importing.fields import Cells, Columns
 from dia_runtime.integrations.importing.sorted_rows import Stage
 from dia_runtime.integrations.readers import READERS
@@ -104,7 +104,7 @@ def each_row(
                 raise  # these are all of them
             faults.add(error)
         if not count and len(faults.found) == before:
-            faults.add(fault("E861", "the file has no rows", held.path))
+            faults.add(input_error("E861", "the file has no rows", held.path))
 
 
 def source(path: Path, kind: str, model: str | None) -> Source:
@@ -130,7 +130,7 @@ def import_tables(
 @contextmanager
 def written(out: Path, force: bool) -> Iterator[Path]:
     """A private folder; the file `run` that is made in it becomes `out` when all went well."""
-    require_ordinary(out)
+    refuse_special_file(out)
     if not force and out.exists():
         raise _there(out)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +157,7 @@ def place_of(path: Path, row: Row, columns: Cells, error: Unfit) -> DiaError:
     """The error for a row that cannot be used, at the place of its cell."""
     column = columns.of.get(error.field or "")
     place = row.column_of(column) if column is not None and column in row.cells else 1
-    return fault("E862", error.message, path, row.line, place, error.help)
+    return input_error("E862", error.message, path, row.line, place, error.help)
 
 
 def _run(stage: Stage, form: Form, path: Path) -> tuple[str, int, int, int, dict[str, int]]:
@@ -181,7 +181,7 @@ def _survey(stage: Stage, form: Form) -> tuple[str, Counter[str]]:
 
 def _leaf(id: str, labels: Mapping[str, Any], grading: str, form: Form) -> bytes:
     asked = {"id": id, "item": labels.get("item", id), "grading": grading}
-    return leaf_hash(line({**asked, "format": dict(form.format), "points": dict(form.points)}))
+    return leaf_hash(canonical_line({**asked, "format": dict(form.format), "points": dict(form.points)}))
 
 
 def _questions(stage: Stage, form: Form) -> Iterator[StoredQuestion]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.bundle.input_errors import fault, unreadable
+from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Found, Number, Row
 from dia_runtime.integrations.reading.log_rows import (
     ENDINGS,
@@ -44,7 +44,7 @@ def rows(path: Path) -> Found:
             is_archive = file.read(2) == ZIP
         yield from _archive(path) if is_archive else _json(path)
     except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
 
 
 def _archive(path: Path) -> Found:
@@ -59,7 +59,7 @@ def _member(path: Path, members: Members, line: int, name: str, header: Record) 
     try:
         return _row(path, line, mapping(parsed(path, members.read(name), name, LENIENT)), header)
     except ValueError as error:
-        return fault("E861", str(error), path, line)
+        return input_error("E861", str(error), path, line)
     except DiaError as error:
         return error
 
@@ -85,7 +85,7 @@ def _unfinished(path: Path, header: Record) -> Iterator[DiaError]:
     status = header.get("status", "started")
     if status in GIVEN_UP:
         message = f"the evaluation did not come to its end (status `{str(status)[:20]}`)"
-        yield fault("E861", message, path, 1, 1, "`inspect eval-retry` finishes it; `--keep` takes what is there")
+        yield input_error("E861", message, path, 1, 1, "`inspect eval-retry` finishes it; `--keep` takes what is there")
 
 
 def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaError:
@@ -93,7 +93,7 @@ def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaErro
     is_ours = "questions_root" in metadata and "grading" in metadata
     if is_ours and LEFT_OUT in metadata:
         message = f"`{str(sample.get('id'))[:200]}` was left out: {str(metadata[LEFT_OUT])[:300]}"
-        return fault("E861", message, path, line, 1, "ask it, or `--keep` takes what is there")
+        return input_error("E861", message, path, line, 1, "ask it, or `--keep` takes what is there")
     is_session = is_ours and "sessions" in metadata
     model = text(about.get("model")) or "unknown"
     gold = sequence(sample.get("target")) or [sample.get("target")]

@@ -19,11 +19,11 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, roles_with_prefill
 from dia_runtime.integrations.inspect.content import content_of
 from dia_runtime.integrations.inspect.logs import LEFT_OUT
-from dia_runtime.respondents.asker import Trouble
-from dia_runtime.respondents.chat import Settings, decimal_text, messages_of
+from dia_runtime.respondents.asker import RequestError
+from dia_runtime.respondents.chat import Settings, chat_messages, decimal_text
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.turn import Turn, settings_of
-from dia_runtime.running.sessions import Halt, Mind, Play
+from dia_runtime.respondents.turn_request import TurnRequest, settings_for
+from dia_runtime.running.sessions import CodeEvaluator, SessionRunner, Unfinished
 from dia_runtime.store.schema import StoredTurn
 from dia_runtime.store.transcripts import conversation
 from inspect_ai._util.error import PrerequisiteError
@@ -59,7 +59,7 @@ class Room:
     roles: frozenset[str]
     prefill: bool = False
     loop: asyncio.AbstractEventLoop | None = None
-    mind: Mind = field(default_factory=Mind)
+    mind: CodeEvaluator = field(default_factory=CodeEvaluator)
     positions: dict[str, int] = field(default_factory=dict)
     shared: dict[Any, list[StoredTurn]] = field(default_factory=dict)
     locks: dict[Any, asyncio.Lock] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Room:
             raise DiaError(Diagnostic("E714", message, None, "unset INSPECT_ASYNC_BACKEND")) from None
         if self.loop is not here:
             self.mind.close()
-            self.loop, self.mind = here, Mind()
+            self.loop, self.mind = here, CodeEvaluator()
             self.shared, self.locks = {}, {}
 
     def require_roles(self) -> None:
@@ -112,11 +112,11 @@ class Room:
             return state
         position = self.positions.setdefault(str(row["id"]), len(self.positions))
         desk = Desk(self, cast, state.epoch)
-        found = await Play(row, position, desk, self.mind).played()
+        found = await SessionRunner(row, position, desk, self.mind).played()
         if desk.failure is not None:
             raise desk.failure
-        if isinstance(found, Halt) or found.text is None:
-            why = found.error if isinstance(found, (Halt, Reply)) and found.error else "it could not be played"
+        if isinstance(found, Unfinished) or found.text is None:
+            why = found.error if isinstance(found, (Unfinished, Reply)) and found.error else "it could not be played"
             raise RuntimeError(visible(f"{row['id']}: {why}"))
         state.output = _output(str(cast[SUBJECT]), found)
         state.messages = list(_said(found.text))
@@ -153,20 +153,20 @@ class Desk:
         """What was said before in what questions share."""
         return self.room.shared.get(self.key(scope), ()) if scope else ()
 
-    async def ask(self, role: str, turn: Turn) -> Reply | Halt:
+    async def ask(self, role: str, turn: TurnRequest) -> Reply | Unfinished:
         """The reply to a turn. An error that Inspect's own tries have left ends the sample, and stays its error."""
         if self.failure is not None:
-            return Halt()
+            return Unfinished()
         model = self.cast[role]
         assert model is not None  # a role that nobody plays is not asked
         try:
             async with span(_heading(turn["session"], turn["session_item"], role, str(model))):
                 return await _asked(model, turn, self.room.folder)
-        except Trouble as trouble:
+        except RequestError as trouble:
             return Reply(None, error=f"{trouble.kind}: {trouble.message}")
         except Exception as error:  # whatever it is, Inspect is to see it when the other sessions have ended
             self.failure = self.failure or error
-            return Halt()
+            return Unfinished()
 
     async def keep(self, turn: StoredTurn) -> None:
         """Nothing; a turn that questions share is there for the others."""
@@ -180,22 +180,22 @@ class Desk:
             yield self.failure is None
 
 
-async def _asked(model: Model, turn: Turn, folder: Path) -> Reply:
-    said = messages_of(turn, Settings(), lambda name: (folder / name).read_bytes())
+async def _asked(model: Model, turn: TurnRequest, folder: Path) -> Reply:
+    said = chat_messages(turn, Settings(), lambda name: (folder / name).read_bytes())
     messages = [SAYS[message["role"]](content=content_of(message["content"])) for message in said]
     try:
         config = GenerateConfig(**_settings(turn))
     except ValueError as error:
-        raise Trouble("request", f"its settings are none that Inspect knows: {str(error)[:200]}") from None
+        raise RequestError("request", f"its settings are none that Inspect knows: {str(error)[:200]}") from None
     begun, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     output = await model.generate(messages, config=config)
     seconds = time.monotonic() - begun if output.time is None else output.time
     return _reply(output, decimal_text(seconds, 3), asked_at)
 
 
-def _settings(turn: Turn) -> dict[str, Any]:
+def _settings(turn: TurnRequest) -> dict[str, Any]:
     """A session's own settings under Inspect's names; its own system prompt takes the place of the run's."""
-    held = settings_of(turn, Settings()).parameters()
+    held = settings_for(turn, Settings()).parameters()
     if "stop" in held:
         held["stop_seqs"] = held.pop("stop")
     return held | ({"system_message": ""} if turn["messages"][0]["role"] == "system" else {})
@@ -206,7 +206,7 @@ def _reply(output: ModelOutput, seconds: str, asked_at: str) -> Reply:
     reason = ENDINGS.get(output.stop_reason, output.stop_reason)
     usage = output.usage
     if not output.choices:
-        raise Trouble("server", f"no output: {output.error or 'without a reason'}")
+        raise RequestError("server", f"no output: {output.error or 'without a reason'}")
     is_refused = reason in FINAL and (usage is None or not output.completion)
     tokens = None if usage is None else usage.output_tokens
     read = () if usage is None else (usage.input_tokens_cache_read, usage.input_tokens_cache_write)

@@ -12,7 +12,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.bundle.session_records import roles_in, sessions_of
+from dia_runtime.bundle.session_records import read_sessions, roles_in
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.integrations.exported_tasks import figures
 from dia_runtime.integrations.exported_tasks.grading import Graded, graded
@@ -24,8 +24,8 @@ from dia_runtime.integrations.inspect.content import content_of
 from dia_runtime.integrations.inspect.export import HOLDS
 from dia_runtime.integrations.inspect.logs import LEFT_OUT
 from dia_runtime.integrations.inspect.sessions import Room, outline
-from dia_runtime.respondents.asker import Trouble
-from dia_runtime.respondents.chat import Settings, messages_of
+from dia_runtime.respondents.asker import RequestError
+from dia_runtime.respondents.chat import Settings, chat_messages
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
@@ -102,7 +102,7 @@ def _only(benchmark: str) -> Path:
 def _sample(row: Row, folder: Path, tools: bool) -> Sample:
     if "sessions" in row:
         try:
-            return Sample(id=row["id"], input=outline(sessions_of(row)), metadata=dict(row))
+            return Sample(id=row["id"], input=outline(read_sessions(row)), metadata=dict(row))
         except ValueError as error:
             message = visible(f"`{row['id']}` has sessions that nobody can play: {error}")
             raise DiaError(Diagnostic("E714", message, None, "export the bundle again")) from None
@@ -112,8 +112,8 @@ def _sample(row: Row, folder: Path, tools: bool) -> Sample:
         raise DiaError(Diagnostic("E714", message, None, "ask with `-T tools=true`"))
     attached = {**row, "assets": [asset for asset in row["assets"] if asset["deliver"] != "file"]}
     try:
-        said = messages_of(attached, Settings(), lambda name: (folder / name).read_bytes())
-    except Trouble as trouble:
+        said = chat_messages(attached, Settings(), lambda name: (folder / name).read_bytes())
+    except RequestError as trouble:
         raise DiaError(Diagnostic("E714", trouble.message, None)) from None
     return Sample(
         id=row["id"],

@@ -10,8 +10,8 @@ from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.integrations.exporting.base import Exporter, Files, asked
 from dia_runtime.integrations.exporting.question_rows import line
-from dia_runtime.respondents.asker import Trouble
-from dia_runtime.respondents.chat import Settings, messages_of
+from dia_runtime.respondents.asker import RequestError
+from dia_runtime.respondents.chat import Settings, chat_messages
 
 REQUESTS = 50_000  # in a file, the most that the interface takes
 
@@ -41,8 +41,8 @@ class OpenAiBatch(Exporter):
 def _requests(bundle: Bundle, model: str) -> Iterator[dict[str, Any]]:
     for question, _ in asked(bundle):
         try:
-            said = messages_of(question, Settings(), lambda name: b"".join(bundle.pieces(name)))
-        except Trouble as trouble:
+            said = chat_messages(question, Settings(), lambda name: b"".join(bundle.pieces(name)))
+        except RequestError as trouble:
             raise DiaError(Diagnostic("E714", trouble.message, None, "export it to `inspect`")) from None
         body = {"model": model, "messages": said}
         yield {"custom_id": question["id"], "method": "POST", "url": "/v1/chat/completions", "body": body}

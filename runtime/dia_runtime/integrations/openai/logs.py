@@ -9,8 +9,8 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.integrations.reading.base import Found, Row
 from dia_runtime.integrations.reading.json_lines import objects
 from dia_runtime.integrations.reading.log_rows import Record, cells, mapping, row, text
-from dia_runtime.respondents.asker import Trouble
-from dia_runtime.respondents.chat import refused, reply_of
+from dia_runtime.respondents.asker import RequestError
+from dia_runtime.respondents.chat import classify_refusal, reply_from_completion
 from dia_runtime.respondents.respondent import Reply
 
 OF_REPLY = ("error", "finish_reason", "prompt_tokens", "completion_tokens", "cost", "model_version")
@@ -43,10 +43,10 @@ def _reply(held: Record, response: Record, body: Record) -> Reply:
         return Reply(None, error=f"request: {said}")
     try:
         if status != 200:
-            found = refused(status if type(status) is int else 0, str(error.get("code") or ""), said, "", "")
+            found = classify_refusal(status if type(status) is int else 0, str(error.get("code") or ""), said, "", "")
         else:
-            found = reply_of(_plain(body), "", "")
-    except Trouble as trouble:
+            found = reply_from_completion(_plain(body), "", "")
+    except RequestError as trouble:
         found = trouble
     return found if isinstance(found, Reply) else Reply(None, error=f"{found.kind}: {found.message}"[:400])
 

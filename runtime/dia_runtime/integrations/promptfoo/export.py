@@ -15,8 +15,8 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.integrations.exporting.base import Exporter, Files
 from dia_runtime.integrations.exporting.question_rows import ASSETS, TURNS, line, rows, task_name
-from dia_runtime.respondents.asker import Trouble
-from dia_runtime.respondents.chat import Settings, messages_of
+from dia_runtime.respondents.asker import RequestError
+from dia_runtime.respondents.chat import Settings, chat_messages
 
 HOLDS = frozenset({ASSETS, TURNS})
 ASKED, GRADED = "prompts.jsonl", "answers.jsonl"
@@ -151,8 +151,8 @@ def _test(held: dict[str, Any]) -> dict[str, Any]:
 
 def _asked(bundle: Bundle, held: dict[str, Any]) -> dict[str, Any]:
     try:
-        said = messages_of(held, Settings(), lambda name: b"".join(bundle.pieces(name)))
-    except Trouble as trouble:
+        said = chat_messages(held, Settings(), lambda name: b"".join(bundle.pieces(name)))
+    except RequestError as trouble:
         raise DiaError(Diagnostic("E714", trouble.message, None, "export it to `inspect`")) from None
     return {name: held[name] for name in OF_ASKED if name in held} | {"messages": said}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.bundle.input_errors import fault
+from dia_runtime.bundle.input_errors import input_error
 from dia_runtime.integrations.reading.base import Found, Row
 from dia_runtime.integrations.reading.json_lines import objects
 from dia_runtime.integrations.reading.log_rows import Record, cells, ending, mapping, number, row, sequence, text, whole
@@ -35,7 +35,7 @@ def _lines(path: Path) -> Iterator[Place]:
 def _whole(path: Path) -> Iterator[Place]:
     held = mapping(mapping(whole(path)).get("results"))
     if "results" not in held:
-        raise fault("E861", "it has no `results`, so that it is no output of promptfoo", path)
+        raise input_error("E861", "it has no `results`, so that it is no output of promptfoo", path)
     return ((line, mapping(each)) for line, each in enumerate(sequence(held["results"]), 1))
 
 

@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from dia_runtime.bundle.compressed import LONGEST_LINE, lines
-from dia_runtime.bundle.input_errors import fault, first_repeat, unreadable
+from dia_runtime.bundle.compressed import LONGEST_LINE, read_lines
+from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Row
 
 BOM = b"\xef\xbb\xbf"
@@ -22,9 +22,9 @@ def rows(path: Path) -> Iterator[Row]:
     try:
         yield from _rows(path, text)
     except csv.Error as error:
-        raise fault("E861", f"not CSV: {error}", path, text.start, 1, QUOTING) from None
+        raise input_error("E861", f"not CSV: {error}", path, text.start, 1, QUOTING) from None
     except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
     finally:
         csv.field_size_limit(before)
 
@@ -38,7 +38,7 @@ def _rows(path: Path, text: _Lines) -> Iterator[Row]:
         if len(cells) != len(header):
             if cells:
                 message = f"{len(cells)} cells, but the header has {len(header)} columns"
-                raise fault("E861", message, path, text.start, 1, QUOTING)
+                raise input_error("E861", message, path, text.start, 1, QUOTING)
         else:
             yield Row(text.start, dict(zip(header, cells, strict=True)), lambda name: text.column(header.index(name)))
         text.next_row()
@@ -46,12 +46,12 @@ def _rows(path: Path, text: _Lines) -> Iterator[Row]:
 
 def _check_header(path: Path, header: list[str]) -> None:
     if not header:
-        raise fault("E861", "the file has no header", path, 1, 1, "name the columns on the first line")
+        raise input_error("E861", "the file has no header", path, 1, 1, "name the columns on the first line")
     if len(header) > COLUMNS:
-        raise fault("E861", f"more than {COLUMNS:,} columns", path)
+        raise input_error("E861", f"more than {COLUMNS:,} columns", path)
     twice = first_repeat(header)
     if twice is not None:
-        raise fault("E861", f"two columns are named `{twice[:40]}`", path, 1)
+        raise input_error("E861", f"two columns are named `{twice[:40]}`", path, 1)
 
 
 class _Lines:
@@ -60,22 +60,26 @@ class _Lines:
     def __init__(self, path: Path) -> None:
         self.path, self.start, self.number, self.size = path, 1, 0, 0
         self.first = ""
-        self.lines = lines(path, ends=True)
+        self.lines = read_lines(path, ends=True)
 
     def __iter__(self) -> Iterator[str]:
         for number, raw in self.lines:
             self.number = number
             raw = raw.removeprefix(BOM) if number == 1 else raw
             if b"\0" in raw:
-                raise fault("E861", "a zero byte", self.path, number, raw.index(b"\0") + 1, "save the file as text")
+                raise input_error(
+                    "E861", "a zero byte", self.path, number, raw.index(b"\0") + 1, "save the file as text"
+                )
             try:
                 line = raw.decode("utf-8")
             except UnicodeDecodeError as error:
-                raise fault("E861", "not UTF-8", self.path, number, error.start + 1, "save it as UTF-8") from None
+                raise input_error("E861", "not UTF-8", self.path, number, error.start + 1, "save it as UTF-8") from None
             self.first = line if number == self.start else self.first
             self.size += len(line)
             if self.size > LONGEST_LINE:
-                raise fault("E861", f"a row of more than {LONGEST_LINE >> 20} MiB", self.path, self.start, 1, QUOTING)
+                raise input_error(
+                    "E861", f"a row of more than {LONGEST_LINE >> 20} MiB", self.path, self.start, 1, QUOTING
+                )
             yield line
 
     def next_row(self) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.bundle.compressed import lines
-from dia_runtime.bundle.input_errors import fault, first_repeat, unreadable
+from dia_runtime.bundle.compressed import read_lines
+from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Number, Row
 
 BOM = b"\xef\xbb\xbf"
@@ -31,13 +31,13 @@ def objects(path: Path) -> Iterator[tuple[int, str, dict[str, Any] | DiaError]]:
     Raises DiaError where the file cannot be read to its end.
     """
     try:
-        for number, raw in lines(path):
+        for number, raw in read_lines(path):
             if number == 1:
                 raw = raw.removeprefix(BOM)
             if raw and not raw.isspace():
                 yield number, *_read(path, number, raw)
     except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
 
 
 def _read(path: Path, number: int, raw: bytes) -> tuple[str, dict[str, Any] | DiaError]:
@@ -52,23 +52,23 @@ def _text(path: Path, number: int, raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise fault("E861", "not UTF-8", path, number, error.start + 1, "save the file as UTF-8") from None
+        raise input_error("E861", "not UTF-8", path, number, error.start + 1, "save the file as UTF-8") from None
 
 
 def _object(path: Path, number: int, text: str) -> dict[str, Any]:
     if text.count(",") > COMMAS:
-        raise fault("E861", f"more than {COMMAS:,} commas in a line", path, number)
+        raise input_error("E861", f"more than {COMMAS:,} commas in a line", path, number)
     try:
         held = DECODER.decode(text)
     except json.JSONDecodeError as error:
         message = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        raise fault("E861", message, path, number, error.colno, "a row is one line with one object") from None
+        raise input_error("E861", message, path, number, error.colno, "a row is one line with one object") from None
     except RecursionError:
-        raise fault("E861", "nested too deeply", path, number) from None
+        raise input_error("E861", "nested too deeply", path, number) from None
     except ValueError as error:
-        raise fault("E861", f"not JSON: {error}", path, number) from None
+        raise input_error("E861", f"not JSON: {error}", path, number) from None
     if not isinstance(held, dict):
-        raise fault("E861", "a line is no object", path, number, 1, 'write {"column": value, ...} on every line')
+        raise input_error("E861", "a line is no object", path, number, 1, 'write {"column": value, ...} on every line')
     return held
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.bundle.compressed import lines
-from dia_runtime.bundle.input_errors import fault, unreadable
+from dia_runtime.bundle.compressed import read_lines
+from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Number, Row
 from dia_runtime.integrations.reading.json_lines import COMMAS, constant
 
@@ -73,13 +73,13 @@ def whole(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
     """The one value of a JSON file, packed ones as they are. Raises DiaError for what is none, or too large."""
     pieces, size = [], 0
     try:
-        for _, raw in lines(path, ends=True):
+        for _, raw in read_lines(path, ends=True):
             size += len(raw)
             if size > WHOLE:
-                raise fault("E861", f"more than {WHOLE >> 20} MiB", path, 1, 1, "write it by lines, or in parts")
+                raise input_error("E861", f"more than {WHOLE >> 20} MiB", path, 1, 1, "write it by lines, or in parts")
             pieces.append(raw)
     except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
     return parsed(path, b"".join(pieces), decoder=decoder)
 
 
@@ -87,16 +87,16 @@ def parsed(path: Path, raw: bytes, place: str = "", decoder: json.JSONDecoder = 
     """The value of JSON bytes; `place` names a member of an archive. Raises DiaError for what is none."""
     where = f"{place}: " if place else ""
     if raw.count(b",") > COMMAS:
-        raise fault("E861", f"{where}more than {COMMAS:,} commas", path)
+        raise input_error("E861", f"{where}more than {COMMAS:,} commas", path)
     try:
         return decoder.decode(raw.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         message = f"{where}not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        raise fault("E861", message, path, error.lineno, error.colno) from None
+        raise input_error("E861", message, path, error.lineno, error.colno) from None
     except RecursionError:
-        raise fault("E861", f"{where}nested too deeply", path) from None
+        raise input_error("E861", f"{where}nested too deeply", path) from None
     except ValueError as error:
-        raise fault("E861", f"{where}not JSON: {str(error)[:200]}", path) from None
+        raise input_error("E861", f"{where}not JSON: {str(error)[:200]}", path) from None
 
 
 def ending(reply: str | None, reason: str | None) -> dict[str, Any]:

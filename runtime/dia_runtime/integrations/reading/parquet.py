@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_runtime.bundle.input_errors import fault, unreadable
+from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Number, Row
 
 BATCH = 256
@@ -27,14 +27,14 @@ def rows(path: Path) -> Iterator[Row]:
         with parquet.ParquetFile(path) as file:
             yield from _rows(path, file)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
 
 
 def _rows(path: Path, file: Any) -> Iterator[Row]:
     held = file.metadata
     if any(held.row_group(at).total_byte_size > GROUP_BYTES for at in range(held.num_row_groups)):
         help = "write it with smaller row groups"
-        raise fault("E861", f"a row group of more than {GROUP_BYTES >> 30} GiB", path, 1, 1, help)
+        raise input_error("E861", f"a row group of more than {GROUP_BYTES >> 30} GiB", path, 1, 1, help)
     number = 0
     names = list(file.schema_arrow.names)
     for batch in file.iter_batches(batch_size=BATCH):

@@ -20,8 +20,8 @@ from typing import Any, TypeAlias
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_language.numbers.values import Record, encode
-from dia_runtime.bundle.canonical import line
-from dia_runtime.bundle.input_errors import fault, unreadable
+from dia_runtime.bundle.canonical import canonical_line
+from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
 from dia_runtime.integrations.importing.tables import ENDINGS, Imported, written
 from dia_runtime.integrations.reading import json_lines
@@ -29,7 +29,7 @@ from dia_runtime.integrations.self_execution.published_truths import TRUTHS
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.schema import StoredQuestion
 from dia_runtime.store.store import Store, open_store
-from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 
 Row: TypeAlias = Mapping[str, Any]
 BENCHMARK = "self_execution"
@@ -107,7 +107,9 @@ def _checked(name: str, place: Path, row: Any) -> Row:
         EXPERIMENTS[name].transcript(row.cells)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError):
         message = f"the row is no recording of {name}"
-        raise fault("E862", message, place, row.line, 1, "rows have the fields of the published recordings") from None
+        raise input_error(
+            "E862", message, place, row.line, 1, "rows have the fields of the published recordings"
+        ) from None
     return dict(row.cells)
 
 
@@ -138,7 +140,7 @@ def _root(questions: Sequence[Question]) -> tuple[str, list[bytes]]:
     tree, leaves = MerkleTree(), []
     for question in questions:
         asked = {"id": question.id, "grading": question.grading(), "format": FORMAT, "points": POINTS}
-        leaves.append(leaf_hash(line(asked)))
+        leaves.append(leaf_hash(canonical_line(asked)))
         tree.add(leaves[-1])
     return tree.root(), leaves
 
@@ -195,18 +197,18 @@ def _failures(folder: Path) -> Mapping[str, Any]:
     try:
         held = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     except (OSError, ValueError) as error:
-        raise unreadable(place, error) from None
+        raise unreadable_file(place, error) from None
     return held if isinstance(held, dict) else {}
 
 
-def _session(name: str, replies: Sequence[SaidReply], item: int | None = None) -> SaidSession:
-    return SaidSession(name, "subject", "", item, None, (), tuple(replies))
+def _session(name: str, replies: Sequence[TranscriptReply], item: int | None = None) -> TranscriptSession:
+    return TranscriptSession(name, "subject", "", item, None, (), tuple(replies))
 
 
-def _reply(name: str, text: str | None, value: Any = None, **more: Any) -> SaidReply:
+def _reply(name: str, text: str | None, value: Any = None, **more: Any) -> TranscriptReply:
     """A reply as a recording has it: its text, or a value, or neither."""
     error = MISSING if text is None and value is None else None
-    return SaidReply(name, 0, text=text, extracted=None if value is None else encode(value), error=error, **more)
+    return TranscriptReply(name, 0, text=text, extracted=None if value is None else encode(value), error=error, **more)
 
 
 def _nothing(sessions: Mapping[str, str], recorded: Mapping[str, Any] | None = None) -> str:
@@ -214,7 +216,7 @@ def _nothing(sessions: Mapping[str, str], recorded: Mapping[str, Any] | None = N
     return _with([_session(name, [_reply(reply, None)]) for name, reply in sessions.items()], recorded)
 
 
-def _with(sessions: Sequence[SaidSession], recorded: Mapping[str, Any] | None = None) -> str:
+def _with(sessions: Sequence[TranscriptSession], recorded: Mapping[str, Any] | None = None) -> str:
     text = transcript_text(sessions)
     return text if recorded is None else _encoded({**json.loads(text), "recorded": dict(recorded)})
 
@@ -227,7 +229,7 @@ def _associations(folder: Path, rows: Sequence[Row]) -> list[Question]:
     try:
         options = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     except (OSError, ValueError) as error:
-        raise unreadable(place, error) from None
+        raise unreadable_file(place, error) from None
     options = {**{row["target"]: row["options"] for row in rows}, **options}
     return [Question("association", word, {"row": {"word": word, "options": options[word]}}) for word in options]
 
@@ -300,7 +302,7 @@ def _difficulty(row: Row) -> str:
     return _with([*sessions, _session("rank", [order])], recorded)
 
 
-def _single(item: Row) -> SaidReply:
+def _single(item: Row) -> TranscriptReply:
     return _reply("letter", item["raw"], tokens=_whole(item["tokens"]))
 
 

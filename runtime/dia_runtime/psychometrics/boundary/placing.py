@@ -16,9 +16,9 @@ from dia_runtime.psychometrics.boundary.placement import GOING, Goal, Method, Pl
 from dia_runtime.psychometrics.boundary.selection import Rule
 from dia_runtime.psychometrics.rasch.bank import Bank, require_questions
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.running.run import Progress, RunSummary, Terms, run
+from dia_runtime.running.run import Progress, RunOptions, RunSummary, run
 from dia_runtime.store.schema import StoredQuestion, StoredReply
-from dia_runtime.store.store import Store, facts_of, read_store
+from dia_runtime.store.store import Store, bundle_facts, read_store
 
 USABLE = ("estimated", "anchor")
 ENOUGH = 2  # items that a placement needs at least to say anything
@@ -180,7 +180,7 @@ def place(
     model: str,
     out: Path,
     ways: Ways = Ways(),
-    terms: Terms | None = None,
+    terms: RunOptions | None = None,
     on_step: Callable[[Placed], None] | None = None,
 ) -> tuple[list[Placed], RunSummary]:
     """Where the respondents of the model stand, asked as few questions of the bundle as the goal needs.
@@ -205,7 +205,7 @@ def place(
                 on_step(asked.course.placed(step.respondent))
 
     try:
-        summary = run(opened, [model], out, on_progress=tell, terms=replace(terms or Terms(), choosers=chooser))
+        summary = run(opened, [model], out, on_progress=tell, terms=replace(terms or RunOptions(), choosers=chooser))
         with read_store(out) as store:
             names = {entry.id: entry.name for entry in store.respondents()}
         return [asked.course.placed(names[respondent]) for respondent, asked in courses.items()], summary
@@ -229,7 +229,7 @@ def place_recorded(
     seen: set[str] = set()
     for path in runs:
         with read_store(path) as store, closing(Judge(store, Rules(ways.chain), source)) as judge:
-            facts = facts_of(store)
+            facts = bundle_facts(store)
             require_questions(bank, str(facts["benchmark"]), str(facts["questions_root"]))
             for respondent in store.respondents():
                 if models and respondent.name not in models:

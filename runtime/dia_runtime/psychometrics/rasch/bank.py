@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any, TypeVar
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.bundle.safe_paths import refuse_special_file
 
 FORMAT, VERSION = "dia-bank", 1
 LARGEST = 1 << 28
@@ -127,7 +127,7 @@ def checksum(body: Mapping[str, Any]) -> str:
 def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
     """Nothing; the file is there as a whole or not at all. Raises DiaError (exit 2) where it cannot be made."""
     place = Path(path)
-    require_ordinary(place)
+    refuse_special_file(place)
     if place.is_dir():
         message = visible(f"the bank `{place}` cannot be written: it is a folder")
         raise DiaError(Diagnostic("E894", message, None, "give another `--out`"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from dia_language.diagnostics import visible
 
-from dia_runtime.store.transcripts import SaidSession, conversation
+from dia_runtime.store.transcripts import TranscriptSession, conversation
 
 HEAD = 3  # of a long text the first third is kept, and the end, where the answer stands
 UNKNOWN = "its text is not known"
@@ -48,7 +48,7 @@ def sessions(text: str) -> list[tuple[str, list[tuple[str, str]]]] | None:
     ]
 
 
-def _unsaid(session: SaidSession) -> Iterator[tuple[str, str]]:
+def _unsaid(session: TranscriptSession) -> Iterator[tuple[str, str]]:
     """The replies that do not stand among the messages: values without their text, and why there is none."""
     for reply in session.replies:
         if reply.text is None or not session.messages:
@@ -60,5 +60,5 @@ def _unsaid(session: SaidSession) -> Iterator[tuple[str, str]]:
             yield f"{reply.name or 'turn'} {reply.turn + 1}{step}", why if known is None else known
 
 
-def _name(session: SaidSession) -> str:
+def _name(session: TranscriptSession) -> str:
     return session.name if session.item is None else f"{session.name} {session.item + 1}"

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Rules
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.page.parts import Written, fitting, write_parts
@@ -146,7 +146,7 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
     Raises DiaError (exit 2) where it cannot be made.
     """
-    require_ordinary(path)
+    refuse_special_file(path)
     if path.is_dir():
         raise cannot_write(path, IsADirectoryError(0, "it is a folder"))
     beside = path.with_name(f".{path.name[:100]}-{os.getpid()}")

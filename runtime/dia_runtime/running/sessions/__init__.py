@@ -6,8 +6,8 @@ the bundle (conditions, lists, texts that read replies) is evaluated in a worker
 
 from __future__ import annotations
 
-from dia_runtime.running.sessions.play import Play
-from dia_runtime.running.sessions.safe_evaluator import Mind
-from dia_runtime.running.sessions.stage import Halt, Stage
+from dia_runtime.running.sessions.backend import SessionBackend, Unfinished
+from dia_runtime.running.sessions.evaluator import CodeEvaluator
+from dia_runtime.running.sessions.runner import SessionRunner
 
-__all__ = ["Halt", "Mind", "Play", "Stage"]
+__all__ = ["CodeEvaluator", "SessionBackend", "SessionRunner", "Unfinished"]

@@ -10,65 +10,65 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from dia_language.expressions.replies import UNSET, Said
 from dia_language.numbers.values import Value, decode
 from dia_runtime.bundle.session_records import SessionRecord, TurnRecord
-from dia_runtime.respondents.turn import Turn
-from dia_runtime.running.sessions.scope import Seen, around
-from dia_runtime.running.sessions.stage import Halt, Halted, NotAsked, Scope, encoded
+from dia_runtime.respondents.turn_request import TurnRequest
+from dia_runtime.running.sessions.backend import SessionUnfinished, TurnSkipped, Unfinished, Variables, canonical_json
+from dia_runtime.running.sessions.reply_scope import ReplyScope, with_loop
 from dia_runtime.store.schema import REPLY_COLUMNS, StoredTurn, storable
-from dia_runtime.store.transcripts import SaidReply, SaidSession
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession
 
 if TYPE_CHECKING:
-    from dia_runtime.running.sessions.play import Play
+    from dia_runtime.running.sessions.runner import SessionRunner
 
-MOST_TEXT = 1_000_000  # characters of a reply that are read
-Key: TypeAlias = tuple[str, int, int, int]
+LONGEST_READ = 1_000_000  # characters of a reply that are read
+TurnKey: TypeAlias = tuple[str, int, int, int]
 
 
 @dataclass(slots=True)
 class Conversation:
     """One conversation: a session, or what it says to one item of its list."""
 
-    play: Play
+    play: SessionRunner
     session: SessionRecord
     item: int | None
     value: Value
-    kept: Mapping[Key, StoredTurn]
+    kept: Mapping[TurnKey, StoredTurn]
     scope: str | None = None
     key: str | None = None
     messages: list[dict[str, str]] = field(default_factory=list)
     pending: list[dict[str, str]] = field(default_factory=list)
-    replies: list[SaidReply] = field(default_factory=list)
-    over: NotAsked | None = None
+    replies: list[TranscriptReply] = field(default_factory=list)
+    over: TurnSkipped | None = None
 
     @property
-    def seen(self) -> Seen:
+    def seen(self) -> ReplyScope:
         """What its stored code may see."""
-        return Seen(self.play, self.session, self.item)
+        return ReplyScope(self.play, self.session, self.item)
 
-    async def led(self) -> SaidSession:
+    async def led(self) -> TranscriptSession:
         """The conversation, led to its end. Raises Halted."""
-        loops = around({}, self.session.variable, self.item, self.value)
+        loops = with_loop({}, self.session.variable, self.item, self.value)
         for number, turn in enumerate(self.session.turns):
             if self.over is None:
                 try:
                     await self.turn(number, turn, loops)
-                except NotAsked as why:
+                except TurnSkipped as why:
                     self.over = why
             if self.over is not None and not any(reply.turn == number for reply in self.replies):
                 await self.note(turn, self.over.reply(turn.reply, number))
         session, model = self.session, self.play.stage.model(self.session.role)
-        return SaidSession(
+        return TranscriptSession(
             session.name, session.role, model or "none", self.item, self.key, tuple(self.messages), tuple(self.replies)
         )
 
-    async def turn(self, number: int, turn: TurnRecord, loops: Scope) -> None:
+    async def turn(self, number: int, turn: TurnRecord, loops: Variables) -> None:
         """Asks a turn, once or for each item of its own list. Raises NotAsked and Halted."""
         items = await self.seen.items(turn.over, loops)
         if items and turn.reply is not None:
             self.put(turn.reply, [])
         for step, value in [(None, None)] if items is None else list(enumerate(items)):
-            inner = around(loops, turn.variable, step, value)
+            inner = with_loop(loops, turn.variable, step, value)
             if turn.when is not None and not await self.seen.holds(turn.when, inner):
-                why = NotAsked("condition", "its condition did not hold")
+                why = TurnSkipped("condition", "its condition did not hold")
                 await self.note(turn, why.reply(turn.reply, number, step))
                 continue
             await self.say(turn, inner, step)
@@ -78,7 +78,7 @@ class Conversation:
             await self.note(turn, said)
             if said.text is None:
                 ending = said.finish_reason or "no reply"
-                self.over = NotAsked("ended", f"the conversation ended before: {ending}", said.finish_reason)
+                self.over = TurnSkipped("ended", f"the conversation ended before: {ending}", said.finish_reason)
                 return
             if turn.until is not None and await self.seen.holds(turn.until, inner):
                 return
@@ -94,7 +94,7 @@ class Conversation:
             and after.user is None
         )
 
-    async def say(self, turn: TurnRecord, loops: Scope, step: int | None) -> None:
+    async def say(self, turn: TurnRecord, loops: Variables, step: int | None) -> None:
         """Puts what the turn says behind the conversation. Raises NotAsked."""
         at = (step if isinstance(turn.over, list) else None, self.item)
         if not self.messages and not self.pending and self.session.system is not None:
@@ -106,7 +106,7 @@ class Conversation:
                 # As frozen texts are; how a beginning ends is for the model to see.
                 self.pending.append({"role": role, "content": text if role == "assistant" else text.strip("\n")})
 
-    async def exchanged(self, number: int, turn: TurnRecord, step: int | None) -> SaidReply:
+    async def exchanged(self, number: int, turn: TurnRecord, step: int | None) -> TranscriptReply:
         """The reply to what the turn says, kept from before or asked for now. Raises Halted."""
         place = (
             self.session.name,
@@ -121,7 +121,7 @@ class Conversation:
         self.play.own.append(found)
         self.play.count(found.text)
         self.continued(added, found.text)
-        return SaidReply(
+        return TranscriptReply(
             turn.reply, number, step, found.text, found.completion_tokens, found.seconds, found.finish_reason,
             prompt_tokens=found.prompt_tokens, cost=found.cost,
         )  # fmt: skip
@@ -130,16 +130,18 @@ class Conversation:
         """Whether a kept turn is what would be asked now; what questions share is asked once, whoever words it."""
         return found.error is None and (
             self.scope is not None
-            or (found.messages, found.settings) == (encoded(self.pending), encoded(self.session.settings))
+            or (found.messages, found.settings) == (canonical_json(self.pending), canonical_json(self.session.settings))
         )
 
-    async def asked(self, place: Key, turn: TurnRecord) -> StoredTurn:
+    async def asked(self, place: TurnKey, turn: TurnRecord) -> StoredTurn:
         """The turn, asked and on the disk. Raises Halted."""
         session, play = self.session, self.play
-        request = Turn(
+        request = TurnRequest(
             {
                 **{name: play.question.get(name) for name in ("id", "template", "item", "instance")},
-                "messages": [bare(message) for message in joined(self.messages + self.pending)],
+                "messages": [
+                    sent_message(message) for message in merge_assistant_messages(self.messages + self.pending)
+                ],
                 "assets": play.question.get("assets") or [],
                 "added": len(self.pending),
                 "prefill": turn.assistant is not None,
@@ -153,16 +155,16 @@ class Conversation:
             }
         )
         reply = await play.stage.ask(session.role, request)
-        if isinstance(reply, Halt):
-            raise Halted(reply)
+        if isinstance(reply, Unfinished):
+            raise SessionUnfinished(reply)
         stored = StoredTurn(
             play.position, self.scope or play.stage.scope, *place, turn.reply, session.role,
-            play.stage.model(session.role) or "none", encoded(self.pending), encoded(session.settings),
+            play.stage.model(session.role) or "none", canonical_json(self.pending), canonical_json(session.settings),
             **{name: storable(value) for name, value in asdict(reply).items() if name in REPLY_COLUMNS},
         )  # fmt: skip
         await play.stage.keep(stored)
         if reply.error is not None:
-            raise Halted(Halt(reply.error))
+            raise SessionUnfinished(Unfinished(reply.error))
         return stored
 
     def continued(self, added: list[dict[str, str]], text: str | None) -> None:
@@ -177,7 +179,7 @@ class Conversation:
         else:
             self.messages.append({"role": "assistant", "content": text})
 
-    async def note(self, turn: TurnRecord, said: SaidReply) -> None:
+    async def note(self, turn: TurnRecord, said: TranscriptReply) -> None:
         """Keeps a reply for the transcript, and under its name for what is asked later."""
         self.replies.append(said)
         if turn.reply is not None:
@@ -196,23 +198,23 @@ class Conversation:
         else:
             self.play.said[name][self.item] = said
 
-    async def heard(self, turn: TurnRecord, said: SaidReply) -> Said:
+    async def heard(self, turn: TurnRecord, said: TranscriptReply) -> Said:
         """The reply as expressions and later texts see it."""
         if said.text is None or turn.format is None:
             return Said(finish_reason=said.finish_reason)
-        value = await self.play.mind.read(said.text[:MOST_TEXT], turn.format)
-        seconds = None if said.seconds is None else decimal(said.seconds)
+        value = await self.play.mind.read(said.text[:LONGEST_READ], turn.format)
+        seconds = None if said.seconds is None else exact_seconds(said.seconds)
         return Said(
             UNSET if value is None else value, said.text[: turn.limit], said.tokens, seconds, said.finish_reason
         )
 
 
-def decimal(text: str) -> Value:
+def exact_seconds(text: str) -> Value:
     """Measured seconds as an exact number."""
     return decode({"decimal": text}) if "." in text else int(text)
 
 
-def joined(messages: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
+def merge_assistant_messages(messages: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
     """The messages, where one assistant's message follows another they are one."""
     found: list[Mapping[str, str]] = []
     for message in messages:
@@ -223,6 +225,6 @@ def joined(messages: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
     return found
 
 
-def bare(message: Mapping[str, str]) -> dict[str, str]:
+def sent_message(message: Mapping[str, str]) -> dict[str, str]:
     """A message as it is sent."""
     return {"role": message["role"], "content": message["content"]}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from dia_runtime.grading.sessions.judging import judge_transcript, truth_of
 from dia_runtime.grading.sessions.outcome import Outcome
-from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 
 LETTER = {"kind": "letter", "of": ["A", "B"]}
 STORED = {
@@ -23,13 +23,13 @@ def judged(text: str) -> Outcome:
     return judge_transcript(truth_of(STORED), text).outcome
 
 
-def talk(*replies: SaidReply, item: int | None = None) -> SaidSession:
-    return SaidSession("talk", "subject", "m", item, None, (), replies)
+def talk(*replies: TranscriptReply, item: int | None = None) -> TranscriptSession:
+    return TranscriptSession("talk", "subject", "m", item, None, (), replies)
 
 
 def test_places_without_end_are_no_replies() -> None:
     """Two hundred replies at the last place of a list each would be twenty million places."""
-    far = transcript_text(talk(SaidReply("one", 0, 100_000, "A"), item=at) for at in range(200))
+    far = transcript_text(talk(TranscriptReply("one", 0, 100_000, "A"), item=at) for at in range(200))
     tracemalloc.start()
     try:
         found = judged(far)
@@ -40,7 +40,7 @@ def test_places_without_end_are_no_replies() -> None:
 
 
 def test_a_long_list_is_still_heard() -> None:
-    near = transcript_text(talk(SaidReply("one", 0, 20, "A"), item=at) for at in range(200))
+    near = transcript_text(talk(TranscriptReply("one", 0, 20, "A"), item=at) for at in range(200))
     assert judged(near).verdict == "wrong"  # the twenty places before are empty, so not all are answered
 
 
@@ -57,7 +57,7 @@ def test_a_long_list_is_still_heard() -> None:
     ids=lambda reply: json.dumps(reply)[:40],
 )
 def test_a_value_that_cannot_be_leaves_the_question_unread(reply: dict[str, Any]) -> None:
-    held = json.loads(transcript_text([talk(SaidReply("one", 0, text="A"))]))
+    held = json.loads(transcript_text([talk(TranscriptReply("one", 0, text="A"))]))
     held["sessions"][0]["replies"][0] |= reply
     found = judged(json.dumps(held))
     assert (found.verdict, found.state) == ("unparsed", "unread")
@@ -65,5 +65,5 @@ def test_a_value_that_cannot_be_leaves_the_question_unread(reply: dict[str, Any]
 
 @pytest.mark.parametrize("text", ["\ud800 Answer: A", "Answer: A\x00", "\u202eA :rewsnA", "Answer: A " * 400_000])
 def test_strange_letters_are_read_or_not(text: str) -> None:
-    held = json.dumps({"transcript": 1, "sessions": [talk(SaidReply("one", 0, text=text)).as_json()]})
+    held = json.dumps({"transcript": 1, "sessions": [talk(TranscriptReply("one", 0, text=text)).as_json()]})
     assert judged(held).verdict in ("correct", "wrong", "unparsed")

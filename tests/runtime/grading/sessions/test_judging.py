@@ -15,7 +15,7 @@ from dia_runtime.grading.sessions.judging import Found, judge_transcript, truth_
 from dia_runtime.scoring.sessions.tally import SessionTally, survival
 from dia_runtime.scoring.statistics.figures import figures_json
 from dia_runtime.scoring.statistics.resample import Intervals
-from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,11 +30,11 @@ def record(truth: Mapping[str, Any], replies: Mapping[str, Any], **more: Any) ->
     return {"comparison": {"type": "sessions"}, "truth": truth, "replies": named, **more}
 
 
-def said(*replies: SaidReply, name: str = "talk", item: int | None = None) -> SaidSession:
-    return SaidSession(name, "subject", "m", item, None, (), replies)
+def said(*replies: TranscriptReply, name: str = "talk", item: int | None = None) -> TranscriptSession:
+    return TranscriptSession(name, "subject", "m", item, None, (), replies)
 
 
-def judged(stored: Mapping[str, Any], *sessions: SaidSession, chain: str = "strict") -> Any:
+def judged(stored: Mapping[str, Any], *sessions: TranscriptSession, chain: str = "strict") -> Any:
     return judge_transcript(truth_of(stored), transcript_text(sessions), chain).outcome
 
 
@@ -46,25 +46,25 @@ GRADE = record(
 
 
 def test_a_grade_is_correct_wrong_or_skipped() -> None:
-    assert judged(GRADE, said(SaidReply("one", 0, text="A"))).verdict == "correct"
-    assert judged(GRADE, said(SaidReply("one", 0, text="B"))).verdict == "wrong"
-    assert judged(GRADE, said(SaidReply("one", 0, text="who knows"))).verdict == "skipped"
+    assert judged(GRADE, said(TranscriptReply("one", 0, text="A"))).verdict == "correct"
+    assert judged(GRADE, said(TranscriptReply("one", 0, text="B"))).verdict == "wrong"
+    assert judged(GRADE, said(TranscriptReply("one", 0, text="who knows"))).verdict == "skipped"
 
 
 WITHOUT_SKIP = record({"grade": {"correct": code('one == "A"', "one")}}, {"one": LETTER})
-GONE = SaidReply("one", 0, error={"kind": "left_out", "message": "nobody"})
+GONE = TranscriptReply("one", 0, error={"kind": "left_out", "message": "nobody"})
 
 
 def test_what_is_missing_is_told_apart() -> None:
-    unread = judged(WITHOUT_SKIP, said(SaidReply("one", 0, text="who knows")))
+    unread = judged(WITHOUT_SKIP, said(TranscriptReply("one", 0, text="who knows")))
     assert (unread.verdict, unread.state, unread.missing, unread.has_come) == ("unparsed", "unread", "one", True)
     absent = judged(WITHOUT_SKIP, said(GONE))
     assert (absent.verdict, absent.state, absent.missing, absent.has_come) == ("unparsed", "absent", "one", False)
-    refused = judged(WITHOUT_SKIP, said(SaidReply("one", 0, finish_reason="content_filter")))
+    refused = judged(WITHOUT_SKIP, said(TranscriptReply("one", 0, finish_reason="content_filter")))
     assert (refused.verdict, refused.flags) == ("wrong", {"refused"})
     broken = judged(
         record({"grade": {"correct": code("1 // length(one)", "one")}}, {"one": {"kind": "text"}}),
-        said(SaidReply("one", 0, text="x")),
+        said(TranscriptReply("one", 0, text="x")),
     )
     assert (broken.verdict, broken.state) == ("wrong", "broken")
     no_transcript = judge_transcript(truth_of(WITHOUT_SKIP), "I will not").outcome
@@ -75,8 +75,8 @@ def test_a_share_counts_only_from_nought_to_one() -> None:
     stored = record(
         {"grade": {"correct": code("true"), "share": code("length(one) / 4", "one")}}, {"one": {"kind": "text"}}
     )
-    assert judged(stored, said(SaidReply("one", 0, text="abc"))).share == Fraction(3, 4)
-    too_much = judged(stored, said(SaidReply("one", 0, text="abcde")))
+    assert judged(stored, said(TranscriptReply("one", 0, text="abc"))).share == Fraction(3, 4)
+    too_much = judged(stored, said(TranscriptReply("one", 0, text="abcde")))
     assert (too_much.state, too_much.share, too_much.verdict) == ("broken", 0, "wrong")
 
 
@@ -100,7 +100,8 @@ def test_decisions_are_counted_as_by_hand(foretold: set[str], listed: list[str])
     found = judged(
         DECISIONS,
         said(
-            SaidReply("expected", 0, text=", ".join(foretold) or "none"), SaidReply("listed", 0, text="\n".join(listed))
+            TranscriptReply("expected", 0, text=", ".join(foretold) or "none"),
+            TranscriptReply("listed", 0, text="\n".join(listed)),
         ),
     )
     came = {option for option in OPTIONS if option.lower() in {word.lower() for word in listed}}
@@ -111,7 +112,9 @@ def test_decisions_are_counted_as_by_hand(foretold: set[str], listed: list[str])
 
 
 def test_a_side_that_is_missing_leaves_the_other_known() -> None:
-    found = judged(DECISIONS, said(SaidReply("expected", 0, text="red, purple"), SaidReply("listed", 0, text="red")))
+    found = judged(
+        DECISIONS, said(TranscriptReply("expected", 0, text="red, purple"), TranscriptReply("listed", 0, text="red"))
+    )
     assert [(one.predicted, one.actual) for one in found.decisions] == [(None, True), (None, False), (None, False)]
     assert (found.verdict, found.state, found.missing, found.share) == ("unparsed", "unread", "expected", 0)
 
@@ -140,12 +143,12 @@ def ranking(ties: str = "label_order") -> dict[str, Any]:
     return stored
 
 
-def answers(said_: Sequence[tuple[str | None, int | None]], order: str) -> list[SaidSession]:
+def answers(said_: Sequence[tuple[str | None, int | None]], order: str) -> list[TranscriptSession]:
     single = [
-        said(SaidReply("letter", 0, text=text, tokens=tokens), name="single", item=at)
+        said(TranscriptReply("letter", 0, text=text, tokens=tokens), name="single", item=at)
         for at, (text, tokens) in enumerate(said_)
     ]
-    return [*single, said(SaidReply("order", 0, text=order))]
+    return [*single, said(TranscriptReply("order", 0, text=order))]
 
 
 def test_the_worked_example_of_a_ranking() -> None:
@@ -202,7 +205,9 @@ def tally_of(stored: Mapping[str, Any], outcomes: Sequence[Any]) -> dict[str, An
 
 def test_figures_of_decisions_have_three_denominators_and_a_ledger_that_adds_up() -> None:
     def one(foretold: str | None, listed: str | None) -> Any:
-        return judged(DECISIONS, said(SaidReply("expected", 0, text=foretold), SaidReply("listed", 0, text=listed)))
+        return judged(
+            DECISIONS, said(TranscriptReply("expected", 0, text=foretold), TranscriptReply("listed", 0, text=listed))
+        )
 
     outcomes = [one("red", "red\nsea"), one("none", "green"), one("purple", "red"), one(None, "red"), one("red", None)]
     found = tally_of(DECISIONS, outcomes)
@@ -241,7 +246,7 @@ def test_declared_figures_are_summed_up_as_they_say() -> None:
         },
     )
     outcomes = [
-        judged(stored, said(SaidReply("one", 0, text=text, tokens=tokens)))
+        judged(stored, said(TranscriptReply("one", 0, text=text, tokens=tokens)))
         for text, tokens in (("A", 1), ("B", 3), ("A", 4), ("?", 8))
     ]
     found = tally_of(stored, [*outcomes, judged(stored, said(GONE))])["figures"]
@@ -272,7 +277,10 @@ def test_a_hostile_reply_changes_only_its_own_verdict(text: str) -> None:
     try:
         found = [
             judge_transcript(
-                truth_of(WITHOUT_SKIP), transcript_text([said(SaidReply("one", 0, text=reply))]), "strict", servant
+                truth_of(WITHOUT_SKIP),
+                transcript_text([said(TranscriptReply("one", 0, text=reply))]),
+                "strict",
+                servant,
             )
             for reply in ("A", text, "A")
         ]
@@ -289,7 +297,7 @@ def test_a_truth_that_runs_for_ever_is_ended_and_wrong() -> None:
     servant = Servant()
     try:
         found: Found = judge_transcript(
-            truth_of(endless), transcript_text([said(SaidReply("one", 0, text="A"))]), "strict", servant
+            truth_of(endless), transcript_text([said(TranscriptReply("one", 0, text="A"))]), "strict", servant
         )
     finally:
         servant.close()

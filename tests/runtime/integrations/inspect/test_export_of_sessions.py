@@ -15,7 +15,7 @@ from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.integrations.exported_tasks.grading import SERVANT, Graded
 from dia_runtime.integrations.exported_tasks.transcripts import as_graded_sessions, graded_sessions
 from dia_runtime.store.store import read_store
-from dia_runtime.store.transcripts import SaidReply, SaidSession, transcript_text
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 from helpers import session_records
 
 TRUTH = {
@@ -43,8 +43,8 @@ def rows(bundle: Path, tmp_path: Path) -> Iterator[list[dict[str, Any]]]:
 
 def transcript(opinion: str | None) -> str:
     """What was said, with that judgement."""
-    asked = SaidSession("ask", "subject", "m", replies=(SaidReply("response", 0, text="Here.", tokens=2),))
-    judged = SaidSession("judge", "judge", "j", replies=(SaidReply("opinion", 0, text=opinion),))
+    asked = TranscriptSession("ask", "subject", "m", replies=(TranscriptReply("response", 0, text="Here.", tokens=2),))
+    judged = TranscriptSession("judge", "judge", "j", replies=(TranscriptReply("opinion", 0, text=opinion),))
     return transcript_text([asked, judged])
 
 

@@ -14,10 +14,10 @@ import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 from dia_runtime.data import data_folder
-from dia_runtime.respondents.models import Wish
-from dia_runtime.running.run import Terms, run
+from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.running.run import RunOptions, run
 from dia_runtime.store.store import read_store
-from dia_runtime.store.transcripts import SaidReply, read_transcript, spoken
+from dia_runtime.store.transcripts import TranscriptReply, read_transcript, readable_transcript
 from helpers import loopback as loop
 from helpers import persona as scripted
 from helpers import session_records
@@ -73,7 +73,7 @@ def test_a_program_gets_the_conversation_and_may_be_a_judge(made: Make, program:
         made(session_records.refusal(), session_records.pressure(1)),
         program,
         "a.run",
-        terms=Terms(roles={"judge": program}),
+        terms=RunOptions(roles={"judge": program}),
     )
     assert texts(transcripts("a.run")[0]) == [scripted.REFUSAL, "DECLINE"]
     assert texts(transcripts("a.run")[1]) == ["A", "A", "A", "B"]
@@ -94,21 +94,21 @@ def test_a_program_gets_the_conversation_and_may_be_a_judge(made: Make, program:
 @pytest.mark.slow
 def test_a_run_s_turns_are_replayed_whole_or_one_by_one(made: Make, program: str) -> None:
     bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
-    run(bundle, program, "a.run", terms=Terms(roles={"judge": "says:COMPLY"}))
+    run(bundle, program, "a.run", terms=RunOptions(roles={"judge": "says:COMPLY"}))
     name = f"{program}+judge=says:COMPLY"
     first = transcripts("a.run")
     own = f"replay:a.run#{name}"
-    run(bundle, own, "same.run", terms=Terms(roles={"judge": own}))
+    run(bundle, own, "same.run", terms=RunOptions(roles={"judge": own}))
     assert [texts(text) for text in transcripts("same.run")] == [texts(text) for text in first]
     assert transcripts("same.run")[1:] == first[1:]  # where only the subject takes part
-    run(bundle, own, "other.run", terms=Terms(roles={"judge": "says:DECLINE"}))
+    run(bundle, own, "other.run", terms=RunOptions(roles={"judge": "says:DECLINE"}))
     assert texts(transcripts("other.run")[0]) == [scripted.REFUSAL, "DECLINE"]
     result = called("export", "a.run", "--to", "replies", "-o", "exported")
     assert result.return_value == 0
     lines = "replay:exported/replies.jsonl"
-    run(bundle, lines, "lines.run", terms=Terms(roles={"judge": lines}))
+    run(bundle, lines, "lines.run", terms=RunOptions(roles={"judge": lines}))
     assert [texts(text) for text in transcripts("lines.run")] == [texts(text) for text in first]
-    assert read_transcript(transcripts("lines.run")[0] or "")[0].replies[0] == SaidReply(
+    assert read_transcript(transcripts("lines.run")[0] or "")[0].replies[0] == TranscriptReply(
         "response", 0, None, scripted.REFUSAL, 3, read_transcript(first[0] or "")[0].replies[0].seconds
     )
 
@@ -116,10 +116,10 @@ def test_a_run_s_turns_are_replayed_whole_or_one_by_one(made: Make, program: str
 def test_turns_of_a_question_that_was_not_finished_are_replayed(made: Make) -> None:
     bundle = made(session_records.refusal())
     with loop.serve(loop.for_model({"m": scripted.plays(), "j": loop.fails(500)})) as server:
-        held = Terms(Wish(base_url=server.url), retries=0, roles={"judge": "openai/j"})
+        held = RunOptions(ModelOptions(base_url=server.url), retries=0, roles={"judge": "openai/j"})
         (entry,) = run(bundle, "openai/m", "a.run", terms=held).respondents
     assert entry.errors == 1
-    run(bundle, "replay:a.run", "b.run", terms=Terms(roles={"judge": "says:DECLINE"}))
+    run(bundle, "replay:a.run", "b.run", terms=RunOptions(roles={"judge": "says:DECLINE"}))
     assert texts(transcripts("b.run")[0]) == [scripted.REFUSAL, "DECLINE"]
 
 
@@ -188,7 +188,7 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
 @pytest.mark.slow
 def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -> None:
     bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
-    run(bundle, program, "a.run", terms=Terms(roles={"judge": "says:COMPLY"}))
+    run(bundle, program, "a.run", terms=RunOptions(roles={"judge": "says:COMPLY"}))
     shown = called("show", bundle, "talk/0").stdout
     assert "ask    asks the subject\n  judge  asks the judge, sees ask, temperature 0" in shown
     assert "user: Case 0. Between the marks: {{ quoted(response) }}" in shown
@@ -209,7 +209,7 @@ def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -
 @pytest.mark.slow
 def test_transcripts_keep_their_schema(made: Make, program: str) -> None:
     bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
-    run(bundle, program, "a.run", terms=Terms(roles={"judge": "none"}))
+    run(bundle, program, "a.run", terms=RunOptions(roles={"judge": "none"}))
     schema = json.loads((data_folder() / "schemas" / "transcript.schema.json").read_text())
     for text in transcripts("a.run"):
         jsonschema.Draft202012Validator(schema).validate(json.loads(text or ""))
@@ -252,7 +252,7 @@ def test_a_hostile_reply_is_text_and_changes_only_its_own_question(made: Make) -
         return await loop.says(HOSTILE[names[int(asked.text[-2])]])(asked, request)
 
     with loop.serve(answer) as server:
-        held = Terms(Wish(base_url=server.url), roles={"judge": "openai/j"})
+        held = RunOptions(ModelOptions(base_url=server.url), roles={"judge": "openai/j"})
         (entry,) = run(bundle, "openai/m", "a.run", terms=held).respondents
         judged = {request.text[5]: request.text for request in server.asked if request.text.startswith("Case")}
     *hostile, harmless = transcripts("a.run")
@@ -261,7 +261,7 @@ def test_a_hostile_reply_is_text_and_changes_only_its_own_question(made: Make) -
         kept = HOSTILE[name].replace("\ud800", "\ufffd")
         assert texts(transcript)[0] == kept and "49" not in judged[str(at)]
         assert kept in judged[str(at)]  # as it is, between marks
-        assert "\x1b" not in called("show", "a.run", f"talk/{at}").stdout and spoken(transcript or "")
+        assert "\x1b" not in called("show", "a.run", f"talk/{at}").stdout and readable_transcript(transcript or "")
 
 
 def test_a_reply_of_ten_megabytes_is_an_error_of_its_own_question(made: Make) -> None:
@@ -272,7 +272,7 @@ def test_a_reply_of_ten_megabytes_is_an_error_of_its_own_question(made: Make) ->
         return await (loop.says("x" * 10_000_000) if is_hostile else scripted.plays())(asked, request)
 
     with loop.serve(answer) as server:
-        held = Terms(Wish(base_url=server.url), roles={"judge": "openai/j"}, retries=0)
+        held = RunOptions(ModelOptions(base_url=server.url), roles={"judge": "openai/j"}, retries=0)
         (entry,) = run(bundle, "openai/m", "a.run", terms=held).respondents
     assert (entry.asked, entry.errors) == (2, 1)
     assert texts(transcripts("a.run")[1]) == ["fine", "COMPLY"]
@@ -282,7 +282,7 @@ def test_a_long_reply_is_cut_where_a_later_text_holds_it(made: Make) -> None:
     said = session_records.refusal(0)
     said["sessions"][0]["turns"][0]["reply"]["limit"] = 50
     with loop.serve(loop.for_model({"m": loop.says("word " * 100_000), "j": loop.says("COMPLY")})) as server:
-        held = Terms(Wish(base_url=server.url), roles={"judge": "openai/j"})
+        held = RunOptions(ModelOptions(base_url=server.url), roles={"judge": "openai/j"})
         run(made(said), "openai/m", "a.run", terms=held)
         judged = server.asked[-1].text
     assert len(judged) < 300 and "word " * 10 in judged and len(texts(transcripts("a.run")[0])[0] or "") == 500_000

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_runtime.respondents.models import Wish
-from dia_runtime.running.run import Asked, Terms, run
+from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.running.run import RespondentSummary, RunOptions, run
 from dia_runtime.store.store import read_store
 from helpers import loopback as loop
 from helpers import persona as scripted
@@ -28,11 +28,11 @@ AT_ONCE = 4
 PROGRAM = textwrap.dedent(
     """
     import sys
-    from dia_runtime.respondents.models import Wish
-    from dia_runtime.running.run import Terms, run
+    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.running.run import RunOptions, run
     bundle, path, url, *judge = sys.argv[1:]
     print("begun", flush=True)
-    held = Terms(Wish(base_url=url), 4, roles=dict.fromkeys(judge, "openai/j"))
+    held = RunOptions(ModelOptions(base_url=url), 4, roles=dict.fromkeys(judge, "openai/j"))
     (entry,) = run(bundle, "openai/m", path, terms=held).respondents
     print(entry.asked, entry.kept, entry.errors)
     """
@@ -73,9 +73,9 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, ...]:
     return tuple(map(int, out.splitlines()[-1].split()))
 
 
-def here(bundle: Path, path: Path, server: loop.Server) -> Asked:
+def here(bundle: Path, path: Path, server: loop.Server) -> RespondentSummary:
     """The run taken up in this process."""
-    held = Terms(Wish(base_url=server.url), AT_ONCE, roles=dict.fromkeys(roles(bundle), "openai/j"))
+    held = RunOptions(ModelOptions(base_url=server.url), AT_ONCE, roles=dict.fromkeys(roles(bundle), "openai/j"))
     (entry,) = run(bundle, "openai/m", path, terms=held).respondents
     return entry
 

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Any
 from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.numbers.values import Value
 from dia_runtime.bundle.session_records import Items, SessionRecord, Texts
-from dia_runtime.running.sessions.stage import NotAsked, Scope, not_asked
+from dia_runtime.running.sessions.backend import TurnSkipped, Variables, skipped_by
 
 if TYPE_CHECKING:
-    from dia_runtime.running.sessions.play import Play
+    from dia_runtime.running.sessions.runner import SessionRunner
 
 
 @dataclass(slots=True)
-class Seen:
+class ReplyScope:
     """What stored code of a session may see: replies of the sessions that it needs, and its own so far.
 
     Of a session that is led once an item, each conversation sees its own replies alone, so that it does not matter
     which of them is quicker.
     """
 
-    play: Play
+    play: SessionRunner
     session: SessionRecord
     item: int | None = None
 
-    def scope(self, stored: Mapping[str, Any], loops: Scope) -> dict[str, Any]:
+    def scope(self, stored: Mapping[str, Any], loops: Variables) -> dict[str, Any]:
         """The names that the code may use."""
         wanted = stored.get("replies", ())
         held = {name: said for name, said in self.play.said.items() if name in wanted and self.is_seen(name)}
@@ -41,35 +41,35 @@ class Seen:
         of = self.play.owners[name]
         return of == self.session.name or of in self.session.needs
 
-    async def holds(self, stored: Mapping[str, Any], loops: Scope) -> bool:
+    async def holds(self, stored: Mapping[str, Any], loops: Variables) -> bool:
         """Whether a condition holds. Raises NotAsked where it cannot be told."""
         value = await self.value(stored, loops)
         if not isinstance(value, bool):
-            raise NotAsked("language", "a condition is neither true nor false")
+            raise TurnSkipped("language", "a condition is neither true nor false")
         return value
 
-    async def value(self, stored: Mapping[str, Any], loops: Scope) -> Value:
+    async def value(self, stored: Mapping[str, Any], loops: Variables) -> Value:
         """The value of stored code. Raises NotAsked."""
         try:
             return await self.play.mind.value(stored, self.scope(stored, loops))
         except (LanguageError, DiaError) as error:
-            raise not_asked(error) from None
+            raise skipped_by(error) from None
 
-    async def text(self, texts: Texts, loops: Scope, at: Sequence[int | None]) -> str:
+    async def text(self, texts: Texts, loops: Variables, at: Sequence[int | None]) -> str:
         """A text as it is sent; `at` are the places in the lists around it. Raises NotAsked."""
         if isinstance(texts, str):
             return texts
         if isinstance(texts, tuple):
             places = [place for place in at if place is not None and place < len(texts)]
             if not places:
-                raise NotAsked("language", "a text has fewer versions than its list has items")
+                raise TurnSkipped("language", "a text has fewer versions than its list has items")
             return texts[places[0]]
         try:
             return await self.play.mind.text(texts, self.scope(texts, loops))
         except (LanguageError, DiaError) as error:
-            raise not_asked(error) from None
+            raise skipped_by(error) from None
 
-    async def items(self, over: Items | None, loops: Scope) -> list[Value] | None:
+    async def items(self, over: Items | None, loops: Variables) -> list[Value] | None:
         """What is repeated for; None for what is done once. Raises NotAsked."""
         if over is None:
             return None
@@ -77,11 +77,11 @@ class Seen:
             return await self.play.mind.decoded(over)
         found = await self.value(over, loops)
         if not isinstance(found, list):
-            raise NotAsked("language", "`over` is no list")
+            raise TurnSkipped("language", "`over` is no list")
         return found
 
 
-def around(loops: Scope, variable: str | None, index: int | None, value: Value) -> dict[str, Any]:
+def with_loop(loops: Variables, variable: str | None, index: int | None, value: Value) -> dict[str, Any]:
     """The names of loops with those of one more, which come first."""
     if index is None:
         return dict(loops)

@@ -10,55 +10,55 @@ from typing import Any
 
 from dia_language.expressions.replies import Said
 from dia_language.numbers.values import Value
-from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, sessions_of
+from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, read_sessions
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.running.sessions.conversation import Conversation, Key
-from dia_runtime.running.sessions.safe_evaluator import Mind
-from dia_runtime.running.sessions.scope import Seen, around
-from dia_runtime.running.sessions.stage import Halt, Halted, NotAsked, Stage
+from dia_runtime.running.sessions.backend import SessionBackend, SessionUnfinished, TurnSkipped, Unfinished
+from dia_runtime.running.sessions.conversation import Conversation, TurnKey
+from dia_runtime.running.sessions.evaluator import CodeEvaluator
+from dia_runtime.running.sessions.reply_scope import ReplyScope, with_loop
 from dia_runtime.store.schema import StoredTurn
-from dia_runtime.store.transcripts import LONGEST, SaidSession, transcript_text
+from dia_runtime.store.transcripts import LONGEST, TranscriptSession, transcript_text
 
-MOST_ASKED = 10_000  # turns of one question
+MOST_TURNS = 10_000  # turns of one question
 
 
 @dataclass(slots=True)
-class Play:
+class SessionRunner:
     """The sessions of one question at one attempt."""
 
     question: Mapping[str, Any]
     position: int
-    stage: Stage
-    mind: Mind
+    stage: SessionBackend
+    mind: CodeEvaluator
     said: dict[str, Any] = field(default_factory=dict)
     owners: dict[str, str] = field(default_factory=dict)
     asked: int = 0
     size: int = 0
     own: list[StoredTurn] = field(default_factory=list)
-    kept: dict[Key, StoredTurn] = field(default_factory=dict)
+    kept: dict[TurnKey, StoredTurn] = field(default_factory=dict)
 
-    async def played(self) -> Reply | Halt:
+    async def played(self) -> Reply | Unfinished:
         """The transcript as a reply, once all is said; the error that is left, or why nothing more is asked."""
         try:
-            sessions = sessions_of(self.question)
+            sessions = read_sessions(self.question)
         except ValueError as error:
             return Reply(None, error=f"request: its sessions cannot be asked: {error}")
-        self.kept = by_place(self.stage.kept(self.stage.scope))
-        tasks: dict[str, asyncio.Task[list[SaidSession] | Halt]] = {}
+        self.kept = turns_by_key(self.stage.kept(self.stage.scope))
+        tasks: dict[str, asyncio.Task[list[TranscriptSession] | Unfinished]] = {}
         async with asyncio.TaskGroup() as group:
             for session in sessions:
                 needed = [tasks[name] for name in session.needs]
                 tasks[session.name] = group.create_task(self.session(session, needed))
         found = [task.result() for task in tasks.values()]
-        halts = [one for one in found if isinstance(one, Halt)]
+        halts = [one for one in found if isinstance(one, Unfinished)]
         if halts:
             return self.left(halts)
-        text = transcript_text(entry for one in found if not isinstance(one, Halt) for entry in one)
+        text = transcript_text(entry for one in found if not isinstance(one, Unfinished) for entry in one)
         if len(text) > LONGEST:
             return Reply(None, error=f"request: the transcript is longer than {LONGEST} characters")
         return self.whole(text)
 
-    def left(self, halts: Sequence[Halt]) -> Reply | Halt:
+    def left(self, halts: Sequence[Unfinished]) -> Reply | Unfinished:
         """What is left of a question that is not finished: its first error, else that it waits."""
         errors = [halt.error for halt in halts if halt.error is not None]
         if errors:
@@ -91,21 +91,21 @@ class Play:
         )
 
     async def session(
-        self, session: SessionRecord, needed: Sequence[asyncio.Task[list[SaidSession] | Halt]]
-    ) -> list[SaidSession] | Halt:
+        self, session: SessionRecord, needed: Sequence[asyncio.Task[list[TranscriptSession] | Unfinished]]
+    ) -> list[TranscriptSession] | Unfinished:
         """What was said in a session, once an item, or why it was not played to its end."""
         before = [await task for task in needed]
         for one in before:
-            if isinstance(one, Halt):
-                return Halt(None, one.is_open)  # its error is told where it came up
+            if isinstance(one, Unfinished):
+                return Unfinished(None, one.is_open)  # its error is told where it came up
         try:
             if self.stage.model(session.role) is None:
-                raise NotAsked("left_out", f"nobody plays the role `{session.role}`")
-            seen = Seen(self, session)
+                raise TurnSkipped("left_out", f"nobody plays the role `{session.role}`")
+            seen = ReplyScope(self, session)
             items = await seen.items(session.over, {})
             if items is None and session.when is not None and not await seen.holds(session.when, {}):
-                raise NotAsked("condition", "its condition did not hold")
-        except NotAsked as why:
+                raise TurnSkipped("condition", "its condition did not hold")
+        except TurnSkipped as why:
             size = len(session.over) if isinstance(session.over, list) else None
             self.prepare(session, size)
             return [self.silent(session, item, why) for item in ([None] if size is None else range(size))]
@@ -114,15 +114,15 @@ class Play:
             return await self.unit(session, None, None)
         return await self.each(session, items)
 
-    async def each(self, session: SessionRecord, items: Sequence[Value]) -> list[SaidSession] | Halt:
+    async def each(self, session: SessionRecord, items: Sequence[Value]) -> list[TranscriptSession] | Unfinished:
         """What was said for every item of a session's list, all at once."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self.unit(session, at, value)) for at, value in enumerate(items)]
         found = [task.result() for task in tasks]
-        halts = [one for one in found if isinstance(one, Halt)]
+        halts = [one for one in found if isinstance(one, Unfinished)]
         if halts:
             return min(halts, key=lambda halt: halt.error is None)
-        return [entry for one in found if not isinstance(one, Halt) for entry in one]
+        return [entry for one in found if not isinstance(one, Unfinished) for entry in one]
 
     def prepare(self, session: SessionRecord, size: int | None) -> None:
         """Makes room for the replies of a session: one each, or one an item."""
@@ -131,39 +131,41 @@ class Play:
                 self.said[turn.reply] = Said() if size is None else [Said()] * size
                 self.owners[turn.reply] = session.name
 
-    async def unit(self, session: SessionRecord, item: int | None, value: Value) -> list[SaidSession] | Halt:
+    async def unit(
+        self, session: SessionRecord, item: int | None, value: Value
+    ) -> list[TranscriptSession] | Unfinished:
         """What was said in one conversation, or why it was not led to its end."""
         key = None if not session.keys else session.keys[min(item or 0, len(session.keys) - 1)]
         try:
             if item is not None and session.when is not None:
-                loops = around({}, session.variable, item, value)
-                if not await Seen(self, session, item).holds(session.when, loops):
-                    return [self.silent(session, item, NotAsked("condition", "its condition did not hold"))]
+                loops = with_loop({}, session.variable, item, value)
+                if not await ReplyScope(self, session, item).holds(session.when, loops):
+                    return [self.silent(session, item, TurnSkipped("condition", "its condition did not hold"))]
             if key is None:
                 return [await Conversation(self, session, item, value, self.kept).led()]
             return [await self.shared(session, item, value, key)]
-        except Halted as halted:
+        except SessionUnfinished as halted:
             return halted.halt
-        except NotAsked as why:
+        except TurnSkipped as why:
             return [self.silent(session, item, why)]
 
-    async def shared(self, session: SessionRecord, item: int | None, value: Value, key: str) -> SaidSession:
+    async def shared(self, session: SessionRecord, item: int | None, value: Value, key: str) -> TranscriptSession:
         """What was said in a conversation that questions share, led by whoever comes first. Raises Halted."""
         scope = f"{self.question['template']} {session.name} {key}"
-        kept = by_place(self.stage.kept(scope))
+        kept = turns_by_key(self.stage.kept(scope))
         is_simple = not any(turn.over or turn.when for turn in session.turns)
         if is_simple and len(kept) == len(session.turns) and all(turn.error is None for turn in kept.values()):
             return await Conversation(self, session, item, value, kept, scope, key).led()
         async with self.stage.alone(scope) as may_ask:
             if not may_ask:
-                raise Halted(Halt())
-            kept = by_place(self.stage.kept(scope))
+                raise SessionUnfinished(Unfinished())
+            kept = turns_by_key(self.stage.kept(scope))
             return await Conversation(self, session, item, value, kept, scope, key).led()
 
-    def silent(self, session: SessionRecord, item: int | None, why: NotAsked) -> SaidSession:
+    def silent(self, session: SessionRecord, item: int | None, why: TurnSkipped) -> TranscriptSession:
         """A session in which nothing was asked."""
         unsaid = [why.reply(turn.reply, at) for at, turn in enumerate(session.turns)]
-        return SaidSession(
+        return TranscriptSession(
             session.name, session.role, self.stage.model(session.role) or "none", item, None, (), tuple(unsaid)
         )
 
@@ -171,12 +173,12 @@ class Play:
         """Counts a turn. Raises Halted where a question asks or holds too much."""
         self.asked += 1
         self.size += len(text or "")
-        if self.asked > MOST_ASKED:
-            raise Halted(Halt(f"request: more than {MOST_ASKED} turns"))
+        if self.asked > MOST_TURNS:
+            raise SessionUnfinished(Unfinished(f"request: more than {MOST_TURNS} turns"))
         if self.size > LONGEST:
-            raise Halted(Halt(f"request: replies of more than {LONGEST} characters"))
+            raise SessionUnfinished(Unfinished(f"request: replies of more than {LONGEST} characters"))
 
 
-def by_place(turns: Sequence[StoredTurn]) -> dict[Key, StoredTurn]:
+def turns_by_key(turns: Sequence[StoredTurn]) -> dict[TurnKey, StoredTurn]:
     """Turns by where they stand."""
     return {(turn.session, turn.item, turn.turn, turn.step): turn for turn in turns}

@@ -10,7 +10,7 @@ from dia_runtime.bundle.open import Bundle
 MARK = b'"sessions"'
 
 
-def in_clear(bundle: Bundle) -> list[str]:
+def exposed_values(bundle: Bundle) -> list[str]:
     """The names of values that both the turns of a session and its grading read, in their order; mostly none.
 
     Turns that depend on replies are frozen as code with the values that it reads. Whoever asks needs these, so they

@@ -11,23 +11,23 @@ from dia_language.numbers.values import Value, decode
 from dia_language.stored.stored_code import guarded, symbolic
 from dia_language.workers.pool import Servant
 from dia_runtime.formats import replies as reply_formats
-from dia_runtime.running.sessions.stage import Scope, encoded, not_asked
+from dia_runtime.running.sessions.backend import Variables, canonical_json, skipped_by
 
 SYMBOLIC = '{"expression":'  # how a list of stored values begins a symbolic one
 
 
-class Mind:
+class CodeEvaluator:
     """A worker in which stored code is evaluated, one piece after the other, while everything else goes on."""
 
     def __init__(self) -> None:
         self.servant, self.lock = Servant(), asyncio.Lock()
 
-    async def value(self, stored: Mapping[str, Any], scope: Scope) -> Value:
+    async def value(self, stored: Mapping[str, Any], scope: Variables) -> Value:
         """The value of an expression. Raises LanguageError."""
         async with self.lock:
             return await asyncio.to_thread(guarded(stored, self.servant).evaluate, scope)
 
-    async def text(self, stored: Mapping[str, Any], scope: Scope) -> str:
+    async def text(self, stored: Mapping[str, Any], scope: Variables) -> str:
         """The text of a template. Raises LanguageError."""
         async with self.lock:
             return await asyncio.to_thread(guarded(stored, self.servant).render, scope)
@@ -35,13 +35,13 @@ class Mind:
     async def decoded(self, stored: list[Any]) -> list[Value]:
         """The stored values; symbolic ones are evaluated in the worker. Raises NotAsked."""
         try:
-            if SYMBOLIC not in encoded(stored):
+            if SYMBOLIC not in canonical_json(stored):
                 return [decode(value) for value in stored]
             async with self.lock:
-                found: list[Value] = await asyncio.to_thread(self.servant.ask, decoded, stored)
+                found: list[Value] = await asyncio.to_thread(self.servant.ask, decode_values, stored)
             return found
         except (LanguageError, DiaError) as error:
-            raise not_asked(error) from None
+            raise skipped_by(error) from None
 
     async def read(self, text: str, format: Mapping[str, Any]) -> Value | None:
         """The value of a reply; one that is read as a type of answers is read in the worker."""
@@ -49,7 +49,7 @@ class Mind:
             return reply_formats.read_reply(text, format).value
         async with self.lock:
             try:
-                return await asyncio.to_thread(self.servant.ask, read, text, dict(format))
+                return await asyncio.to_thread(self.servant.ask, read_value, text, dict(format))
             except LanguageError:
                 return None
 
@@ -58,7 +58,7 @@ class Mind:
         self.servant.close()
 
 
-def decoded(stored: list[Any]) -> Iterator[list[Value]]:
+def decode_values(stored: list[Any]) -> Iterator[list[Value]]:
     """The stored values, as the one item of a worker's task."""
     try:
         yield [decode(value, symbolic) for value in stored]
@@ -66,6 +66,6 @@ def decoded(stored: list[Any]) -> Iterator[list[Value]]:
         raise LanguageError("a list holds what is no stored value") from None
 
 
-def read(text: str, format: Mapping[str, Any]) -> Iterator[Value | None]:
+def read_value(text: str, format: Mapping[str, Any]) -> Iterator[Value | None]:
     """The value of a reply, as the one item of a worker's task."""
     yield reply_formats.read_reply(text, format).value

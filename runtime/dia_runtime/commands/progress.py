@@ -16,13 +16,13 @@ SECONDS = 1.0
 
 
 @contextmanager
-def busy(what: str, quiet: bool = False) -> Iterator[None]:
+def activity(what: str, quiet: bool = False) -> Iterator[None]:
     """Says what is being done, with the seconds that have passed, until it is done; nothing where stderr is piped."""
     if is_quiet(quiet) or not sys.stderr.isatty():
         yield
         return
     is_over = Event()
-    thread = Thread(target=_shown, args=(visible(what), is_over, monotonic()), daemon=True)
+    thread = Thread(target=_show_spinner, args=(visible(what), is_over, monotonic()), daemon=True)
     thread.start()
     try:
         yield
@@ -31,7 +31,7 @@ def busy(what: str, quiet: bool = False) -> Iterator[None]:
         thread.join()
 
 
-def _shown(what: str, is_over: Event, begun: float) -> None:
+def _show_spinner(what: str, is_over: Event, begun: float) -> None:
     if is_over.wait(SECONDS):
         return
     from rich.console import Console

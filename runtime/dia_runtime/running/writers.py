@@ -16,7 +16,7 @@ from dia_runtime.store.store import Store, open_store
 
 if TYPE_CHECKING:
     from dia_runtime.running.jobs import Job
-    from dia_runtime.running.scheduler import Asking, Tally
+    from dia_runtime.running.scheduler import RespondentState, Scheduler
 
 BATCH = 100
 BATCH_SECONDS, LONGEST_BATCH_SECONDS = 0.02, 0.2
@@ -24,7 +24,7 @@ DISK_SHARE = 50  # a batch waits so many times as long as the last one took, so 
 Result = TypeVar("Result")
 
 
-class Keeper:
+class StoreThread:
     """One thread with its own connection to a run; what it is given is done in order."""
 
     def __init__(self, path: Path, questions_root: str) -> None:
@@ -58,7 +58,7 @@ class Keeper:
 class TurnWriter:
     """Turns of one respondent: each is on the disk when `keep` returns; those that wait together are one commit."""
 
-    def __init__(self, keeper: Keeper, respondent: int) -> None:
+    def __init__(self, keeper: StoreThread, respondent: int) -> None:
         self.keeper, self.respondent = keeper, respondent
         self.waiting: list[tuple[int, StoredTurn]] = []
         self.taken = self.saved = 0
@@ -76,10 +76,10 @@ class TurnWriter:
                 self.saved = last
 
 
-class Writer:
+class ReplyWriter:
     """Replies on their way to the disk: in one commit what comes within some milliseconds; then they are counted."""
 
-    def __init__(self, asking: Asking, tally: Tally, at_once: int) -> None:
+    def __init__(self, asking: Scheduler, tally: RespondentState, at_once: int) -> None:
         self.asking, self.tally, self.at_once = asking, tally, at_once
         self.group: asyncio.TaskGroup | None = None
         self.waiting: list[tuple[tuple[int, int, Reply], bool]] = []

@@ -6,7 +6,7 @@ import json
 from typing import Any, NoReturn
 
 
-def parse(encoded: bytes) -> Any:
+def parse_json(encoded: bytes) -> Any:
     """The value of the JSON text.
 
     Raises ValueError for duplicate keys, floats, NaN, Infinity, bytes that are not UTF-8, deep nesting.

@@ -17,7 +17,7 @@ AMOUNT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def recorded(record: Mapping[str, Any]) -> Reply:
+def reply_from_record(record: Mapping[str, Any]) -> Reply:
     """The reply in a record. Raises ValueError that says what is wrong with it.
 
     >>> recorded({"text": "<xml>7</xml>", "cost": "0.01"}).cost
@@ -32,7 +32,7 @@ def recorded(record: Mapping[str, Any]) -> Reply:
     return Reply(**held)
 
 
-def key_of(record: Mapping[str, Any]) -> tuple[str, str, int]:
+def reply_key(record: Mapping[str, Any]) -> tuple[str, str, int]:
     """Respondent, question and attempt of a record; without a respondent "", without an attempt 1.
 
     Raises ValueError.

@@ -15,12 +15,20 @@ from urllib.parse import urlsplit
 
 from dia_language.diagnostics import DiaError, Diagnostic
 
-from dia_runtime.respondents.asker import Trouble
-from dia_runtime.respondents.chat import Read, Settings, decimal_text, messages_of, refused, reply_of, shown
-from dia_runtime.respondents.keys import cleaned, without_secrets
+from dia_runtime.respondents.api_keys import redact, redact_reply
+from dia_runtime.respondents.asker import RequestError
+from dia_runtime.respondents.chat import (
+    AssetReader,
+    Settings,
+    chat_messages,
+    classify_refusal,
+    decimal_text,
+    excerpt,
+    reply_from_completion,
+)
 from dia_runtime.respondents.prices import price
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.turn import Turn, settings_of
+from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 if TYPE_CHECKING:
     import aiohttp
@@ -51,7 +59,7 @@ class Endpoint:
         return f"{self.base_url.rstrip('/')}/chat/completions"
 
 
-class Direct:
+class OpenAICompatible:
     """A model at an endpoint."""
 
     def __init__(
@@ -60,7 +68,7 @@ class Direct:
         model: str,
         endpoint: Endpoint,
         settings: Settings,
-        read: Read | None = None,
+        read: AssetReader | None = None,
         timeout: float = 600.0,
         prefill: bool = False,
     ) -> None:
@@ -91,13 +99,13 @@ class Direct:
 
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """What is sent for a question: OpenAI's own endpoint calls the bound of a reply otherwise."""
-        held = settings_of(question, self.asked_with).parameters()
+        held = settings_for(question, self.asked_with).parameters()
         if self.endpoint.url.startswith("https://api.openai.com/") and "max_tokens" in held:
             held["max_completion_tokens"] = held.pop("max_tokens")
         if self.endpoint.priced_as == "openrouter":
             held.setdefault("usage", {"include": True})  # then it tells the cost
-        messages = messages_of(question, self.asked_with, self.read)
-        if isinstance(question, Turn) and question["prefill"]:
+        messages = chat_messages(question, self.asked_with, self.read)
+        if isinstance(question, TurnRequest) and question["prefill"]:
             held |= PREFILL.get(self.endpoint.priced_as or "", {})
         return {"model": self.endpoint.model_id, "messages": messages, **held}
 
@@ -105,23 +113,23 @@ class Direct:
         """The reply of the endpoint. Raises Trouble."""
         try:
             reply = await self._asked(self.request(question))
-        except Trouble as trouble:
-            raise Trouble(trouble.kind, without_secrets(trouble.message, self.endpoint.key), trouble.wait) from None
-        return cleaned(reply, self.endpoint.key)
+        except RequestError as trouble:
+            raise RequestError(trouble.kind, redact(trouble.message, self.endpoint.key), trouble.wait) from None
+        return redact_reply(reply, self.endpoint.key)
 
     async def _asked(self, body: Mapping[str, Any]) -> Reply:
         begun, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         status, kind, wait, content = await self._posted(body)
         seconds = decimal_text(time.monotonic() - begun, 3)
         if status != 200:
-            return _judged(status, *_told(content), seconds, asked_at, wait)
+            return _refusal_reply(status, *_refusal_details(content), seconds, asked_at, wait)
         answer = _parsed(content, kind)
         if isinstance(answer, Mapping) and answer.get("error") and not answer.get("choices"):
-            code, message = _of_error(answer["error"])  # routers tell a provider's failure in an answer of status 200
-            return _judged(
+            code, message = _error_details(answer["error"])  # a failure under status 200
+            return _refusal_reply(
                 int(code) if code.isdecimal() and len(code) == 3 else 500, code, message, seconds, asked_at, wait
             )
-        reply = reply_of(answer, seconds, asked_at)
+        reply = reply_from_completion(answer, seconds, asked_at)
         if reply.cost is None and self.endpoint.priced_as is not None:
             return replace(reply, cost=price(self.endpoint.priced_as, self.endpoint.model_id, answer.get("usage")))
         return reply
@@ -140,14 +148,14 @@ class Direct:
                 while size <= LARGEST_ANSWER and (part := await response.content.readany()):
                     parts.append(part)
                     size += len(part)
-                wait = seconds_asked_for(response.headers.get("Retry-After"))
+                wait = retry_after_seconds(response.headers.get("Retry-After"))
                 return response.status, response.content_type, wait, b"".join(parts)
         except TimeoutError:
-            raise Trouble("timeout", f"no reply within {self.timeout:g} s") from None
+            raise RequestError("timeout", f"no reply within {self.timeout:g} s") from None
         except aiohttp.InvalidURL:
-            raise Trouble("fatal", f"`{self.endpoint.url}` is no address") from None
+            raise RequestError("fatal", f"`{self.endpoint.url}` is no address") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise Trouble("network", f"{type(error).__name__}: {error}"[:300]) from None
+            raise RequestError("network", f"{type(error).__name__}: {error}"[:300]) from None
 
     def _session(self) -> aiohttp.ClientSession:
         import aiohttp
@@ -186,10 +194,10 @@ def is_local(url: str) -> bool:
         return False
 
 
-def _judged(status: int, code: str, message: str, seconds: str, asked_at: str, wait: float | None) -> Reply:
+def _refusal_reply(status: int, code: str, message: str, seconds: str, asked_at: str, wait: float | None) -> Reply:
     """The answer for good that a refusal is. Raises Trouble for any other."""
-    found = refused(status, code, message, seconds, asked_at, wait)
-    if isinstance(found, Trouble):
+    found = classify_refusal(status, code, message, seconds, asked_at, wait)
+    if isinstance(found, RequestError):
         raise found
     return found
 
@@ -197,20 +205,20 @@ def _judged(status: int, code: str, message: str, seconds: str, asked_at: str, w
 def _parsed(content: bytes, kind: str) -> Any:
     """The completion that an answer holds, joined where it came as a stream. Raises Trouble."""
     if len(content) > LARGEST_ANSWER:
-        raise Trouble("request", f"an answer of more than {LARGEST_ANSWER >> 20} MiB")
+        raise RequestError("request", f"an answer of more than {LARGEST_ANSWER >> 20} MiB")
     try:
         if kind == "text/event-stream":
-            return _joined([json.loads(line[5:]) for line in content.splitlines() if _is_event(line)])
+            return _join_stream([json.loads(line[5:]) for line in content.splitlines() if _is_event(line)])
         return json.loads(content)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise Trouble("server", f"the endpoint's answer is no JSON: {_beginning(content)}") from None
+        raise RequestError("server", f"the endpoint's answer is no JSON: {_excerpt(content)}") from None
 
 
 def _is_event(line: bytes) -> bool:
     return line.startswith(b"data:") and line[5:].strip() != b"[DONE]"
 
 
-def _joined(events: list[Any]) -> dict[str, Any]:
+def _join_stream(events: list[Any]) -> dict[str, Any]:
     """One completion of the pieces of a stream. Raises KeyError where the stream was cut before its end."""
     text, ending, usage, model = [], None, None, None
     for event in events:
@@ -226,26 +234,26 @@ def _joined(events: list[Any]) -> dict[str, Any]:
     return {"choices": [choice], "usage": usage, "model": model}
 
 
-def _told(content: bytes) -> tuple[str, str]:
+def _refusal_details(content: bytes) -> tuple[str, str]:
     """Code and message of a refusal, as far as they can be read."""
     try:
         held = json.loads(content[:LARGEST_ANSWER])
     except (ValueError, RecursionError):
-        return "", _beginning(content)
-    return _of_error(held.get("error", held) if isinstance(held, Mapping) else held)
+        return "", _excerpt(content)
+    return _error_details(held.get("error", held) if isinstance(held, Mapping) else held)
 
 
-def _of_error(error: Any) -> tuple[str, str]:
+def _error_details(error: Any) -> tuple[str, str]:
     if not isinstance(error, Mapping):
-        return "", shown(error)
+        return "", excerpt(error)
     return str(error.get("code") or error.get("type") or "")[:100], str(error.get("message", error))[:1000]
 
 
-def _beginning(content: bytes) -> str:
+def _excerpt(content: bytes) -> str:
     return content[:200].decode("utf-8", "replace")
 
 
-def seconds_asked_for(header: str | None) -> float | None:
+def retry_after_seconds(header: str | None) -> float | None:
     """The waiting time of a Retry-After header: seconds, or a date (RFC 9110, section 10.2.3)."""
     if not header:
         return None

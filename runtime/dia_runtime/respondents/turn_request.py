@@ -13,12 +13,12 @@ from dia_language.numbers.values import decimal_text, decode
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
 
-Place = tuple[str, int, int, int]
+TurnPlace = tuple[str, int, int, int]
 """Session, item, turn and step; item and step are -1 where nothing is repeated."""
-NAMED = ("temperature", "max_tokens", "reasoning_effort", "seed")
+NAMED_SETTINGS = ("temperature", "max_tokens", "reasoning_effort", "seed")
 
 
-class Turn(dict[str, Any]):
+class TurnRequest(dict[str, Any]):
     """What a question's record is, for one turn.
 
     `id` is that of the question, `messages` the whole conversation so far, `added` how many of them are new with this
@@ -27,27 +27,27 @@ class Turn(dict[str, Any]):
     """
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TurnPlace:
         """Where the turn stands in its question."""
         return self["session"], self["session_item"], self["turn"], self["step"]
 
 
-def settings_of(question: Mapping[str, Any], settings: Settings) -> Settings:
+def settings_for(question: Mapping[str, Any], settings: Settings) -> Settings:
     """The settings for a question: those of a session come before those of the run.
 
     A session's own system prompt stands in its messages, and then takes the place of the run's.
     """
-    if not isinstance(question, Turn):
+    if not isinstance(question, TurnRequest):
         return settings
-    own: dict[str, Any] = {name: _plain(value) for name, value in question["settings"].items()}
+    own: dict[str, Any] = {name: _request_value(value) for name, value in question["settings"].items()}
     if "temperature" in own:
         own["temperature"] = str(own["temperature"])
     system = {"system": None} if question["messages"][0]["role"] == "system" else {}
-    named = {name: own.pop(name) for name in NAMED if name in own}
+    named = {name: own.pop(name) for name in NAMED_SETTINGS if name in own}
     return replace(settings, **named, **system, extra={**settings.extra, **own})
 
 
-def _plain(value: Any) -> Any:
+def _request_value(value: Any) -> Any:
     """A setting as requests have it: exact numbers as Decimal."""
     held = decode(value)
     if isinstance(held, Fraction):

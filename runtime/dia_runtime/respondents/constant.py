@@ -12,15 +12,15 @@ from dia_runtime.respondents.respondent import Reply
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import Wish
+    from dia_runtime.respondents.models import ModelOptions
 
 
-class Says:
+class ConstantReply:
     """A respondent of one text."""
 
     settings: Mapping[str, Any] = {}
 
-    def __init__(self, name: str, rest: str, settings: Settings, wish: Wish) -> None:
+    def __init__(self, name: str, rest: str, settings: Settings, wish: ModelOptions) -> None:
         """Raises DiaError (exit 2) where no text is given."""
         if not rest:
             raise DiaError(Diagnostic("E848", "`says:` says nothing", None, "write says:TEXT, such as says:DECLINE"))

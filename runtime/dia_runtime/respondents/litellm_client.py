@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
 
-from dia_runtime.respondents.asker import Kind, Trouble
-from dia_runtime.respondents.chat import Settings, decimal_text, messages_of, refused, reply_of
-from dia_runtime.respondents.direct import seconds_asked_for
-from dia_runtime.respondents.keys import DEFAULT_KEY, cleaned, key_named, keys_of, secrets_of, without_secrets
-from dia_runtime.respondents.prices import table
+from dia_runtime.respondents.api_keys import DEFAULT_KEY, all_keys, find_key, read_env_file, redact, redact_reply
+from dia_runtime.respondents.asker import ErrorKind, RequestError
+from dia_runtime.respondents.chat import Settings, chat_messages, classify_refusal, decimal_text, reply_from_completion
+from dia_runtime.respondents.openai_compatible import retry_after_seconds
+from dia_runtime.respondents.prices import price_table
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.turn import settings_of
+from dia_runtime.respondents.turn_request import settings_for
 
 if TYPE_CHECKING:
-    from dia_runtime.respondents.models import Wish
+    from dia_runtime.respondents.models import ModelOptions
 
 # The name of litellm's exception -> what may be done; others are judged by their status.
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, ErrorKind] = {
     "RateLimitError": "rate_limit",
     "Timeout": "timeout",
     "APIConnectionError": "network",
@@ -38,17 +38,17 @@ KINDS: dict[str, Kind] = {
     "APIResponseValidationError": "server",
     "JSONSchemaValidationError": "server",
 }
-UNKNOWN = "LLM Provider NOT provided"
+UNKNOWN_PROVIDER = "LLM Provider NOT provided"
 # What litellm's import would do besides: fetch prices from the network, and read any `.env` that lies about.
-QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
+IMPORT_ENVIRONMENT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
 
 
-class ThroughLitellm:
+class LiteLLMClient:
     """A model by litellm's name of it."""
 
     is_billed = True
 
-    def __init__(self, name: str, model: str, settings: Settings, wish: Wish) -> None:
+    def __init__(self, name: str, model: str, settings: Settings, wish: ModelOptions) -> None:
         """Raises DiaError (exit 2) where litellm is not installed."""
         if find_spec("litellm") is None:
             mend = "pip install 'dia-spec[models]', or give `--base-url`"
@@ -56,15 +56,15 @@ class ThroughLitellm:
             raise DiaError(Diagnostic("E826", message, None, mend))
         self.name, self.model, self.asked_with, self.wish = name, model, settings, wish
         self.place = self._place()
-        self.secrets = secrets_of(wish.folder)
+        self.secrets = all_keys(wish.folder)
         self.litellm: Any = None
 
     def _place(self) -> dict[str, Any]:
         """Where it is asked, and with which key, as far as the command line says so."""
         wish = self.wish
         if wish.base_url is None:
-            return {} if wish.key_name is None else {"api_key": key_named(wish.key_name, wish.folder)}
-        key = key_named(wish.key_name or DEFAULT_KEY, wish.folder)
+            return {} if wish.key_name is None else {"api_key": find_key(wish.key_name, wish.folder)}
+        key = find_key(wish.key_name or DEFAULT_KEY, wish.folder)
         return {"base_url": wish.base_url, "api_key": key or "none"}
 
     @property
@@ -82,13 +82,13 @@ class ThroughLitellm:
         """What is sent for a question."""
         # An endpoint of one's own speaks OpenAI's language, also where its models are called otherwise.
         name = f"openai/{self.model}" if self.wish.base_url and "/" not in self.model else self.model
-        messages = messages_of(question, self.asked_with, self.wish.read)
-        return {"model": name, "messages": messages, **settings_of(question, self.asked_with).parameters()}
+        messages = chat_messages(question, self.asked_with, self.wish.read)
+        return {"model": name, "messages": messages, **settings_for(question, self.asked_with).parameters()}
 
     @property
     def takes_prefill(self) -> bool:
         """Whether litellm knows that the model continues a last message of the assistant, or the command says so."""
-        return self.wish.prefill or bool((table().get(self.model) or {}).get("supports_assistant_prefill"))
+        return self.wish.prefill or bool((price_table().get(self.model) or {}).get("supports_assistant_prefill"))
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """The reply of the provider. Raises Trouble."""
@@ -98,16 +98,16 @@ class ThroughLitellm:
             answer = await litellm.acompletion(
                 **body, **self.place, timeout=self.wish.timeout, num_retries=0, max_retries=0
             )
-            held = _completion(answer)
+            held = _completion_record(answer)
         except Exception as error:
             return self._judged(error, decimal_text(time.monotonic() - begun, 3), asked_at)
-        reply = reply_of(held, decimal_text(time.monotonic() - begun, 3), asked_at)
-        return cleaned(reply, *self.secrets)
+        reply = reply_from_completion(held, decimal_text(time.monotonic() - begun, 3), asked_at)
+        return redact_reply(reply, *self.secrets)
 
     def _imported(self) -> Any:
         if self.litellm is None:
-            os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
-            for name, value in keys_of(self.wish.folder).items():
+            os.environ.update({name: value for name, value in IMPORT_ENVIRONMENT.items() if name not in os.environ})
+            for name, value in read_env_file(self.wish.folder).items():
                 os.environ.setdefault(name, value)
             import litellm
 
@@ -120,26 +120,26 @@ class ThroughLitellm:
 
     def _judged(self, error: Exception, seconds: str, asked_at: str) -> Reply:
         """The answer for good that an exception of litellm is. Raises Trouble for any other."""
-        message = without_secrets(str(error), *self.secrets)
+        message = redact(str(error), *self.secrets)
         status = getattr(error, "status_code", None)
         names = [kind.__name__ for kind in type(error).__mro__]
         if "ContextWindowExceededError" in names:
             return Reply(None, finish_reason="over_context", seconds=seconds, asked_at=asked_at)
         if "ContentPolicyViolationError" in names:
             return Reply(None, finish_reason="content_filter", seconds=seconds, asked_at=asked_at)
-        if UNKNOWN in message:
-            raise Trouble("fatal", message[:300]) from None
-        wait = _wait(error)
+        if UNKNOWN_PROVIDER in message:
+            raise RequestError("fatal", message[:300]) from None
+        wait = _retry_after(error)
         if isinstance(status, int) and 300 <= status < 600 and names[0] not in KINDS:
-            found = refused(status, "", message, seconds, asked_at, wait)
+            found = classify_refusal(status, "", message, seconds, asked_at, wait)
             if isinstance(found, Reply):
                 return found
             raise found from None
         kind = KINDS.get(names[0], "server" if isinstance(status, int) and status >= 500 else "request")
         if kind == "rate_limit" and status == 429:
-            found = refused(status, "", message, seconds, asked_at, wait)
-            kind = found.kind if isinstance(found, Trouble) else kind
-        raise Trouble(kind, f"{names[0]}: {message}"[:300], wait) from None
+            found = classify_refusal(status, "", message, seconds, asked_at, wait)
+            kind = found.kind if isinstance(found, RequestError) else kind
+        raise RequestError(kind, f"{names[0]}: {message}"[:300], wait) from None
 
     async def close(self) -> None:
         """Ends the connections that litellm keeps."""
@@ -147,7 +147,7 @@ class ThroughLitellm:
             await self.litellm.close_litellm_async_clients()
 
 
-def _completion(answer: Any) -> dict[str, Any]:
+def _completion_record(answer: Any) -> dict[str, Any]:
     """What a reply needs of litellm's answer; to make a dictionary of all of it would take as long as asking."""
     usage = getattr(answer, "usage", None)
     counts = {name: getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "cost")}
@@ -164,11 +164,11 @@ def _completion(answer: Any) -> dict[str, Any]:
     return {"choices": choices, "usage": counts, **names}
 
 
-def _wait(error: Exception) -> float | None:
+def _retry_after(error: Exception) -> float | None:
     """The waiting time that the provider asked for."""
     response: Any = getattr(error, "response", None)
     for held in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
-        wait = None if held is None else seconds_asked_for(held.get("retry-after"))
+        wait = None if held is None else retry_after_seconds(held.get("retry-after"))
         if wait is not None:
             return wait
     return None

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 from dia_language.diagnostics import DiaError
-from dia_runtime.respondents import pace as pacing
+from dia_runtime.respondents import rate_limit as pacing
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.models import Wish
-from dia_runtime.running.run import RunSummary, Terms, run
+from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.running.run import RunOptions, RunSummary, run
 from dia_runtime.store.store import read_store
-from dia_runtime.store.transcripts import SaidReply, SaidSession, read_transcript
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, read_transcript
 from helpers import loopback as loop
 from helpers import persona as scripted
 from helpers import session_records
@@ -49,26 +49,26 @@ def made(bundle_writer: Make, tmp_path: Path) -> Make:
     return lambda *questions, name="bundle": session_records.bundle(bundle_writer, tmp_path / name, questions)
 
 
-def terms(server: loop.Server, through: str = "auto", **given: Any) -> Terms:
-    wish = {name: given.pop(name) for name in list(given) if name in Wish.__dataclass_fields__}
-    return Terms(
-        **{"wish": Wish(base_url=server.url, through=through, **wish), "retries": 1, "concurrency": 4, **given}
+def terms(server: loop.Server, through: str = "auto", **given: Any) -> RunOptions:
+    wish = {name: given.pop(name) for name in list(given) if name in ModelOptions.__dataclass_fields__}
+    return RunOptions(
+        **{"wish": ModelOptions(base_url=server.url, through=through, **wish), "retries": 1, "concurrency": 4, **given}
     )
 
 
-def asked(bundle: Path, held: Terms, model: Any = "openai/m", path: str = "a.run", **more: Any) -> RunSummary:
+def asked(bundle: Path, held: RunOptions, model: Any = "openai/m", path: str = "a.run", **more: Any) -> RunSummary:
     return run(bundle, model, path, terms=held, **more)
 
 
-def said(path: str = "a.run", number: int = 0) -> list[SaidSession]:
+def said(path: str = "a.run", number: int = 0) -> list[TranscriptSession]:
     """The sessions of one of the replies."""
     with read_store(path) as store:
         text = store.rows("SELECT text FROM reply ORDER BY respondent, question, attempt")[number][0]
     return read_transcript(text)
 
 
-def replies(sessions: list[SaidSession]) -> dict[str | None, list[SaidReply]]:
-    found: dict[str | None, list[SaidReply]] = {}
+def replies(sessions: list[TranscriptSession]) -> dict[str | None, list[TranscriptReply]]:
+    found: dict[str | None, list[TranscriptReply]] = {}
     for session in sessions:
         for reply in session.replies:
             found.setdefault(reply.name, []).append(reply)
@@ -224,7 +224,7 @@ def test_nobody_as_a_judge_leaves_its_sessions_out(made: Make) -> None:
 )
 def test_roles_are_looked_at_before_anything_is_asked(made: Make, roles: dict[str, str], told: str) -> None:
     with pytest.raises(DiaError, match=told) as error:
-        run(made(session_records.refusal()), "says:x", "a.run", terms=Terms(roles=roles))
+        run(made(session_records.refusal()), "says:x", "a.run", terms=RunOptions(roles=roles))
     assert error.value.exit_code == 2 and not Path("a.run").exists()
 
 
@@ -246,7 +246,7 @@ def test_a_baseline_answers_what_is_no_session(tiny: Make, bundle_writer: Make, 
 
 
 def test_a_constant_respondent_and_judge(made: Make) -> None:
-    run(made(session_records.refusal()), "says:yes", "a.run", terms=Terms(roles={"judge": "says:COMPLY"}))
+    run(made(session_records.refusal()), "says:yes", "a.run", terms=RunOptions(roles={"judge": "says:COMPLY"}))
     assert [reply.text for session in said() for reply in session.replies] == ["yes", "COMPLY"]
 
 

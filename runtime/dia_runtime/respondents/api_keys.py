@@ -20,7 +20,7 @@ LARGEST = 1 << 16
 FOREIGN = ("manifest.json", "benchmark.yaml")
 
 
-def key_named(name: str, folder: Path | None = None) -> str | None:
+def find_key(name: str, folder: Path | None = None) -> str | None:
     """The key of that name; None where there is none. The environment wins.
 
     Raises DiaError (exit 2) for another name than those of keys, and for a value that cannot be sent.
@@ -28,14 +28,14 @@ def key_named(name: str, folder: Path | None = None) -> str | None:
     if not NAME.fullmatch(name):
         message = visible(f"`{name}` is no name of a key")
         raise DiaError(Diagnostic("E823", message, None, "names of keys end in _API_KEY, such as MY_HOST_API_KEY"))
-    key = (os.environ.get(name) or keys_of(folder or Path()).get(name, "")).strip()
+    key = (os.environ.get(name) or read_env_file(folder or Path()).get(name, "")).strip()
     if not (key.isascii() and key.isprintable()):
         message = f"the value of {name} holds characters that no key has"
         raise DiaError(Diagnostic("E823", message, None, f"set {name} to the key alone"))
     return key or None
 
 
-def keys_of(folder: Path) -> dict[str, str]:
+def read_env_file(folder: Path) -> dict[str, str]:
     """The keys of the folder's `.env`; every other line of it is left alone, so that nothing else can be set.
 
     A bundle or a folder of specs may be a stranger's: its `.env` is not read.
@@ -48,23 +48,23 @@ def keys_of(folder: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     found = (LINE.fullmatch(line.strip()) for line in lines)
-    return {match[1]: _bare(match[2]) for match in found if match}
+    return {match[1]: _unquoted(match[2]) for match in found if match}
 
 
-def secrets_of(folder: Path) -> list[str]:
+def all_keys(folder: Path) -> list[str]:
     """All keys at hand, those of the environment too."""
     here = [value.strip() for name, value in os.environ.items() if NAME.fullmatch(name)]
-    return [*here, *keys_of(folder).values()]
+    return [*here, *read_env_file(folder).values()]
 
 
-def _bare(value: str) -> str:
+def _unquoted(value: str) -> str:
     """The value without quotes around it, or without the comment behind it."""
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
         return value[1:-1]
     return re.sub(r"\s+#.*", "", value)
 
 
-def without_secrets(text: str, *secrets: str | None) -> str:
+def redact(text: str, *secrets: str | None) -> str:
     """The text with every secret in it replaced: what goes into outputs, logs and runs."""
     for secret in secrets:
         if secret and len(secret) >= 4:
@@ -72,12 +72,10 @@ def without_secrets(text: str, *secrets: str | None) -> str:
     return text
 
 
-def cleaned(reply: Reply, *secrets: str | None) -> Reply:
+def redact_reply(reply: Reply, *secrets: str | None) -> Reply:
     """The reply with every secret in its texts replaced: an endpoint may send back what it was sent."""
     texts = {name: getattr(reply, name) for name in ("text", "finish_reason", "model_version")}
     changed: dict[str, Any] = {
-        name: clean
-        for name, text in texts.items()
-        if text is not None and (clean := without_secrets(text, *secrets)) != text
+        name: clean for name, text in texts.items() if text is not None and (clean := redact(text, *secrets)) != text
     }
     return replace(reply, **changed) if changed else reply

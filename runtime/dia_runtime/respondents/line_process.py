@@ -9,22 +9,22 @@ import signal
 from collections.abc import Sequence
 
 LONGEST_LINE = 1 << 24
-LONGEST_COMPLAINT = 300
-GRACE = 2.0
+LONGEST_STDERR = 300
+GRACE_SECONDS = 2.0
 BLOCK = 1 << 16
-OVER, TOO_LONG = b"", b"\n"
+END_OF_OUTPUT, TOO_LONG = b"", b"\n"
 
 
-class Broken(Exception):
+class ProcessFailed(Exception):
     """The program gave no reply, and is of no further use."""
 
 
-def told() -> dict[str, str]:
+def process_environment() -> dict[str, str]:
     """The environment of a program, in which the passphrase of our own keys has no business."""
     return {name: value for name, value in os.environ.items() if name != "DIA_PASSPHRASE"}
 
 
-class Program:
+class LineProcess:
     """One copy of a program at work."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
@@ -34,22 +34,30 @@ class Program:
         self.ears = [asyncio.create_task(self._hear()), asyncio.create_task(self._hear_complaint())]
 
     @classmethod
-    async def start(cls, words: Sequence[str]) -> Program:
+    async def start(cls, words: Sequence[str]) -> LineProcess:
         """The program, started. Raises Broken."""
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
-                *words, stdin=pipe, stdout=pipe, stderr=pipe, limit=LONGEST_LINE, start_new_session=True, env=told()
+                *words,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                limit=LONGEST_LINE,
+                start_new_session=True,
+                env=process_environment(),
             )
         except OSError as error:
-            raise Broken(f"it cannot be started: {error.strerror}") from None
+            raise ProcessFailed(f"it cannot be started: {error.strerror}") from None
         return cls(process)
 
     async def asked(self, line: bytes, seconds: float) -> bytes:
         """The line that it prints for this one. Raises Broken."""
         if not self.said.empty():
             unasked = self.said.get_nowait()
-            raise Broken(await self._ending() if unasked == OVER else "it printed more than one line for a question")
+            raise ProcessFailed(
+                await self._ending() if unasked == END_OF_OUTPUT else "it printed more than one line for a question"
+            )
         stdin = self.process.stdin
         assert stdin is not None
         try:
@@ -60,11 +68,11 @@ class Program:
                     await stdin.drain()
                 answer = await self.said.get()
         except TimeoutError:
-            raise Broken(f"it gave no reply within {seconds:g} s{self._complained()}") from None
+            raise ProcessFailed(f"it gave no reply within {seconds:g} s{self._complained()}") from None
         if answer == TOO_LONG:
-            raise Broken(f"it printed a line of more than {LONGEST_LINE >> 20} MiB")
-        if answer == OVER:
-            raise Broken(await self._ending())
+            raise ProcessFailed(f"it printed a line of more than {LONGEST_LINE >> 20} MiB")
+        if answer == END_OF_OUTPUT:
+            raise ProcessFailed(await self._ending())
         return answer
 
     async def _hear(self) -> None:
@@ -77,7 +85,7 @@ class Program:
                     await self.said.put(line)
         except ValueError:  # longer than the stream's limit
             await self.said.put(TOO_LONG)
-        await self.said.put(OVER)
+        await self.said.put(END_OF_OUTPUT)
 
     async def _hear_complaint(self) -> None:
         """Keeps the beginning of what it writes to standard error, and reads on, so that it never waits."""
@@ -90,18 +98,18 @@ class Program:
     async def _ending(self) -> str:
         """How it ended, with the first line of its complaint."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE):
+            async with asyncio.timeout(GRACE_SECONDS):
                 await self.process.wait()
                 await asyncio.shield(self.ears[1])
         code = self.process.returncode
-        how = "closed its output" if code is None else f"ended with code {code}" if code >= 0 else _killed(-code)
+        how = "closed its output" if code is None else f"ended with code {code}" if code >= 0 else _signal_text(-code)
         return f"it {how}{self._complained()}"
 
     def _complained(self) -> str:
         lines = [line.strip() for line in self.complaint.decode("utf-8", "replace").splitlines() if line.strip()]
-        return f": {lines[0][:LONGEST_COMPLAINT]}" if lines else ""
+        return f": {lines[0][:LONGEST_STDERR]}" if lines else ""
 
-    async def end(self, grace: float = GRACE) -> None:
+    async def end(self, grace: float = GRACE_SECONDS) -> None:
         """Ends it: its input ends first, then it is asked to go, then it is killed with all below it."""
         stdin = self.process.stdin
         assert stdin is not None
@@ -109,7 +117,7 @@ class Program:
         for number in (None, signal.SIGTERM, signal.SIGKILL):
             if number is not None:
                 self._send(number)
-            if await self._is_gone(grace if number != signal.SIGKILL else GRACE):
+            if await self._is_gone(grace if number != signal.SIGKILL else GRACE_SECONDS):
                 break
         self._send(signal.SIGKILL)  # what it has started, too
         for ear in self.ears:
@@ -130,7 +138,7 @@ class Program:
                 self.process.kill()
 
 
-def _killed(number: int) -> str:
+def _signal_text(number: int) -> str:
     with contextlib.suppress(ValueError):
         return f"was ended by {signal.Signals(number).name}"
     return f"was ended by signal {number}"

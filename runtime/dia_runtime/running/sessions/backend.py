@@ -11,15 +11,15 @@ from typing import Any, Protocol, TypeAlias
 from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.expressions.replies import Unset
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.turn import Turn
+from dia_runtime.respondents.turn_request import TurnRequest
 from dia_runtime.store.schema import StoredTurn
-from dia_runtime.store.transcripts import SaidReply
+from dia_runtime.store.transcripts import TranscriptReply
 
-Scope: TypeAlias = Mapping[str, Any]
+Variables: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Halt:
+class Unfinished:
     """Why a question cannot be finished now: an error that another call may mend, or (None) nothing more is asked.
 
     `is_open` says that a person has still to reply.
@@ -29,15 +29,15 @@ class Halt:
     is_open: bool = False
 
 
-class Halted(Exception):
+class SessionUnfinished(Exception):
     """Ends a session that cannot go on now."""
 
-    def __init__(self, halt: Halt) -> None:
+    def __init__(self, halt: Unfinished) -> None:
         super().__init__(halt.error)
         self.halt = halt
 
 
-class Stage(Protocol):
+class SessionBackend(Protocol):
     """Where sessions are played: who is asked, and what is kept."""
 
     @property
@@ -53,7 +53,7 @@ class Stage(Protocol):
         """What has been said before."""
         ...
 
-    async def ask(self, role: str, turn: Turn) -> Reply | Halt:
+    async def ask(self, role: str, turn: TurnRequest) -> Reply | Unfinished:
         """The reply to a turn; an error that is left is a reply, too."""
         ...
 
@@ -66,26 +66,26 @@ class Stage(Protocol):
         ...
 
 
-class NotAsked(Exception):
+class TurnSkipped(Exception):
     """Why a turn is not asked, for good."""
 
     def __init__(self, kind: str, message: str, finish_reason: str | None = None) -> None:
         super().__init__(message)
         self.kind, self.message, self.finish_reason = kind, message[:1000], finish_reason
 
-    def reply(self, name: str | None, turn: int, step: int | None = None) -> SaidReply:
+    def reply(self, name: str | None, turn: int, step: int | None = None) -> TranscriptReply:
         """The reply that is not there."""
         error = {"kind": self.kind, "message": self.message}
-        return SaidReply(name, turn, step, finish_reason=self.finish_reason, error=error)
+        return TranscriptReply(name, turn, step, finish_reason=self.finish_reason, error=error)
 
 
-def not_asked(error: LanguageError | DiaError) -> NotAsked:
+def skipped_by(error: LanguageError | DiaError) -> TurnSkipped:
     """Why something that cannot be computed is not asked."""
     if isinstance(error, DiaError):
-        return NotAsked("language", error.diagnostics[0].message)
-    return NotAsked("unset" if isinstance(error, Unset) else "language", error.message)
+        return TurnSkipped("language", error.diagnostics[0].message)
+    return TurnSkipped("unset" if isinstance(error, Unset) else "language", error.message)
 
 
-def encoded(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """The value as the store has it."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

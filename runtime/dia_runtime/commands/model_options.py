@@ -13,12 +13,12 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 if TYPE_CHECKING:
-    from dia_runtime.running.run import Terms
+    from dia_runtime.running.run import RunOptions
 
 REPLIES = Path("build") / ".cache" / "replies.sqlite"
 AT_ONCE = 16
 # Parts of a request that are not passed on as they are given: options name them, or they decide where keys go.
-OWN = frozenset(
+RESERVED_PARAMETERS = frozenset(
     {"model", "messages", "stream", "temperature", "max_tokens", "max_completion_tokens", "reasoning_effort", "seed"}
     | {"system", "endpoint", "through", "timeout", "num_retries", "max_retries", "proxies"}
     | {"api_key", "base_url", "api_base", "api_version", "extra_headers", "headers", "organization", "n"}
@@ -56,19 +56,19 @@ OPTIONS = (
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def asking_options(command: Command) -> Command:
+def model_options(command: Command) -> Command:
     """The command with the options that say how models are asked; their values make `terms_of`."""
     for add in reversed(OPTIONS):
         command = add(command)
     return command
 
 
-def terms_of(asked: Mapping[str, Any]) -> Terms:
+def run_options(asked: Mapping[str, Any]) -> RunOptions:
     """The terms that the options give. Raises DiaError (exit 2) for a number that is none."""
     from dia_runtime.respondents.budget import Budget
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import Wish
-    from dia_runtime.running.run import Terms
+    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.running.run import RunOptions
 
     temperatures = tuple(_decimal("--temperature", part) for part in (asked["temperature"] or "").split(",") if part)
     money = asked["budget_usd"]
@@ -79,8 +79,16 @@ def terms_of(asked: Mapping[str, Any]) -> Terms:
         seed=asked["seed"],
         extra=dict(map(_parameter, asked["extra"])),
     )
-    wish = Wish(settings, temperatures, asked["base_url"], asked["key_name"], asked["timeout"], asked["through"],
-                copies=asked["concurrency"] or 1, prefill=asked["prefill"])  # fmt: skip
+    wish = ModelOptions(
+        settings,
+        temperatures,
+        asked["base_url"],
+        asked["key_name"],
+        asked["timeout"],
+        asked["through"],
+        copies=asked["concurrency"] or 1,
+        prefill=asked["prefill"],
+    )
     budget = Budget(
         None if money is None else Decimal(_decimal("--budget-usd", money)),
         asked["budget_tokens"],
@@ -88,11 +96,11 @@ def terms_of(asked: Mapping[str, Any]) -> Terms:
     )
     cache = REPLIES if asked["cache"] else None
     at_once = asked["concurrency"] or AT_ONCE
-    roles, urls = _bound("--role", asked["roles"]), _bound("--role-base-url", asked["role_urls"])
-    return Terms(wish, at_once, asked["retries"], budget, cache, _part(asked["part"]), roles, urls)
+    roles, urls = _by_role("--role", asked["roles"]), _by_role("--role-base-url", asked["role_urls"])
+    return RunOptions(wish, at_once, asked["retries"], budget, cache, _part(asked["part"]), roles, urls)
 
 
-def _bound(option: str, texts: Sequence[str]) -> dict[str, str]:
+def _by_role(option: str, texts: Sequence[str]) -> dict[str, str]:
     """Role -> what stands behind its sign. Raises DiaError (exit 2)."""
     found: dict[str, str] = {}
     for text in texts:
@@ -117,7 +125,7 @@ def _part(text: str | None) -> tuple[int, int]:
 def _parameter(text: str) -> tuple[str, Any]:
     """Name and value of a parameter: the value as JSON where it is some, else as text."""
     name, equals, value = text.partition("=")
-    if not equals or not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", name) or name in OWN:
+    if not equals or not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", name) or name in RESERVED_PARAMETERS:
         mend = "write a parameter of the provider that no other option names: top_p=0.9"
         raise DiaError(Diagnostic("E600", visible(f"`--parameter {text}` cannot be passed on"), None, mend))
     try:

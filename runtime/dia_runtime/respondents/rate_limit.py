@@ -10,13 +10,13 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-CALM_SECONDS = 1.0  # complaints of requests that were under way together count once
+COOLDOWN_SECONDS = 1.0  # complaints of requests that were under way together count once
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
-LONGEST_ASKED = 600.0
-LOOK_SECONDS = 0.5
+LONGEST_RETRY_AFTER = 600.0
+CHECK_SECONDS = 0.5
 
 
-class Pace:
+class RateLimiter:
     """The requests of one provider that may be under way at once."""
 
     def __init__(self, most: int) -> None:
@@ -34,7 +34,7 @@ class Pace:
             self.running += 1
         try:
             while (left := self.paused_until - asyncio.get_running_loop().time()) > 0 and not is_over():
-                await rest(left, is_over)
+                await sleep_unless(left, is_over)
             yield
         finally:
             self.running -= 1
@@ -45,8 +45,8 @@ class Pace:
         """Halves what is allowed after a complaint; `wait` seconds nobody asks at all."""
         now = asyncio.get_running_loop().time()
         if wait is not None:
-            self.paused_until = max(self.paused_until, now + min(wait, LONGEST_ASKED))
-        if self.slowed_at is None or now - self.slowed_at >= CALM_SECONDS:
+            self.paused_until = max(self.paused_until, now + min(wait, LONGEST_RETRY_AFTER))
+        if self.slowed_at is None or now - self.slowed_at >= COOLDOWN_SECONDS:
             self.allowed = max(1.0, self.allowed / 2)
             self.slowed_at = now
 
@@ -55,15 +55,15 @@ class Pace:
         self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
 
 
-async def rest(seconds: float, is_over: Callable[[], bool]) -> None:
+async def sleep_unless(seconds: float, is_over: Callable[[], bool]) -> None:
     """Waits so long, or until it is over."""
     clock = asyncio.get_running_loop()
     until = clock.time() + seconds
     while (left := until - clock.time()) > 0 and not is_over():
-        await asyncio.sleep(min(left, LOOK_SECONDS))
+        await asyncio.sleep(min(left, CHECK_SECONDS))
 
 
-def waiting_time(tried: int) -> float:
+def backoff_seconds(tried: int) -> float:
     """Seconds to wait after so many failed tries: between nothing and a bound that doubles, evenly spread.
 
     Spread, because requests that failed together would else come back together ("full jitter", Brooker 2015).

@@ -35,10 +35,10 @@ class Rate(ProgressColumn):
         money = "" if cost is None else f", ${Decimal(cost):.4f}"
         elsewhere = task.fields["elsewhere"]
         others = f", {elsewhere} asked by another process" if elsewhere else ""
-        return Text(f"{pace(task.speed or 0)}, {task.fields['errors']} errors{money}{others}")
+        return Text(f"{rate_text(task.speed or 0)}, {task.fields['errors']} errors{money}{others}")
 
 
-def pace(speed: float) -> str:
+def rate_text(speed: float) -> str:
     """Replies a second, or a minute where they are few.
 
     >>> pace(12.3), pace(0.25)
@@ -48,7 +48,7 @@ def pace(speed: float) -> str:
 
 
 @contextmanager
-def bars(models: Sequence[str]) -> Iterator[Callable[[Step], None]]:
+def progress_bars(models: Sequence[str]) -> Iterator[Callable[[Step], None]]:
     """What to call with each step, while a bar a model is drawn on standard error."""
     name = TextColumn("{task.description}", markup=False)
     columns = (name, BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from dia_compiler.commands.cli import run as dia
 from dia_language.diagnostics import DiaError
-from dia_runtime.respondents import pace as pacing
-from dia_runtime.respondents.direct import is_local, proxy_of
-from dia_runtime.respondents.keys import key_named, keys_of, without_secrets
-from dia_runtime.respondents.models import Wish, announced, endpoint_of, require_base_url
+from dia_runtime.respondents import rate_limit as pacing
+from dia_runtime.respondents.api_keys import find_key, read_env_file, redact
+from dia_runtime.respondents.models import ModelOptions, key_destinations, require_base_url, resolve_endpoint
+from dia_runtime.respondents.openai_compatible import is_local, proxy_of
 from helpers import loopback as loop
 
 Make = Callable[..., Path]
@@ -36,10 +36,10 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_key_comes_from_the_environment_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".env").write_text("MY_API_KEY=of-the-file\n")
-    assert key_named("MY_API_KEY") == "of-the-file"
+    assert find_key("MY_API_KEY") == "of-the-file"
     monkeypatch.setenv("MY_API_KEY", " of-the-environment\n")
-    assert key_named("MY_API_KEY") == "of-the-environment"
-    assert key_named("OTHER_API_KEY") is None
+    assert find_key("MY_API_KEY") == "of-the-environment"
+    assert find_key("OTHER_API_KEY") is None
 
 
 def test_only_names_of_keys_are_read_from_the_file(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_only_names_of_keys_are_read_from_the_file(tmp_path: Path) -> None:
     ]
     (tmp_path / ".env").write_text("\n".join(lines))
     expected = {"A_API_KEY": "plain", "B_API_KEY": "quoted # not a comment", "C_API_KEY": "double", "D_API_KEY": "bare"}
-    assert keys_of(tmp_path) == expected
+    assert read_env_file(tmp_path) == expected
     assert not {"OPENAI_BASE_URL", "HTTPS_PROXY"} & set(os.environ)
 
 
@@ -66,23 +66,23 @@ def test_only_names_of_keys_are_read_from_the_file(tmp_path: Path) -> None:
 def test_the_file_of_a_bundle_or_of_specs_is_not_read(tmp_path: Path, name: str) -> None:
     (tmp_path / ".env").write_text("A_API_KEY=x")
     (tmp_path / name).touch()
-    assert keys_of(tmp_path) == {}
+    assert read_env_file(tmp_path) == {}
 
 
 def test_no_other_kind_of_file_is_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".env")  # to read it would hang
-    assert keys_of(tmp_path) == {}
+    assert read_env_file(tmp_path) == {}
     (tmp_path / ".env").unlink()
     (tmp_path / ".env").write_bytes(b"A_API_KEY=" + b"x" * 100_000)
-    assert keys_of(tmp_path) == {}
+    assert read_env_file(tmp_path) == {}
     (tmp_path / ".env").write_bytes(b"A_API_KEY=\xff\xfe")
-    assert keys_of(tmp_path) == {}
+    assert read_env_file(tmp_path) == {}
 
 
 @pytest.mark.parametrize("name", ["PATH", "OPENAI_BASE_URL", "x_api_key", "A_API_KEY\nB", "_API_KEY", ""])
 def test_only_keys_can_be_named(name: str) -> None:
     with pytest.raises(DiaError) as caught:
-        key_named(name)
+        find_key(name)
     assert caught.value.exit_code == 2
 
 
@@ -95,12 +95,12 @@ def test_a_key_that_cannot_be_sent_is_told_without_its_value(
     else:
         monkeypatch.setenv("A_API_KEY", value)
     with pytest.raises(DiaError) as caught:
-        key_named("A_API_KEY")
+        find_key("A_API_KEY")
     assert "A_API_KEY" in str(caught.value) and value not in str(caught.value)
 
 
 def test_secrets_are_taken_out_of_texts() -> None:
-    assert without_secrets(f"Bearer {KEY}, {KEY}!", None, "", KEY) == "Bearer ***, ***!"
+    assert redact(f"Bearer {KEY}, {KEY}!", None, "", KEY) == "Bearer ***, ***!"
 
 
 BASE_URLS = ["ftp://h/v1", "h:80/v1", "http://", "", "http://user:pass@h/v1", "http://h/v1?key=x", "http://h/#x"]
@@ -117,27 +117,29 @@ def test_what_is_no_base_url_is_refused(url: str) -> None:
 
 def test_each_provider_gets_its_own_key_at_its_own_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROQ_API_KEY", "gsk-123")
-    place = endpoint_of("groq/llama", Wish())
+    place = resolve_endpoint("groq/llama", ModelOptions())
     assert place is not None and (place.base_url, place.model_id, place.key) == (
         "https://api.groq.com/openai/v1",
         "llama",
         "gsk-123",
     )
-    other = endpoint_of("openai/gpt", Wish())
+    other = resolve_endpoint("openai/gpt", ModelOptions())
     assert other is not None and other.key is None
-    assert endpoint_of("anthropic/claude", Wish()) is None
+    assert resolve_endpoint("anthropic/claude", ModelOptions()) is None
 
 
 def test_hosts_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    assert announced(["openai/a", "openai/b"], Wish()) == ["OPENAI_API_KEY goes to api.openai.com"]
-    assert announced(["x"], Wish(base_url="http://far.example:81/v1")) == [
+    assert key_destinations(["openai/a", "openai/b"], ModelOptions()) == ["OPENAI_API_KEY goes to api.openai.com"]
+    assert key_destinations(["x"], ModelOptions(base_url="http://far.example:81/v1")) == [
         "OPENAI_API_KEY goes to far.example:81 (not encrypted)"
     ]
-    assert announced(["x"], Wish(base_url="http://127.0.0.1:81/v1")) == ["OPENAI_API_KEY goes to 127.0.0.1:81"]
-    assert announced(["x"], Wish(base_url="http://[::1]:81/v1", key_name="NONE_API_KEY")) == []
-    assert "anthropic" in announced(["anthropic/claude"], Wish())[0]
-    assert KEY not in "".join(announced(["openai/a"], Wish(through="litellm", base_url="https://h/v1")))
+    assert key_destinations(["x"], ModelOptions(base_url="http://127.0.0.1:81/v1")) == [
+        "OPENAI_API_KEY goes to 127.0.0.1:81"
+    ]
+    assert key_destinations(["x"], ModelOptions(base_url="http://[::1]:81/v1", key_name="NONE_API_KEY")) == []
+    assert "anthropic" in key_destinations(["anthropic/claude"], ModelOptions())[0]
+    assert KEY not in "".join(key_destinations(["openai/a"], ModelOptions(through="litellm", base_url="https://h/v1")))
 
 
 def test_proxies_of_the_environment_are_used_but_never_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,7 +291,10 @@ def test_what_is_missing_is_told(
 ) -> None:
     import importlib
 
-    made = {"aiohttp": "dia_runtime.respondents.direct", "litellm": "dia_runtime.respondents.through_litellm"}[module]
+    made = {
+        "aiohttp": "dia_runtime.respondents.openai_compatible",
+        "litellm": "dia_runtime.respondents.litellm_client",
+    }[module]
     monkeypatch.setattr(importlib.import_module(made), "find_spec", lambda name: None)
     model = {"aiohttp": "hosted_vllm/m", "litellm": "anthropic/m"}[module]
     assert dia(["run", str(tiny()), "--model", model]) == 2

@@ -12,38 +12,38 @@ from typing import IO
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.bundle.safe_paths import require_ordinary
+from dia_runtime.bundle.safe_paths import refuse_special_file
 
 PRIVATE = 0o600
 
 
-def named(place: Path) -> Path:
+def named_path(place: Path) -> Path:
     """The place under a name of its own, which `.` and `..` are not."""
     return place if place.name not in ("", "..") else place.resolve()
 
 
 @contextlib.contextmanager
-def new_folder(target: Path, force: bool = False, source: Path | None = None) -> Iterator[Path]:
+def atomic_folder(target: Path, force: bool = False, source: Path | None = None) -> Iterator[Path]:
     """A private folder on the disk of the target, moved there at the end; gone where anything goes wrong.
 
     Raises DiaError (exit 2) where something lies at the target, unless forced, or nothing can be written. A folder that
     holds the source or the folder where one works is never replaced.
     """
-    _refuse(target, force)
+    _require_free(target, force)
     require_replaceable(target, source)
-    with told_of(target), beside(target) as private:
+    with write_errors(target), temporary_sibling(target) as private:
         made = private / "made"
         made.mkdir()
         yield made
-        _refuse(target, force)  # another process may have been quicker
-        move(made, target, private / "old")
+        _require_free(target, force)  # another process may have been quicker
+        replace_with(made, target, private / "old")
 
 
 @contextlib.contextmanager
-def new_file(target: Path, force: bool = False, mode: int | None = None) -> Iterator[IO[bytes]]:
+def atomic_file(target: Path, force: bool = False, mode: int | None = None) -> Iterator[IO[bytes]]:
     """A file to be written, moved to the target at the end; gone where anything goes wrong. Raises DiaError alike."""
-    _refuse(target, force, is_file=True)
-    with told_of(target), beside(target) as private:
+    _require_free(target, force, is_file=True)
+    with write_errors(target), temporary_sibling(target) as private:
         made = private / "made"
         with made.open("xb") as file:
             if mode is not None:
@@ -62,7 +62,7 @@ def require_replaceable(target: Path, source: Path | None = None) -> None:
 
     Nor may the target lie within the source, a bundle, which would not be whole any more.
     """
-    require_ordinary(target)
+    refuse_special_file(target)
     if source is not None and source.resolve() in target.resolve().parents:
         message = visible(f"`{target}` lies within `{source}`, to which no file may be added")
         raise DiaError(Diagnostic("E601", message, None, "choose another place with -o"))
@@ -83,12 +83,12 @@ def _link(made: Path, target: Path) -> None:
     except FileExistsError:
         raise _exists(target) from None
     except OSError:  # a disk without links
-        _refuse(target, False, is_file=True)
+        _require_free(target, False, is_file=True)
         made.rename(target)
 
 
-def _refuse(target: Path, force: bool, is_file: bool = False) -> None:
-    require_ordinary(target)
+def _require_free(target: Path, force: bool, is_file: bool = False) -> None:
+    refuse_special_file(target)
     if force and not (is_file and target.is_dir()):
         return
     is_empty = not is_file and target.is_dir() and not target.is_symlink() and not any(target.iterdir())
@@ -101,7 +101,7 @@ def _exists(target: Path) -> DiaError:
     return DiaError(Diagnostic("E601", visible(f"`{target}` exists already"), None, mend))
 
 
-def move(made: Path, target: Path, old: Path) -> None:
+def replace_with(made: Path, target: Path, old: Path) -> None:
     """Moves what was made to its place; what lies there steps aside, and comes back where that fails."""
     if os.path.lexists(target):
         target.rename(old)
@@ -114,7 +114,7 @@ def move(made: Path, target: Path, old: Path) -> None:
 
 
 @contextlib.contextmanager
-def beside(target: Path) -> Iterator[Path]:
+def temporary_sibling(target: Path) -> Iterator[Path]:
     """A private folder beside the target, gone afterwards, as are parents that were made and stay empty."""
     missing = [folder for folder in target.absolute().parents if not folder.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ def beside(target: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def told_of(target: Path) -> Iterator[None]:
+def write_errors(target: Path) -> Iterator[None]:
     """Nothing; what keeps the target from being written is told (DiaError, exit 2)."""
     try:
         yield

@@ -12,10 +12,10 @@ import pytest
 
 PROGRAM = """
     import sys, time
-    from dia_runtime.commands import busy
-    busy.SECONDS = 0.1
+    from dia_runtime.commands import progress
+    progress.SECONDS = 0.1
     try:
-        with busy.busy("reading \\x1b[31mall", quiet="quiet" in sys.argv):
+        with progress.activity("reading \\x1b[31mall", quiet="quiet" in sys.argv):
             time.sleep(float(sys.argv[1]))
             if "fails" in sys.argv:
                 raise KeyboardInterrupt
