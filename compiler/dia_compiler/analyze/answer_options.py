@@ -15,10 +15,10 @@ from dia_language.diagnostics import Faults, Position, did_you_mean
 from dia_runtime.formats import FORMATS
 
 
-def check_answer(node: Node | None, told: set[Path], faults: Faults) -> None:
+def check_answer(node: Node | None, reported_paths: set[Path], faults: Faults) -> None:
     """Tells what is wrong with the type and the options of an answer, but for the keys that have been told."""
-    wrong = {path[1] for path in told if len(path) > 1 and path[0] == "answer"}
-    if not isinstance(node, Mapping) or ("answer",) in told or "type" in wrong:
+    wrong = {path[1] for path in reported_paths if len(path) > 1 and path[0] == "answer"}
+    if not isinstance(node, Mapping) or ("answer",) in reported_paths or "type" in wrong:
         return
     kind = node.get("type")
     if not isinstance(kind, Scalar) or not _is_known(kind, faults):
@@ -30,15 +30,15 @@ def check_answer(node: Node | None, told: set[Path], faults: Faults) -> None:
     if _has_expressions(options):
         return
     for message in validate(comparison_of(data(options))):
-        words, _, mend = message.partition("; did you mean")
-        faults.error("E404", words, _place(message, options) or kind.position, f"did you mean{mend}" if mend else None)
+        words, _, help = message.partition("; did you mean")
+        faults.error("E404", words, _place(message, options) or kind.position, f"did you mean{help}" if help else None)
 
 
-def check_format(template: Template, benchmark: Benchmark, told: set[Path], faults: Faults) -> None:
+def check_format(template: Template, benchmark: Benchmark, reported_paths: set[Path], faults: Faults) -> None:
     """Tells what is wrong with the options of the answer format, the template's own or the benchmark's."""
     node = template.node.get("format")
-    held = template.facts.get("format", benchmark.facts.get("format", {}))
-    if any(path[:1] == ("format",) for path in told) or not isinstance(held, Map):
+    format_facts = template.facts.get("format", benchmark.facts.get("format", {}))
+    if any(path[:1] == ("format",) for path in reported_paths) or not isinstance(format_facts, Map):
         return
     record = settings_of(benchmark, template, "").format
     form = FORMATS.get(str(record.get("kind")))
@@ -54,9 +54,9 @@ def _is_known(kind: Scalar, faults: Faults) -> bool:
     """Whether the answer's type is one of ours; tells it where it is not."""
     if kind.text in ANSWER_TYPES:
         return True
-    known = ", ".join(sorted(ANSWER_TYPES))
-    mend = did_you_mean(kind.text, ANSWER_TYPES) or f"the types of answers are {known}"
-    faults.error("E404", f"no answer type is called `{kind.text}`", kind.position, mend)
+    known_types = ", ".join(sorted(ANSWER_TYPES))
+    help = did_you_mean(kind.text, ANSWER_TYPES) or f"the types of answers are {known_types}"
+    faults.error("E404", f"no answer type is called `{kind.text}`", kind.position, help)
     return False
 
 
@@ -64,9 +64,9 @@ def _place(message: str, node: Node) -> Position | None:
     """Where the first word stands that the message has in backquotes and the node as a key or value."""
     is_key = "no option" in message or "takes the option" in message
     for word in re.findall(r"`([^`]*)`", message):
-        found = _word(word, node, is_key)
-        if found is not None:
-            return found
+        position = _word(word, node, is_key)
+        if position is not None:
+            return position
     return None
 
 

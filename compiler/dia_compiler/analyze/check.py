@@ -54,9 +54,9 @@ class CheckedBenchmark:
         """The lists read from files that the template sees."""
         return {**self.lists, **self.template_lists.get(template.name, {})}
 
-    def relative(self, shown: str) -> str:
+    def relative(self, display_name: str) -> str:
         """The path of a spec file within the benchmark's folder."""
-        return Path(shown).relative_to(self.folder.path).as_posix()
+        return Path(display_name).relative_to(self.folder.path).as_posix()
 
 
 @dataclass(slots=True)
@@ -80,9 +80,9 @@ class Checked:
         self.bytes += len(text)
         self.nodes += 0 if root is None else size_of(root)
         if self.is_full and not was_full:
-            held = f"{BYTES_TOGETHER >> 20} MiB or {NODES_TOGETHER:,} nodes"
-            mend = "compile benchmarks one by one, and put data rows in data files"
-            self.faults.error("E103", f"all specs and lists together are larger than {held}", position, mend)
+            most = f"{BYTES_TOGETHER >> 20} MiB or {NODES_TOGETHER:,} nodes"
+            help = "compile benchmarks one by one, and put data rows in data files"
+            self.faults.error("E103", f"all specs and lists together are larger than {most}", position, help)
 
 
 def check(folders: list[Folder], is_strict: bool = False, defers: bool = False, programs: str = NO) -> Checked:
@@ -93,12 +93,12 @@ def check(folders: list[Folder], is_strict: bool = False, defers: bool = False, 
     """
     checked = Checked([], Faults(), {})
     for folder in folders:
-        found = _Checker(folder, checked, is_strict, defers, programs_of(folder.path, programs)).run()
-        if found is not None:
-            checked.benchmarks.append(found)
+        benchmark = _Checker(folder, checked, is_strict, defers, programs_of(folder.path, programs)).run()
+        if benchmark is not None:
+            checked.benchmarks.append(benchmark)
     if checked.is_full:  # nothing of it is worth an evaluation
-        for found in checked.benchmarks:
-            found.clean.clear()
+        for benchmark in checked.benchmarks:
+            benchmark.clean.clear()
     return checked
 
 
@@ -154,30 +154,30 @@ class _Checker:
         chosen = [node for path, node in others if self.is_chosen(path)]
         if any(not isinstance(node, Mapping) or not self.is_catalog(node) for node in chosen):
             return
-        mend = "add a file that begins with `template: name`"
+        help = "add a file that begins with `template: name`"
         place = Position(root.position.file, 1, 1)
         message = "no file of this benchmark is a template"
         if self.folder.chosen:
-            message, mend = "none of the files that were named is a template", "name the file of a template"
-        self.faults.error("E202", message, place, mend)
+            message, help = "none of the files that were named is a template", "name the file of a template"
+        self.faults.error("E202", message, place, help)
 
     def node(self, path: Path) -> Node | None:
         """The root node of a file, or None after telling why not."""
-        shown = path.as_posix()
+        display_name = path.as_posix()
         if self.checked.is_full:
             return None
         try:
-            text = read_text(path, shown)
-            self.checked.sources[shown] = text
+            text = read_text(path, display_name)
+            self.checked.sources[display_name] = text
             self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
-            root = parse(text, shown)
-            self.checked.add(text, Position(shown, 1, 1), root)
+            root = parse(text, display_name)
+            self.checked.add(text, Position(display_name, 1, 1), root)
         except DiaError as error:
             self.faults.entries.extend(error.diagnostics)
-            self.checked.sources.setdefault(shown, "")
+            self.checked.sources.setdefault(display_name, "")
             return None
         if not isinstance(root, Mapping):
-            self.faults.error("E203", "a spec is a mapping of keys", root.position, begin_with(shown))
+            self.faults.error("E203", "a spec is a mapping of keys", root.position, begin_with(display_name))
         return root
 
     def is_chosen(self, path: Path) -> bool:
@@ -202,17 +202,17 @@ class _Checker:
         if any(key.text == "template" or closest(key.text, ["template"]) for key, _ in node.pairs):
             return True
         place = node.pairs[0][0].position if node.pairs else node.position
-        mend = "begin it with `template: name` or `catalog: name`, or move it elsewhere"
-        self.faults.error("E202", "this file is neither a template nor a catalog", place, mend)
+        help = "begin it with `template: name` or `catalog: name`, or move it elsewhere"
+        self.faults.error("E202", "this file is neither a template nor a catalog", place, help)
         return False
 
     def catalog_files(self, others: list[tuple[Path, Node | None]]) -> dict[str, Mapping]:
-        found = {}
+        catalogs = {}
         for path, node in others:
             if isinstance(node, Mapping) and self.is_catalog(node):
                 check_schema(node, "catalog", self.faults)
-                found[path.relative_to(self.folder.path).as_posix()] = node
-        return found
+                catalogs[path.relative_to(self.folder.path).as_posix()] = node
+        return catalogs
 
     def benchmark(self, root: Mapping, builder: Builder) -> Benchmark:
         name = root.get("benchmark")
@@ -243,7 +243,7 @@ class _Checker:
         before, since = len(self.faults.errors), len(self.faults.entries)
         if self.has_too_many(node):
             return None
-        told = check_schema(node, "template", self.faults)
+        reported_paths = check_schema(node, "template", self.faults)
         own = Builder(self.faults, builder.types, catalogs, self.data_files.read)
         template = replace(build_template(node, path.as_posix(), own), session_spec=build_sessions(node))
         file_diagnostics = self.data_files.take_diagnostics()  # a template that is left out needs no file
@@ -253,8 +253,8 @@ class _Checker:
             self.leave_out(template, missing, result)
             return template
         self.faults.entries += file_diagnostics
-        self.check_whole(template, told)
-        check_format(template, benchmark, told, self.faults)
+        self.check_whole(template, reported_paths)
+        check_format(template, benchmark, reported_paths, self.faults)
         if not (self.defers and is_clean and len(self.faults.errors) == before):
             prepare(template, benchmark, self.faults, {**result.lists, **lists}, self.programs)
         tell_split_values(node, self.faults, since)
@@ -269,7 +269,7 @@ class _Checker:
         else:
             result.left_out.append(LeftOut(template.name, why))
 
-    def check_whole(self, template: Template, told: set[KeyPath]) -> None:
+    def check_whole(self, template: Template, reported_paths: set[KeyPath]) -> None:
         """What the schema cannot say: an answer and a prompt, options of the answer's type, known health warnings."""
         node, place = template.node, template.position
         check_sessions(node, self.faults)
@@ -281,29 +281,29 @@ class _Checker:
             self.faults.error("E204", "a template has one of `answer` and `choices`", second)
         if node.get("prompt") is None and node.get("sessions") is None:
             self.faults.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
-        check_answer(node.get("answer"), told, self.faults)
+        check_answer(node.get("answer"), reported_paths, self.faults)
         allowed = node.get("allow")
         for key, _ in allowed.pairs if isinstance(allowed, Mapping) else ():
             if key.text not in HEALTH_WARNINGS:
-                mend = did_you_mean(key.text, HEALTH_WARNINGS) or f"they are {', '.join(HEALTH_WARNINGS)}"
-                self.faults.error("E204", f"no health warning is named `{key.text}`", key.position, mend)
+                help = did_you_mean(key.text, HEALTH_WARNINGS) or f"they are {', '.join(HEALTH_WARNINGS)}"
+                self.faults.error("E204", f"no health warning is named `{key.text}`", key.position, help)
 
     def read_lists(self, lists: Map[str, Datum]) -> dict[str, list[str]]:
         """The lists that come from files, one item a line."""
-        found = {}
+        items_by_list = {}
         for name, datum in lists.items():
             source = datum.node.get("from") if isinstance(datum.node, Mapping) else None
             if isinstance(source, Scalar):
                 items = self.read_list(source)
                 if items is not None:
-                    found[name] = items
-        return found
+                    items_by_list[name] = items
+        return items_by_list
 
     def read_list(self, source: Scalar) -> list[str] | None:
         path = inside(self.folder.path, source.text)
         if path is None:
-            mend = f"keep it in the folder of `{BENCHMARK_FILE}`, and write its path from there"
-            self.faults.error("E101", f"the path `{source.text}` leaves the spec folder", source.position, mend)
+            help = f"keep it in the folder of `{BENCHMARK_FILE}`, and write its path from there"
+            self.faults.error("E101", f"the path `{source.text}` leaves the spec folder", source.position, help)
             return None
         if self.checked.is_full:
             return None
@@ -311,11 +311,11 @@ class _Checker:
             text = read_text(path, path.as_posix())
             self.checked.add(text, source.position)
         except DiaError as error:
-            found = error.diagnostics[0]
+            diagnostic = error.diagnostics[0]
             texts = sorted(set(path.parent.glob("*.txt")) - {path})
             beside = [other.relative_to(self.folder.path).as_posix() for other in texts]
-            help = found.help or did_you_mean(source.text, beside)
-            self.faults.error(found.code, found.message, source.position, help)
+            suggestion = diagnostic.help or did_you_mean(source.text, beside)
+            self.faults.error(diagnostic.code, diagnostic.message, source.position, suggestion)
             return None
         self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
         return [line for line in text.replace("\r\n", "\n").split("\n") if line]
@@ -324,9 +324,9 @@ class _Checker:
         """Tells templates of one name, in one benchmark."""
         first: dict[str, Position] = {}
         for template in templates:
-            known = first.get(template.name)
-            if template.name and known is not None:
-                message = f"a second template `{template.name}`; the first is at {known}"
+            earlier = first.get(template.name)
+            if template.name and earlier is not None:
+                message = f"a second template `{template.name}`; the first is at {earlier}"
                 self.faults.error("E310", message, template.position, "choose another name")
             first.setdefault(template.name, template.position)
 

@@ -50,17 +50,17 @@ def lettered(options: Options, scope: Scope, settings: Settings) -> Lettered:
         order = sorted(range(len(values)), key=lambda place: _rank(values[place]))
     texts = [_text(values[place], options) for place in order]
     skip = options.choices.skip
-    shown = [*texts, *([skip.text] if skip is not None else [])]
-    _refuse_equal(shown, options)
-    letters = ascii_uppercase[: len(shown)]
-    held = dict(zip(letters, shown, strict=True))
+    option_texts = [*texts, *([skip.text] if skip is not None else [])]
+    _refuse_equal(option_texts, options)
+    letters = ascii_uppercase[: len(option_texts)]
+    text_by_letter = dict(zip(letters, option_texts, strict=True))
     format: dict[str, Any] = dict(settings.format)
     if skip is not None:
         format["skip"] = letters[-1]
     if format["kind"] == "letter":
-        format["options"] = held
+        format["options"] = text_by_letter
     by_value = {key_of(values[place]): letter for letter, place in zip(letters, order, strict=False)}
-    return Lettered(letters[order.index(0)], held, by_value, format)
+    return Lettered(letters[order.index(0)], text_by_letter, by_value, format)
 
 
 def _text(value: Value, options: Options) -> str:
@@ -80,11 +80,11 @@ def _rank(value: Value) -> tuple[bool, Any]:
 
 
 def _refuse_equal(texts: list[str], options: Options) -> None:
-    seen: set[str] = set()
+    folded_texts: set[str] = set()
     for text in texts:
         folded = " ".join(text.casefold().split())
-        if folded in seen:
-            shown = text if len(text) <= 60 else text[:60] + "..."
-            mend = "every option must differ from the right one and from each other; `unique` or a `where` sees to it"
-            raise DiaError(Diagnostic("E510", f"two options read `{shown}`", options.choices.position, mend))
-        seen.add(folded)
+        if folded in folded_texts:
+            excerpt = text if len(text) <= 60 else text[:60] + "..."
+            help = "every option must differ from the right one and from each other; `unique` or a `where` sees to it"
+            raise DiaError(Diagnostic("E510", f"two options read `{excerpt}`", options.choices.position, help))
+        folded_texts.add(folded)

@@ -34,7 +34,7 @@ class Ahead:
 
     piece: Snippet  # held, so that no other can get its number
     replies: frozenset[str]
-    found: Parsed | ParsedTemplate
+    parsed: Parsed | ParsedTemplate
 
 
 class Enough(Exception):
@@ -72,9 +72,11 @@ class Pieces:
         self.runners: set[str] = set()
         self.ahead: dict[int, Ahead] = {}
 
-    def tell(self, found: Iterable[Diagnostic]) -> None:
+    def add_diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Adds faults; a call of what a broken catalog may have meant to declare is none."""
-        self.faults.entries += [entry for entry in found if not (self.has_broken_catalog and entry.code == "E304")]
+        self.faults.entries += [
+            entry for entry in diagnostics if not (self.has_broken_catalog and entry.code == "E304")
+        ]
         if len(self.faults.entries) - self.since > ENOUGH:
             raise Enough
 
@@ -93,14 +95,14 @@ class Pieces:
         """The piece compiled as an expression, or None after telling why not."""
         self.charge(piece)
         ahead = self.ahead.pop(id(piece), None)
-        parsed = ahead.found if ahead is not None and isinstance(ahead.found, Parsed) else None
+        parsed = ahead.parsed if ahead is not None and isinstance(ahead.parsed, Parsed) else None
         try:
-            made = compiled(piece, self.namespace, values, arguments, entry, parsed)
+            code = compiled(piece, self.namespace, values, arguments, entry, parsed)
         except DiaError as error:
-            self.tell(error.diagnostics)
+            self.add_diagnostics(error.diagnostics)
             return None
-        self.note(made.number, piece, made.parsed.calls + made.parsed.function_names)
-        return made
+        self.note(code.number, piece, code.parsed.calls + code.parsed.function_names)
+        return code
 
     def template_code(
         self, piece: Snippet, values: frozenset[str], own: frozenset[str] = frozenset()
@@ -114,8 +116,8 @@ class Pieces:
         self.characters += len(piece.text)
         if self.characters > CHARACTERS:
             message = f"more than {CHARACTERS} characters of expressions and templates"
-            mend = "put data in a list file, or make several templates"
-            self.tell([Diagnostic("E107", message, self.template.position, mend)])
+            help = "put data in a list file, or make several templates"
+            self.add_diagnostics([Diagnostic("E107", message, self.template.position, help)])
             raise Enough
 
     def parsed_template(
@@ -123,19 +125,19 @@ class Pieces:
     ) -> ParsedTemplate | None:
         self.charge(piece)
         ahead, replies = self.ahead.pop(id(piece), None), self.replies - own
-        if ahead is not None and isinstance(ahead.found, ParsedTemplate) and ahead.replies == replies:
-            return ahead.found
+        if ahead is not None and isinstance(ahead.parsed, ParsedTemplate) and ahead.replies == replies:
+            return ahead.parsed
         try:
             return read(piece, replies)
         except DiaError as error:
-            self.tell(error.diagnostics)
+            self.add_diagnostics(error.diagnostics)
             return None
 
     def compiled_template(self, parsed: ParsedTemplate, values: frozenset[str]) -> CompiledTemplate | None:
         try:
             compiled = compile_template(parsed, self.namespace, values, self.asset_names & values)
         except DiaError as error:
-            self.tell(error.diagnostics)
+            self.add_diagnostics(error.diagnostics)
             return None
         self.note(compiled.number, parsed.source, (*parsed.calls, *parsed.function_names))
         return compiled
@@ -154,7 +156,7 @@ class Pieces:
         for piece, use in calls if not self.may_run else ():
             if use.name in PROGRAMS and use.name not in self.functions:
                 message = f"`{use.name}` may not start a program here"
-                self.tell([Diagnostic("E314", message, piece.place(use.offset), REFUSED)])
+                self.add_diagnostics([Diagnostic("E314", message, piece.place(use.offset), REFUSED)])
 
     def starts_programs(self, calls: Iterable[Use]) -> bool:
         """Whether one of the functions starts a program, itself or by what it calls."""
@@ -172,32 +174,32 @@ class Pieces:
         for use in (*tree.calls, *tree.function_names):
             if self.starts_programs([use]):
                 message = f"`{use.name}` would start a program whenever a reply is scored"
-                mend = f"compute what {what} needs under `let`, whose values are kept with the question"
-                self.tell([Diagnostic("E314", message, tree.source.place(use.offset), mend)])
+                help = f"compute what {what} needs under `let`, whose values are kept with the question"
+                self.add_diagnostics([Diagnostic("E314", message, tree.source.place(use.offset), help)])
 
     def maker(self, use: Any, values: frozenset[str], name: str) -> Maker | None:
         try:
             maker = Maker(use, self.namespace, values, self.catalogs, name)
         except DiaError as error:
-            self.tell(error.diagnostics)
+            self.add_diagnostics(error.diagnostics)
             return None
         self.note_calls(maker.calls)
         return maker
 
-    def datum(self, datum: Datum, shown_in: str = "") -> DatumCode | None:
+    def datum(self, datum: Datum, visible_in: str = "") -> DatumCode | None:
         """The datum compiled, or None after telling why not; it must not depend on the answer if it is shown."""
         try:
-            made = compile_datum(datum.node, self.namespace, self.values | self.solved)
+            code = compile_datum(datum.node, self.namespace, self.values | self.solved)
         except DiaError as error:
-            self.tell(error.diagnostics)
+            self.add_diagnostics(error.diagnostics)
             return None
-        self.check_programs(made.calls)
-        if shown_in:
-            for piece, use in (*made.uses, *made.calls):
-                self.tell_hidden(piece, use, shown_in)
-        return made
+        self.check_programs(code.calls)
+        if visible_in:
+            for piece, use in (*code.uses, *code.calls):
+                self.tell_hidden(piece, use, visible_in)
+        return code
 
-    def shown_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
+    def visible_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
         """A template that the model reads: nothing in it may depend on the answer."""
         tree = self.parsed_template(piece)
         if tree is None:
@@ -205,8 +207,8 @@ class Pieces:
         used = self.depends.base(self.depends.used(tree))
         self.result.uses["prompt"] = self.result.uses.get("prompt", frozenset()) | used
         has_leak = self.leaks(tree, piece, "a prompt")
-        made = self.compiled_template(tree, values | spoken(piece))
-        return None if has_leak else made
+        code = self.compiled_template(tree, values | answer_if_named(piece))
+        return None if has_leak else code
 
     def leaks(self, tree: Parsed | ParsedTemplate, piece: Snippet, what: str) -> bool:
         """Tells each part of a piece that depends on the answer although it must not; whether there is any."""
@@ -237,16 +239,16 @@ class Pieces:
         is_call = use.name in self.functions and use.name not in self.values
         words = "" if use.name == "answer" else " uses the answer and" if is_call else " depends on the answer and"
         message = f"`{use.name}`{words} cannot stand in {what}"
-        self.tell([Diagnostic("E308", message, piece.place(use.offset), INSTEAD)])
+        self.add_diagnostics([Diagnostic("E308", message, piece.place(use.offset), INSTEAD)])
 
     def tell_early(self, piece: Snippet, use: Use, what: str, reply: str) -> None:
         """One part that needs a reply where nothing has been asked yet."""
         words = "is a reply and" if use.name == reply else f"depends on the reply `{reply}` and"
         message = f"`{use.name}` {words} cannot stand in {what}"
-        mend = "it is made before anything is asked: use the reply in a turn or in the truth"
-        self.tell([Diagnostic("E318", message, piece.place(use.offset), mend)])
+        help = "it is made before anything is asked: use the reply in a turn or in the truth"
+        self.add_diagnostics([Diagnostic("E318", message, piece.place(use.offset), help)])
 
 
-def spoken(piece: Snippet) -> frozenset[str]:
+def answer_if_named(piece: Snippet) -> frozenset[str]:
     """The answer's name where a piece that must not speak of the answer does: as a leak, not as an unknown name."""
     return frozenset({"answer"}) if "answer" in piece.text else frozenset()

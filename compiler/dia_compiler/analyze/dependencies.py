@@ -19,10 +19,10 @@ class Dependencies:
 
     def reached(self, names: Iterable[Use], calls: Iterable[Use]) -> frozenset[str]:
         """Every value that the names and the bodies of called functions use."""
-        found = {use.name for use in names}
+        names_used = {use.name for use in names}
         for use in calls:
-            found |= self.functions.get(use.name, frozenset())
-        return frozenset(found)
+            names_used |= self.functions.get(use.name, frozenset())
+        return frozenset(names_used)
 
     def used(self, tree: Parsed | ParsedTemplate) -> frozenset[str]:
         """Every value that an expression or template uses, itself or by the functions that it calls."""
@@ -34,36 +34,36 @@ class Dependencies:
 
     def base(self, names: Iterable[str]) -> frozenset[str]:
         """The names with every let value among them followed to all that it is made of."""
-        found, waiting = set(names), list(names)
+        names_used, waiting = set(names), list(names)
         while waiting:
-            fresh = self.lets.get(waiting.pop(), frozenset()) - found
-            found |= fresh
+            fresh = self.lets.get(waiting.pop(), frozenset()) - names_used
+            names_used |= fresh
             waiting += fresh
-        return frozenset(found)
+        return frozenset(names_used)
 
     def circle(self, name: str) -> list[str]:
         """The way from a let value back to itself, or an empty list."""
         stack = [[name]]
-        seen: set[str] = set()
+        visited: set[str] = set()
         while stack:
             way = stack.pop()
             for used in sorted(self.lets.get(way[-1], ())):
                 if used == name:
                     return [*way, name]
-                if used in self.lets and used not in seen:
-                    seen.add(used)
+                if used in self.lets and used not in visited:
+                    visited.add(used)
                     stack.append([*way, used])
         return []
 
     def ordered(self, names: set[str]) -> list[str]:
         """The let values, each after those that it uses; else in the order of the file."""
         done: list[str] = []
-        seen: set[str] = set()
+        visited: set[str] = set()
 
         def place(name: str) -> None:
-            if name in seen or name not in names:
+            if name in visited or name not in names:
                 return
-            seen.add(name)
+            visited.add(name)
             for used in sorted(self.lets.get(name, ())):
                 place(used)
             done.append(name)

@@ -24,7 +24,7 @@ from dia_language.numbers.values import Record, Value
 Scope = dict[str, Value]
 Evaluated = Callable[[Scope], Value]
 PLAIN = frozenset({int, str, bool})
-MOST_MADE = 32  # domains of one use of a type that are kept
+MOST_CACHED = 32  # domains of one use of a type that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,12 @@ def _gathered(parts: list[DatumCode], evaluate: Evaluated) -> DatumCode:
     uses = tuple(use for part in parts for use in part.uses)
     calls = tuple(call for part in parts for call in part.calls)
     if all(part.is_constant for part in parts) and not uses:
-        held: list[Value] = []
+        cached: list[Value] = []
 
         def once(scope: Scope) -> Value:
-            if not held:
-                held.append(evaluate(scope))
-            return held[0]
+            if not cached:
+                cached.append(evaluate(scope))
+            return cached[0]
 
         return DatumCode(once, uses, calls, True)
     return DatumCode(evaluate, uses, calls, False)
@@ -134,7 +134,7 @@ class Maker:
         self.uses: list[tuple[Snippet, Use]] = []
         self.calls: list[tuple[Snippet, Use]] = []
         self.nested: list[Maker] = []
-        self.parts = {key: self._part(key, held, namespace, values) for key, held in use.options.items()}
+        self.parts = {key: self._part(key, option, namespace, values) for key, option in use.options.items()}
         # what the domain depends on; its conditions, which come behind, look at its values
         is_pure = all(use.name not in namespace.own for _, use in self.calls) and not self.has_inner_conditions
         self.reads = tuple(dict.fromkeys(use.name for _, use in self.uses)) if is_pure else ()
@@ -146,9 +146,9 @@ class Maker:
         self.is_alike = not self.uses and not self.where and all(use.name not in namespace.own for _, use in self.calls)
         # the library's functions give the same for the same, so it is not made for each draw
         self.is_the_same = self.is_constant or (self.is_alike and all(maker.is_alike for maker in self.nested))
-        self.held: Domain | None = None
+        self.constant_domain: Domain | None = None
         self.base: Domain | None = None
-        self.made: dict[Any, Domain] = {}
+        self.domains_by_key: dict[Any, Domain] = {}
         self.last: tuple[list[Value], Domain] | None = None
 
     @property
@@ -168,26 +168,26 @@ class Maker:
         self.calls += [(piece, use) for use in code.parsed.calls + code.parsed.function_names]
         return code
 
-    def _part(self, key: str, held: Option, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
-        if isinstance(held, DataFile):
-            return lambda scope: held.table
-        if isinstance(held, Datum) and self.type.options[key].reads == "row":
-            return self._of_row(held, namespace, values)
-        if isinstance(held, Datum):
-            _refuse_bare_name(key, held.node, values)
-            code = compile_datum(held.node, namespace, values)
+    def _part(self, key: str, option: Option, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
+        if isinstance(option, DataFile):
+            return lambda scope: option.table
+        if isinstance(option, Datum) and self.type.options[key].reads == "row":
+            return self._of_row(option, namespace, values)
+        if isinstance(option, Datum):
+            _refuse_bare_name(key, option.node, values)
+            code = compile_datum(option.node, namespace, values)
             self.uses += code.uses
             self.calls += code.calls
             return code.evaluate
-        if isinstance(held, TypeUse):
-            return self._nested(held, namespace, values).make
-        if isinstance(held, tuple):
-            makers = [self._nested(use, namespace, values) for use in held]
+        if isinstance(option, TypeUse):
+            return self._nested(option, namespace, values).make
+        if isinstance(option, tuple):
+            makers = [self._nested(use, namespace, values) for use in option]
             return lambda scope: [maker.make(scope) for maker in makers]
-        if isinstance(held, dict):
-            fields = {name: self._nested(use, namespace, values) for name, use in held.items()}
+        if isinstance(option, dict):
+            fields = {name: self._nested(use, namespace, values) for name, use in option.items()}
             return lambda scope: {name: maker.make(scope) for name, maker in fields.items()}
-        return self._catalog(held, namespace)
+        return self._catalog(option, namespace)
 
     def _nested(self, use: TypeUse, namespace: Namespace, values: frozenset[str]) -> Maker:
         maker = Maker(use, namespace, values, self.catalogs)
@@ -196,11 +196,11 @@ class Maker:
         self.calls += maker.calls
         return maker
 
-    def _of_row(self, held: Datum, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
+    def _of_row(self, datum: Datum, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
         """An expression over a row, as a function of the row that is made anew for each scope."""
-        piece = marked(held.node) if isinstance(held.node, Scalar) else None
+        piece = marked(datum.node) if isinstance(datum.node, Scalar) else None
         if piece is None:
-            raise DiaError(Diagnostic("E203", "this option is an expression", held.position, "write `= row.id`"))
+            raise DiaError(Diagnostic("E203", "this option is an expression", datum.position, "write `= row.id`"))
         own = {"row", "it", self.name} - {""}
         code = compiled(piece, namespace, values | own)
         self.uses += [(piece, use) for use in code.parsed.names if use.name in values and use.name not in own]
@@ -216,40 +216,40 @@ class Maker:
 
     def make(self, scope: Scope) -> Domain:
         """The domain under the scope. Raises DiaError at the option that cannot be."""
-        if self.held is not None:
-            return self.held
+        if self.constant_domain is not None:
+            return self.constant_domain
         domain = self.base
         if domain is None:
-            domain = self._known(scope)
+            domain = self._cached(scope)
             if self.is_the_same:
-                self.held = domain
+                self.constant_domain = domain
             elif self.has_the_same_parts:
                 self.base = domain
         return Filtered(domain, self._holds(scope)) if self.where else domain
 
-    def _known(self, scope: Scope) -> Domain:
+    def _cached(self, scope: Scope) -> Domain:
         """The domain, made once for the same few plain values, or for the very lists, that it depends on."""
         if not self.reads:
-            return self._made(scope)
+            return self._build(scope)
         values = [scope.get(name) for name in self.reads]
         if self.last is not None and all(map(is_, values, self.last[0])):
             return self.last[1]
         kinds = tuple(map(type, values))
         if not PLAIN.issuperset(kinds):
-            self.last = (values, self._made(scope))
+            self.last = (values, self._build(scope))
             return self.last[1]
         key = (kinds, *values)
-        if key not in self.made:
-            if len(self.made) >= MOST_MADE:
-                self.made.clear()
-            self.made[key] = self._made(scope)
-        return self.made[key]
+        if key not in self.domains_by_key:
+            if len(self.domains_by_key) >= MOST_CACHED:
+                self.domains_by_key.clear()
+            self.domains_by_key[key] = self._build(scope)
+        return self.domains_by_key[key]
 
-    def _made(self, scope: Scope) -> Domain:
+    def _build(self, scope: Scope) -> Domain:
         try:
             return self.type.domain({key: part(scope) for key, part in self.parts.items()})
-        except OptionFault as found:
-            raise DiaError(Diagnostic("E403", found.message, self._position(found.option), found.help)) from None
+        except OptionFault as fault:
+            raise DiaError(Diagnostic("E403", fault.message, self._position(fault.option), fault.help)) from None
 
     def _holds(self, scope: Scope) -> Callable[[Value], bool]:
         def holds(value: Value) -> bool:
@@ -261,5 +261,5 @@ class Maker:
         return holds
 
     def _position(self, option: str | None) -> Position:
-        held = self.use.options.get(option or "")
-        return held.position if isinstance(held, (Datum, DataFile, TypeUse, Scalar)) else self.use.position
+        option_use = self.use.options.get(option or "")
+        return option_use.position if isinstance(option_use, (Datum, DataFile, TypeUse, Scalar)) else self.use.position

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dia_compiler.analyze.asset_options import Artefacts
-from dia_compiler.analyze.compiled_snippets import INSTEAD, spoken
+from dia_compiler.analyze.compiled_snippets import INSTEAD, answer_if_named
 from dia_compiler.analyze.domains import Maker
 from dia_compiler.analyze.plan import AssetCode, Options, Step
 from dia_language.diagnostics import Position, did_you_mean
@@ -25,10 +25,10 @@ class Planning(Artefacts):
         """The let values and assets compiled, and told where they are made of each other in a circle."""
         lets = self.result.lets
         for name, piece in self.template.let.items():
-            made = self.code(piece, self.values | self.solved)
-            if made is not None:
-                lets[name] = made
-                self.depends.lets[name] = self.depends.used(made.parsed)
+            code = self.code(piece, self.values | self.solved)
+            if code is not None:
+                lets[name] = code
+                self.depends.lets[name] = self.depends.used(code.parsed)
         self.prepare_assets()
         places_of = {asset.name: asset.position for asset in self.template.assets}
         places_of |= {name: piece.position for name, piece in self.template.let.items()}
@@ -44,13 +44,13 @@ class Planning(Artefacts):
         return lets
 
     def prepare_wheres(self) -> list[tuple[Compiled, frozenset[str]]]:
-        found = []
+        conditions = []
         for piece in self.template.where:
-            made = self.code(piece, self.values | spoken(piece))
-            if made is not None and not self.leaks(made.parsed, piece, "a condition on parameters"):
-                self.check_early(self.depends.used(made.parsed), "a condition on parameters", piece.position)
-                found.append((made, self.depends.base(self.depends.used(made.parsed)) & self.parameter_names))
-        return found
+            code = self.code(piece, self.values | answer_if_named(piece))
+            if code is not None and not self.leaks(code.parsed, piece, "a condition on parameters"):
+                self.check_early(self.depends.used(code.parsed), "a condition on parameters", piece.position)
+                conditions.append((code, self.depends.base(self.depends.used(code.parsed)) & self.parameter_names))
+        return conditions
 
     def plan(self, lets: dict[str, Compiled], wheres: list[tuple[Compiled, frozenset[str]]]) -> None:
         """Orders the draw: each parameter, then the conditions whose names are drawn, with the let values they need."""
@@ -75,12 +75,12 @@ class Planning(Artefacts):
                 plan.append(Step("balance"))
         self.plan_order(computed, lets)
         self.check_names_of_parameters()
-        spoken_of = {name for name in lets if self.depends.base([name]) & self.replies}
-        self.result.spoken = {name: lets[name] for name in self.depends.ordered(spoken_of)}
-        late = {name for name in lets if "answer" in self.depends.base([name])} | spoken_of
+        reply_let_names = {name for name in lets if self.depends.base([name]) & self.replies}
+        self.result.reply_lets = {name: lets[name] for name in self.depends.ordered(reply_let_names)}
+        late = {name for name in lets if "answer" in self.depends.base([name])} | reply_let_names
         codes: dict[str, Compiled | AssetCode] = {**lets, **self.result.assets}
         self.result.rest = [(n, codes[n]) for n in self.depends.ordered(set(codes) - computed - late)]
-        self.result.after = [(n, lets[n]) for n in self.depends.ordered(late - spoken_of)]
+        self.result.after = [(n, lets[n]) for n in self.depends.ordered(late - reply_let_names)]
 
     def check_early(self, used: Iterable[str], what: str, place: Position) -> None:
         """Tells an asset that is used while parameters are still drawn."""
@@ -93,7 +93,7 @@ class Planning(Artefacts):
         choices = self.template.choices
         if choices is None:
             return
-        correct = self.code(choices.correct, self.values | spoken(choices.correct))
+        correct = self.code(choices.correct, self.values | answer_if_named(choices.correct))
         distractors = self.code(choices.distractors, self.values | {"answer"})
         if correct is None or distractors is None:
             return
@@ -113,8 +113,8 @@ class Planning(Artefacts):
         redrawn = [name for variant in self.template.variants for name in variant.redraw]
         for scalar in (self.template.balance, self.template.each, *redrawn):
             if scalar is not None and scalar.text not in self.parameter_names:
-                mend = did_you_mean(scalar.text, self.parameter_names)
-                self.faults.error("E303", f"`{scalar.text}` is not a parameter", scalar.position, mend)
+                help = did_you_mean(scalar.text, self.parameter_names)
+                self.faults.error("E303", f"`{scalar.text}` is not a parameter", scalar.position, help)
         each = self.template.each
         maker = self.result.makers.get(each.text) if each is not None else None
         if each is not None and maker is not None and not self.is_settled(maker):
@@ -150,8 +150,8 @@ class Planning(Artefacts):
                 message = f"`{name}` depends on the answer, which is made of parameters"
                 self.faults.error("E308", message, place, INSTEAD)
             elif other == name:
-                mend = "only the type's own `where` sees the value"
-                self.faults.error("E307", f"`{name}` is made of itself", place, mend)
+                help = "only the type's own `where` sees the value"
+                self.faults.error("E307", f"`{name}` is made of itself", place, help)
             else:
                 message = f"`{name}` needs `{other}`, which is not drawn yet"
                 self.faults.error("E307", message, place, f"put `{other}` before `{name}`")
@@ -159,8 +159,10 @@ class Planning(Artefacts):
 
     def check_early_reply(self, name: str, maker: Maker) -> bool:
         """Tells each part of a parameter's type that needs a reply."""
-        told = [self.tell_hidden(piece, use, f"the type of `{name}`") for piece, use in (*maker.uses, *maker.calls)]
-        return any(told)
+        are_reported = [
+            self.tell_hidden(piece, use, f"the type of `{name}`") for piece, use in (*maker.uses, *maker.calls)
+        ]
+        return any(are_reported)
 
     def place_wheres(
         self,

@@ -18,10 +18,10 @@ Fields = dict[str, frozenset[str]]
 def fields_of(tree: Parsed | ParsedTemplate) -> Fields:
     """For each name the fields that are read of it, with WHOLE where it is used otherwise."""
     pairs = _in_template(tree.tree) if isinstance(tree, ParsedTemplate) else _in_expression(tree.tree)
-    found: Fields = {}
+    fields: Fields = {}
     for name, field in pairs:
-        found[name] = found.get(name, frozenset()) | {field}
-    return found
+        fields[name] = fields.get(name, frozenset()) | {field}
+    return fields
 
 
 def merged(one: Fields, other: Fields) -> Fields:
@@ -33,7 +33,7 @@ def narrowed(value: Value, fields: frozenset[str]) -> Value:
     """The value with the fields alone that are read; what is no record, or is read as a whole, stays as it is."""
     if type(value) is not Record or WHOLE in fields:
         return value
-    return Record((name, held) for name, held in value.items() if name in fields)
+    return Record((name, field_value) for name, field_value in value.items() if name in fields)
 
 
 def _in_expression(node: ast.AST) -> Iterator[tuple[str, str]]:

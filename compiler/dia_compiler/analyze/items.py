@@ -32,23 +32,23 @@ def items_of(domain: Domain, position: Position) -> list[Item]:
     base = domain.base if isinstance(domain, Filtered) else domain
     if not isinstance(base, Enumerable) or base.count > MOST:
         message = "the values of this parameter cannot be listed"
-        mend = "`each` needs a row, a choice, an integer between bounds, or another type of few values"
-        raise DiaError(Diagnostic("E405", message, position, mend))
+        help = "`each` needs a row, a choice, an integer between bounds, or another type of few values"
+        raise DiaError(Diagnostic("E405", message, position, help))
     values = [(place, base.at(place)) for place in range(base.count)]
-    kept = [(place, value) for place, value in values if base is domain or domain.contains(value)]
-    if not kept:
+    accepted = [(place, value) for place, value in values if base is domain or domain.contains(value)]
+    if not accepted:
         raise DiaError(Diagnostic("E405", "no value of this parameter is left to make an item of", position))
-    return [Item(name, value) for name, (_, value) in zip(_names(base, kept), kept, strict=True)]
+    return [Item(name, value) for name, (_, value) in zip(_names(base, accepted), accepted, strict=True)]
 
 
-def _names(domain: Enumerable, kept: Sequence[tuple[int, Value]]) -> list[str]:
+def _names(domain: Enumerable, accepted: Sequence[tuple[int, Value]]) -> list[str]:
     """The values' own names where the domain has them; else their texts where all are short and plain; else numbers."""
-    named = [domain.name_at(place) for place, _ in kept]
+    named = [domain.name_at(place) for place, _ in accepted]
     own = [name for name in named if name is not None]
-    texts = own if len(own) == len(kept) else [_text(value) for _, value in kept]
+    texts = own if len(own) == len(accepted) else [_text(value) for _, value in accepted]
     if len(set(texts)) == len(texts) and all(map(NAME.fullmatch, texts)):
         return texts
-    return [str(place) for place, _ in kept]
+    return [str(place) for place, _ in accepted]
 
 
 def _text(value: Value) -> str:

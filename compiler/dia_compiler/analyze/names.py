@@ -72,7 +72,7 @@ class Declarations:
 
     def __init__(self, template: Template, sources: tuple[Shared, ...], faults: Faults, namespace: Namespace) -> None:
         self.template, self.sources, self.faults, self.namespace = template, sources, faults, namespace
-        self.found: list[tuple[str, str, Position]] = []
+        self.declared: list[tuple[str, str, Position]] = []
         self.functions: dict[str, Declared] = {}
         self.declare()
         self.lists = frozenset(name for shared in sources for name in shared.lists)
@@ -109,7 +109,7 @@ class Declarations:
         for key, _ in pairs(self.template.node.get("slots")):
             self.add_name(key.text, "slot", key.position)
         self.declare_replies()
-        self.check_taken(self.found)
+        self.check_taken(self.declared)
         for variant in self.template.variants:
             self.declare_variant(variant)
 
@@ -128,7 +128,7 @@ class Declarations:
 
     def check_items(self, items: list[Scalar]) -> None:
         """Items have names that no value has; several lists may have an item of one name."""
-        values = {name: (kind, place) for name, kind, place in reversed(self.found) if kind in VALUES}
+        values = {name: (kind, place) for name, kind, place in reversed(self.declared) if kind in VALUES}
         for item in items:
             if item.text in TAKEN:
                 self.faults.error("E309", f"`{item.text}` has {TAKEN_WORDS}", item.position, RENAME)
@@ -139,19 +139,19 @@ class Declarations:
 
     def declare_variant(self, variant: Variant) -> None:
         """The names of a variant are its own; two variants may have the same ones."""
-        before = len(self.found)
+        before = len(self.declared)
         for part, kind in (("params", "parameter"), ("let", "let value")):
             for key, _ in pairs(variant.node.get(part)):
                 self.add_name(key.text, kind, key.position)
-        own, self.found = self.found[before:], self.found[:before]
-        self.check_taken(self.found + own, {place for _, _, place in own})
+        own, self.declared = self.declared[before:], self.declared[:before]
+        self.check_taken(self.declared + own, {place for _, _, place in own})
 
     def declare_faces(self, catalog: Catalog) -> None:
         """Two catalogs may share a face of the same arguments; the entry decides."""
         for item in catalog.faces:
-            known = self.functions.get(item.name)
-            if known is not None and known.is_face and known.arguments == item.arguments:
-                known.catalogs.append(catalog)
+            function = self.functions.get(item.name)
+            if function is not None and function.is_face and function.arguments == item.arguments:
+                function.catalogs.append(catalog)
                 continue
             self.add_name(item.name, "face", item.position)
             if not self.check_arguments(item.name, item.arguments, item.position):
@@ -163,25 +163,27 @@ class Declarations:
 
     def check_arguments(self, name: str, arguments: tuple[str, ...], place: Position) -> bool:
         """Whether the arguments have names of their own; tells those that have not."""
-        taken = [argument for argument in arguments if argument in TAKEN]
-        for argument in dict.fromkeys(taken):
+        reserved = [argument for argument in arguments if argument in TAKEN]
+        for argument in dict.fromkeys(reserved):
             self.faults.error("E309", f"the argument `{argument}` of `{name}` has {TAKEN_WORDS}", place, RENAME)
         twice = next((argument for argument in arguments if arguments.count(argument) > 1), None)
         if twice is not None:
             self.faults.error("E310", f"`{name}` has two arguments `{twice}`", place, RENAME)
-        return not taken and twice is None
+        return not reserved and twice is None
 
     def add_name(self, name: str, kind: str, place: Position) -> None:
         if name in TAKEN or (name == OPTIONS and self.template.choices is not None):
             self.faults.error("E309", f"`{name}` has {TAKEN_WORDS}", place, RENAME)
-        self.found.append((name, kind, place))
+        self.declared.append((name, kind, place))
 
-    def check_taken(self, found: list[tuple[str, str, Position]], only: Collection[Position] | None = None) -> None:
+    def check_taken(
+        self, declarations: list[tuple[str, str, Position]], only: Collection[Position] | None = None
+    ) -> None:
         """Tells every second thing of one name, in the order of the files; with `only`, those at these places."""
         first: dict[str, tuple[str, Position]] = {}
         own = self.template.file
-        for name, kind, place in sorted(found, key=lambda item: (item[2].file == own, item[2])):
-            known = first.setdefault(name, (kind, place))
-            if known[1] != place and (only is None or place in only):
-                where = f"line {known[1].line}" if known[1].file == place.file else f"{known[1]}"
-                self.faults.error("E310", f"`{name}` is already the name of a {known[0]} ({where})", place, RENAME)
+        for name, kind, place in sorted(declarations, key=lambda item: (item[2].file == own, item[2])):
+            earlier = first.setdefault(name, (kind, place))
+            if earlier[1] != place and (only is None or place in only):
+                where = f"line {earlier[1].line}" if earlier[1].file == place.file else f"{earlier[1]}"
+                self.faults.error("E310", f"`{name}` is already the name of a {earlier[0]} ({where})", place, RENAME)

@@ -88,15 +88,15 @@ class AssetCode:
 
     def constants(self) -> dict[str, Value]:
         """The options that are the same in all instances. Raises DiaError."""
-        held: Scope = {}
-        return {name: option_value(code, held) for name, code in self.options.items() if is_constant(code)}
+        no_values: Scope = {}
+        return {name: option_value(code, no_values) for name, code in self.options.items() if is_constant(code)}
 
-    def fault(self, found: OptionFault) -> DiaError:
+    def fault(self, option_fault: OptionFault) -> DiaError:
         """The fault of an option, where the option stands."""
-        option = self.asset.options.get(found.option or "")
+        option = self.asset.options.get(option_fault.option or "")
         first = next(iter(option), None) if isinstance(option, tuple) else option
         place = first.position if first is not None else self.asset.position
-        return DiaError(Diagnostic("E408", f"`{self.asset.name}`: {found.message}", place, found.help))
+        return DiaError(Diagnostic("E408", f"`{self.asset.name}`: {option_fault.message}", place, option_fault.help))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,10 @@ class Reached:
 
     def record(self, kind: str, text: str, scope: Mapping[str, Value], is_narrow: bool = False) -> dict[str, Any]:
         """The piece as it is stored with the values of an instance; narrow: of these what is read alone."""
-        held = {name: scope[name] for name in sorted(self.names) if name in scope}
+        values = {name: scope[name] for name in sorted(self.names) if name in scope}
         if is_narrow:
-            held = {name: narrowed(value, self.fields.get(name, ALL)) for name, value in held.items()}
-        stored = {name: encode(value) for name, value in held.items()}
+            values = {name: narrowed(value, self.fields.get(name, ALL)) for name, value in values.items()}
+        stored = {name: encode(value) for name, value in values.items()}
         return {kind: text, "names": stored, **self.parts}
 
 
@@ -133,7 +133,7 @@ class Prepared:
     assets: dict[str, AssetCode] = field(default_factory=dict)
     rest: list[tuple[str, Compiled | AssetCode]] = field(default_factory=list)
     after: list[tuple[str, Compiled]] = field(default_factory=list)
-    spoken: dict[str, Compiled] = field(default_factory=dict)
+    reply_lets: dict[str, Compiled] = field(default_factory=dict)
     answer: Compiled | None = None
     options: Options | None = None
     comparison: DatumCode | None = None

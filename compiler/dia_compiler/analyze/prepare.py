@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 
-from dia_compiler.analyze.compiled_snippets import Enough, spoken
+from dia_compiler.analyze.compiled_snippets import Enough, answer_if_named
 from dia_compiler.analyze.names import WRAPPER_NAMES
 from dia_compiler.analyze.plan import Prepared
 from dia_compiler.analyze.session_analysis import SessionAnalysis
@@ -60,7 +60,7 @@ class _Preparation(SessionAnalysis):
         if answer is not None:
             options = self.result.options
             if self.template.choices is None:
-                self.result.answer = self.code(answer.value, self.values | spoken(answer.value))
+                self.result.answer = self.code(answer.value, self.values | answer_if_named(answer.value))
             elif options is not None:  # compiled already, for the draw of the order
                 self.result.answer = options.correct
             if self.result.answer is not None:
@@ -68,7 +68,7 @@ class _Preparation(SessionAnalysis):
                 self.leaks(tree, answer.value, "the answer itself")
                 self.result.uses["answer"] = self.depends.base(self.depends.used(tree))
             self.result.comparison = self.datum(answer.comparison, "the options of the answer")
-            self.result.accept = [made for datum in answer.accept if (made := self.datum(datum)) is not None]
+            self.result.accept = [item for datum in answer.accept if (item := self.datum(datum)) is not None]
             if answer.accept_if is not None:
                 self.result.accept_if = self.code(answer.accept_if, with_answer | {"reply"})
                 self.refuse_programs(self.result.accept_if, "accept_if")
@@ -107,8 +107,8 @@ class _Preparation(SessionAnalysis):
             unseen = sorted(self.depends.base(self.depends.functions.get(use.name, ())) - self.list_names)
             if unseen:
                 message = f"the wrapper does not see `{unseen[0]}`, which `{use.name}` uses"
-                mend = "call it in the prompt of the template"
-                self.tell([Diagnostic("E303", message, piece.place(use.offset), mend)])
+                help = "call it in the prompt of the template"
+                self.add_diagnostics([Diagnostic("E303", message, piece.place(use.offset), help)])
                 return None
         return self.compiled_template(tree, WRAPPER_NAMES | self.list_names)
 

@@ -114,8 +114,8 @@ class Flow:
         if name in self.replies and not self.is_there(name, facts):
             yield name, node
         elif name in self.lets:
-            for found, _ in self.expression(self.lets[name], facts, frozenset(), (*inside, name)):
-                yield found, node
+            for reply, _ in self.expression(self.lets[name], facts, frozenset(), (*inside, name)):
+                yield reply, node
 
     def call(self, node: ast.Call, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]) -> Missing:
         assert isinstance(node.func, ast.Name)
@@ -127,7 +127,7 @@ class Flow:
             yield from self.expression(argument, facts, bound, inside)
         named = [argument.id for argument in node.args if isinstance(argument, ast.Name)]
         for called in (function, *named):
-            yield from ((found, node) for found in self.own(called, facts, inside))
+            yield from ((missing, node) for missing in self.own(called, facts, inside))
 
     def own(self, name: str, facts: Facts, inside: tuple[str, ...]) -> Iterator[str]:
         """Each reply that may be missing where the body of an own function needs it."""
@@ -136,9 +136,9 @@ class Flow:
         for body, arguments in self.functions(name):
             within = (*inside, name)
             if isinstance(body, nodes.Template):
-                yield from (found for found, _ in self.template(body, facts, arguments, within))
+                yield from (reply for reply, _ in self.template(body, facts, arguments, within))
             else:
-                yield from (found for found, _ in self.expression(body, facts, arguments, within))
+                yield from (reply for reply, _ in self.expression(body, facts, arguments, within))
 
     def loops(
         self, node: ast.ListComp | ast.GeneratorExp, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]
@@ -159,12 +159,12 @@ class Flow:
             yield from self.branches(node, facts, bound, inside)
         elif isinstance(node, nodes.CondExpr):
             yield from self.template(node.test, facts, bound, inside)
-            yield from self.template(node.expr1, facts | told(node.test), bound, inside)
+            yield from self.template(node.expr1, facts | holding(node.test), bound, inside)
             if node.expr2 is not None:
-                yield from self.template(node.expr2, facts | denied(node.test), bound, inside)
+                yield from self.template(node.expr2, facts | failing(node.test), bound, inside)
         elif isinstance(node, (nodes.And, nodes.Or)):
             yield from self.template(node.left, facts, bound, inside)
-            learnt = told(node.left) if isinstance(node, nodes.And) else denied(node.left)
+            learnt = holding(node.left) if isinstance(node, nodes.And) else failing(node.left)
             yield from self.template(node.right, facts | learnt, bound, inside)
         elif isinstance(node, nodes.Call):
             yield from self.template_call(node, facts, bound, inside)
@@ -180,8 +180,8 @@ class Flow:
         for branch in (node, *node.elif_):
             yield from self.template(branch.test, facts, bound, inside)
             for child in branch.body:
-                yield from self.template(child, facts | told(branch.test), bound, inside)
-            facts |= denied(branch.test)
+                yield from self.template(child, facts | holding(branch.test), bound, inside)
+            facts |= failing(branch.test)
         for child in node.else_:
             yield from self.template(child, facts, bound, inside)
 
@@ -197,7 +197,7 @@ class Flow:
         for begin in ("_call_", "_bound_"):
             if function.startswith(begin):
                 called = function.removeprefix(begin)
-                yield from ((found, called) for found in self.own(called, facts, inside))
+                yield from ((missing, called) for missing in self.own(called, facts, inside))
 
 
 def answered(name: str) -> str:
@@ -205,22 +205,22 @@ def answered(name: str) -> str:
     return f"answered {name}"
 
 
-def told(node: nodes.Node) -> Facts:
+def holding(node: nodes.Node) -> Facts:
     """What is known where the test of a template holds."""
     if isinstance(node, nodes.And):
-        return told(node.left) | told(node.right)
+        return holding(node.left) | holding(node.right)
     if isinstance(node, nodes.Not):
-        return denied(node.node)
+        return failing(node.node)
     reply = _reply(node)
     is_asked = isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and node.node.name == "_said_answered"
     return frozenset({answered(reply)}) if is_asked and reply is not None else NOTHING
 
 
-def denied(node: nodes.Node) -> Facts:
+def failing(node: nodes.Node) -> Facts:
     """What is known where the test of a template does not hold."""
     if isinstance(node, nodes.Or):
-        return denied(node.left) | denied(node.right)
-    return told(node.node) if isinstance(node, nodes.Not) else NOTHING
+        return failing(node.left) | failing(node.right)
+    return holding(node.node) if isinstance(node, nodes.Not) else NOTHING
 
 
 def _reply(node: nodes.Node) -> str | None:

@@ -30,26 +30,26 @@ class Presence(Wordings):
                 return piece.snippet.place(use.offset)
         return piece.snippet.position
 
-    def check_there(self, code: SessionPlan, made: list[SessionCode]) -> None:
+    def check_there(self, code: SessionPlan, sessions: list[SessionCode]) -> None:
         """Tells replies that a `when` may have left out where they are needed."""
         flow = Flow(
-            {name: held.parsed.tree for name, held in self.result.spoken.items()},
+            {name: code.parsed.tree for name, code in self.result.reply_lets.items()},
             self.bodies, self.replies, frozenset(name for name, place in code.places.items() if place.loops),
         )  # fmt: skip
-        by_name = {held.session.name: held for held in made}
+        by_name = {session.session.name: session for session in sessions}
         for name, place in code.places.items():
             session = by_name[place.session.name]
             whens = (session.when, session.turns[place.number].when)
             flow.conditions[name] = NOTHING.union(*(facts(flow, when) for when in whens))
-        for held in made:
-            around = facts(flow, held.when)
-            self.tell_missing(flow, [held.when, held.over, held.share], NOTHING)
-            self.tell_missing(flow, [held.system], around)
-            for turn in held.turns:
+        for session in sessions:
+            around = facts(flow, session.when)
+            self.tell_missing(flow, [session.when, session.over, session.share], NOTHING)
+            self.tell_missing(flow, [session.system], around)
+            for turn in session.turns:
                 inner = around | facts(flow, turn.when)
                 self.tell_missing(flow, [turn.over, turn.when], around)
                 self.tell_missing(flow, [turn.user, turn.assistant, turn.until], inner, turn.turn)
-        for weighed in (code.weighed, *(held for _, held in code.presets)):
+        for weighed in (code.weighed, *(preset_code for _, preset_code in code.presets)):
             self.check_truth_there(flow, weighed)
 
     def check_truth_there(self, flow: Flow, code: WeighCode) -> None:
@@ -60,18 +60,20 @@ class Presence(Wordings):
             self.tell_missing(flow, [piece], NOTHING if name == "skipped" else decided)
         self.tell_missing(flow, [*code.keys, code.over], NOTHING)
         for figure, value, where in code.figures:
-            known = decided if figure.over in DECIDED else NOTHING
-            self.tell_missing(flow, [where], known)
-            self.tell_missing(flow, [value], known | facts(flow, where))
+            facts_known = decided if figure.over in DECIDED else NOTHING
+            self.tell_missing(flow, [where], facts_known)
+            self.tell_missing(flow, [value], facts_known | facts(flow, where))
 
-    def tell_missing(self, flow: Flow, pieces: Iterable[Piece | None], known: Facts, own: Turn | None = None) -> None:
-        told: set[str] = set()
+    def tell_missing(
+        self, flow: Flow, pieces: Iterable[Piece | None], facts_known: Facts, own: Turn | None = None
+    ) -> None:
+        reported: set[str] = set()
         for piece in pieces:
-            for name, via in flow.missing(piece.parsed, known) if piece is not None else ():
+            for name, via in flow.missing(piece.parsed, facts_known) if piece is not None else ():
                 is_own = own is not None and own.reply is not None and own.reply.name == name
-                if piece is None or is_own or name in told:
+                if piece is None or is_own or name in reported:
                     continue
-                told.add(name)
+                reported.add(name)
                 place = self.place_via(piece, via)
                 message = f"`{name}` may not be there: a `when` may have left it out"
                 self.faults.error("E317", message, place, ASK_FIRST.format(name))

@@ -21,11 +21,11 @@ def missing_requirement(template: Template, folder: Path, faults: Faults) -> str
     for key, value in template.requires:
         kind, name = key.text, value.text
         if kind == "extra" and name not in EXTRAS:
-            mend = did_you_mean(name, EXTRAS) or f"the extras are {', '.join(sorted(EXTRAS))}"
-            faults.error("E204", f"no extra is named `{name}`", value.position, mend)
+            help = did_you_mean(name, EXTRAS) or f"the extras are {', '.join(sorted(EXTRAS))}"
+            faults.error("E204", f"no extra is named `{name}`", value.position, help)
         elif kind == "file" and inside(folder, name) is None:
-            mend = "keep it in the folder of `benchmark.yaml`, and write its path from there"
-            faults.error("E101", f"the path `{name}` leaves the spec folder", value.position, mend)
+            help = "keep it in the folder of `benchmark.yaml`, and write its path from there"
+            faults.error("E101", f"the path `{name}` leaves the spec folder", value.position, help)
         elif kind == "tool" and ("/" in name or "\\" in name):  # a path would tell what else lies on the host
             faults.error("E204", f"`{name}` is a path, not the name of a tool", value.position, "write its name alone")
         elif kind not in KINDS:

@@ -31,12 +31,12 @@ class SessionAnalysis(Presence):
         self.check_counts(session_spec)
         if session_spec.judge is not None and session_spec.judge.reference is not None:
             code.reference = self.early(session_spec.judge.reference, self.values, "the reference of a judge")
-        made = [self.session(session) for session in session_spec.sessions]
+        sessions = [self.session(session) for session in session_spec.sessions]
         self.prepare_truth(session_spec, code)
-        self.order(made, code)
-        self.check_read(code, made)
-        self.check_there(code, made)
-        self.note_unused_in_sessions(code, made)
+        self.order(sessions, code)
+        self.check_read(code, sessions)
+        self.check_there(code, sessions)
+        self.note_unused_in_sessions(code, sessions)
 
     @staticmethod
     def places(session_spec: SessionSpec) -> Iterator[Place]:
@@ -81,15 +81,15 @@ class SessionAnalysis(Presence):
     def piece(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
         """An expression compiled, or None after telling why not."""
         code = self.code(snippet, values) if snippet is not None else None
-        return None if snippet is None or code is None else self.made(snippet, code.parsed, code)
+        return None if snippet is None or code is None else self.analyzed_piece(snippet, code.parsed, code)
 
-    def said(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
+    def prompt_piece(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
         """A template compiled, or None after telling why not."""
         tree = self.parsed_template(snippet) if snippet is not None else None
         code = self.compiled_template(tree, values | self.slot_names) if tree is not None else None
-        return None if snippet is None or tree is None or code is None else self.made(snippet, tree, code)
+        return None if snippet is None or tree is None or code is None else self.analyzed_piece(snippet, tree, code)
 
-    def made(self, snippet: Snippet, parsed: Parsed | ParsedTemplate, code: object) -> Piece:
+    def analyzed_piece(self, snippet: Snippet, parsed: Parsed | ParsedTemplate, code: object) -> Piece:
         """The piece with what it is made of; one that runs when models are asked starts no program."""
         reach = self.depends.base(self.depends.used(parsed))
         for use in (*parsed.calls, *parsed.function_names) if "answer" in reach else ():
@@ -126,7 +126,7 @@ class SessionAnalysis(Presence):
             self.faults.error("E318", message, session.share.position, "let `over` need no reply, or leave `share` out")
         return SessionCode(
             session,
-            self.said(session.system, values | instructed),
+            self.prompt_piece(session.system, values | instructed),
             self.piece(session.when, values | ({SKIP_TOKEN} if self.is_judged else frozenset())),
             over,
             share,
@@ -140,8 +140,8 @@ class SessionAnalysis(Presence):
         text |= self.reference_names(session)
         return TurnCode(
             turn,
-            self.said(turn.user, text),
-            self.said(turn.assistant, text),
+            self.prompt_piece(turn.user, text),
+            self.prompt_piece(turn.assistant, text),
             self.piece(turn.when, inner),
             self.piece(turn.loop.over, values),
             self.piece(turn.until, inner),
@@ -165,13 +165,13 @@ class SessionAnalysis(Presence):
             return None
         format = turn.reply.format
         if format.text not in REPLY_FORMATS and format.text not in FORMATS:
-            known = sorted({*REPLY_FORMATS, *FORMATS})
-            mend = did_you_mean(format.text, known) or f"the formats are {', '.join(known)}"
-            self.faults.error("E409", f"no reply format is called `{format.text}`", format.position, mend)
+            known_formats = sorted({*REPLY_FORMATS, *FORMATS})
+            help = did_you_mean(format.text, known_formats) or f"the formats are {', '.join(known_formats)}"
+            self.faults.error("E409", f"no reply format is called `{format.text}`", format.position, help)
         try:
             code = compile_datum(turn.reply.options, self.namespace, self.values)
         except DiaError as error:
-            self.tell(error.diagnostics)
+            self.add_diagnostics(error.diagnostics)
             return None
         self.note_calls(code.calls)
         for snippet, use in (*code.uses, *code.calls):
@@ -223,64 +223,66 @@ class SessionAnalysis(Presence):
 
     # order
 
-    def order(self, made: list[SessionCode], code: SessionPlan) -> None:
+    def order(self, sessions: list[SessionCode], code: SessionPlan) -> None:
         """Puts the sessions in an order in which they can be asked; tells circles and replies that come too late."""
-        names = [held.session.name for held in made]
+        names = [session.session.name for session in sessions]
         needs = {
-            held.session.name: tuple(
-                name for name in names if name != held.session.name
-                and any(code.places[reply].session.name == name for reply in held.replies if reply in code.places)
+            session.session.name: tuple(
+                name for name in names if name != session.session.name
+                and any(code.places[reply].session.name == name for reply in session.replies if reply in code.places)
             )
-            for held in made
+            for session in sessions
         }  # fmt: skip
-        for held in made:
-            self.check_own_order(held, code)
-        by_name = {held.session.name: held for held in made}
+        for session in sessions:
+            self.check_own_order(session, code)
+        by_name = {session.session.name: session for session in sessions}
         for circle in circles(needs):
-            shown = " -> ".join([*circle, circle[0]])
-            message = f"sessions that wait for each other: {shown}"
+            chain = " -> ".join([*circle, circle[0]])
+            message = f"sessions that wait for each other: {chain}"
             self.faults.error("E315", message, by_name[circle[0]].session.position, "let one do without the other")
         code.needs = needs
         code.sessions = [by_name[name] for name in ordered(names, needs)]
 
-    def check_own_order(self, held: SessionCode, code: SessionPlan) -> None:
+    def check_own_order(self, session: SessionCode, code: SessionPlan) -> None:
         """Tells replies of a session that it needs before they are there."""
-        for number, turn in enumerate(held.turns):
+        for number, turn in enumerate(session.turns):
             for piece in turn.pieces:
                 first_ok = piece is turn.until or (turn.over is not None and piece is not turn.over)
-                self.check_earlier(piece, held, code, number + first_ok)
-        for piece in held.own:
-            self.check_earlier(piece, held, code, 0)
+                self.check_earlier(piece, session, code, number + first_ok)
+        for piece in session.own:
+            self.check_earlier(piece, session, code, 0)
 
-    def check_earlier(self, piece: Piece, held: SessionCode, code: SessionPlan, before: int) -> None:
+    def check_earlier(self, piece: Piece, session: SessionCode, code: SessionPlan, before: int) -> None:
         for name in sorted(piece.replies & code.places.keys()):
             place = code.places[name]
-            if place.session is held.session and place.number >= before:
+            if place.session is session.session and place.number >= before:
                 message = f"`{name}` is not there yet: it is the reply to turn {place.number + 1} of this session"
                 self.faults.error("E315", message, self.place_of(piece, name), "use it in a later turn")
 
-    def check_read(self, code: SessionPlan, made: list[SessionCode]) -> None:
+    def check_read(self, code: SessionPlan, sessions: list[SessionCode]) -> None:
         """Tells replies that nothing reads."""
-        read = frozenset().union(*(held.replies for held in made), *(piece.replies for piece in code.weighing))
+        read = frozenset().union(
+            *(session.replies for session in sessions), *(piece.replies for piece in code.weighing)
+        )
         if self.faults.errors:
             return  # what was told may be what would have read it
         for name, place in code.places.items():
             if name not in read:
-                mend = "use it in another turn, in the truth or in a figure, or leave `reply` out"
-                self.faults.error("E316", f"nothing reads the reply `{name}`", place.use.position, mend)
+                help = "use it in another turn, in the truth or in a figure, or leave `reply` out"
+                self.faults.error("E316", f"nothing reads the reply `{name}`", place.use.position, help)
 
     # health
 
-    def note_unused_in_sessions(self, code: SessionPlan, made: list[SessionCode]) -> None:
+    def note_unused_in_sessions(self, code: SessionPlan, sessions: list[SessionCode]) -> None:
         """Warns of parameters that neither the sessions nor the truth use."""
         if self.faults.errors:
             return
-        pieces = [*code.weighing, *(piece for held in made for piece in held.own)]
-        pieces += [piece for held in made for turn in held.turns for piece in turn.pieces]
+        pieces = [*code.weighing, *(piece for session in sessions for piece in session.own)]
+        pieces += [piece for session in sessions for turn in session.turns for piece in turn.pieces]
         pieces += [code.reference] if code.reference is not None else []
         used = frozenset().union(*(piece.reach for piece in pieces), self.result.uses.get("prompt", frozenset()))
-        for held in made:
-            for turn in held.turns:
+        for session in sessions:
+            for turn in session.turns:
                 used |= (
                     self.depends.base(self.depends.needed(turn.options)) if turn.options is not None else frozenset()
                 )

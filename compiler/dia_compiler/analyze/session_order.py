@@ -32,28 +32,28 @@ def circles(needs: Needs) -> list[list[str]]:
     >>> circles({"a": ["b"], "b": ["a"], "c": ["a"]})
     [['a', 'b']]
     """
-    found: list[list[str]] = []
-    told: set[str] = set()
+    found_circles: list[list[str]] = []
+    in_circles: set[str] = set()
     for name in needs:
-        if name in told:
+        if name in in_circles:
             continue
         circle = _circle(name, needs)
         if circle:
-            found.append(circle)
-            told |= set(circle)
-    return found
+            found_circles.append(circle)
+            in_circles |= set(circle)
+    return found_circles
 
 
 def _circle(name: str, needs: Needs) -> list[str]:
     """A shortest way from a name back to itself, or nothing."""
     ways = [[name]]
-    seen: set[str] = set()
+    visited: set[str] = set()
     while ways:
         way = ways.pop(0)
         for needed in needs.get(way[-1], ()):
             if needed == name:
                 return way
-            if needed not in seen:
-                seen.add(needed)
+            if needed not in visited:
+                visited.add(needed)
                 ways.append([*way, needed])
     return []

@@ -44,8 +44,8 @@ class TurnCode:
     @property
     def pieces(self) -> tuple[Piece, ...]:
         """All that is computed for the turn."""
-        held = (self.user, self.assistant, self.when, self.over, self.until)
-        return tuple(piece for piece in held if piece is not None)
+        pieces = (self.user, self.assistant, self.when, self.over, self.until)
+        return tuple(piece for piece in pieces if piece is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Place:
     @property
     def loops(self) -> tuple[Loop, ...]:
         """The lists that it is asked for once an item of, the outermost first."""
-        return tuple(held for held in (self.session.loop, self.turn.loop) if held.over is not None)
+        return tuple(loop for loop in (self.session.loop, self.turn.loop) if loop.over is not None)
 
 
 @dataclass(slots=True)
@@ -99,9 +99,9 @@ class WeighCode:
     @property
     def pieces(self) -> tuple[Piece, ...]:
         """All that is computed of replies when they are graded."""
-        held = [*self.parts.values(), *self.keys, self.over]
-        held += [piece for _, value, where in self.figures for piece in (value, where)]
-        return tuple(piece for piece in held if piece is not None)
+        pieces = [*self.parts.values(), *self.keys, self.over]
+        pieces += [piece for _, value, where in self.figures for piece in (value, where)]
+        return tuple(piece for piece in pieces if piece is not None)
 
 
 @dataclass(slots=True)

@@ -29,8 +29,8 @@ class Settings:
 
     def instruction(self, answer_phrase: str, format: Mapping[str, Any] | None = None) -> str:
         """How to write the final answer, as the format (or that of one instance) puts it."""
-        held = self.format if format is None else format
-        return FORMATS[held["kind"]].instruction(held, answer_phrase)
+        record = self.format if format is None else format
+        return FORMATS[record["kind"]].instruction(record, answer_phrase)
 
     @property
     def points_rule(self) -> str:
@@ -51,11 +51,14 @@ def settings_of(benchmark: Benchmark, template: Template | None, seed: str) -> S
     """The settings of a template: its own where it has them, else the benchmark's, else the defaults."""
     facts = {**benchmark.facts, **({} if template is None else template.facts)}
     skip = str(benchmark.facts.get("skip", DEFAULT_SKIP))
-    held = facts.get("format")
-    chosen = {**(held if isinstance(held, Mapping) else DEFAULT_FORMAT), "skip": skip}  # a wrong shape has been told
+    format_facts = facts.get("format")
+    chosen = {
+        **(format_facts if isinstance(format_facts, Mapping) else DEFAULT_FORMAT),
+        "skip": skip,
+    }  # a wrong shape has been told
     return Settings(seed, chosen, skip, Record(facts.get("points", DEFAULT_POINTS)))
 
 
-def seed_of(benchmark: Benchmark, given: str | None) -> str:
+def seed_of(benchmark: Benchmark, seed: str | None) -> str:
     """The seed as text: the command's, else the benchmark's, else 0."""
-    return given if given is not None else str(benchmark.facts.get("seed", DEFAULT_SEED))
+    return seed if seed is not None else str(benchmark.facts.get("seed", DEFAULT_SEED))

@@ -18,7 +18,7 @@ from dia_language.templates.templates import ParsedTemplate, parse_template
 
 def reached(prepared: Prepared, tree: Parsed | ParsedTemplate) -> Reached:
     """What a piece of a session or of its truth reaches: templates, let values and replies as well."""
-    return _Reach(prepared, tree, None).found(frozenset())
+    return _Reach(prepared, tree, None).collect(frozenset())
 
 
 def condition_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def share_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str, An
 
 
 def _of_reply(prepared: Prepared, code: Compiled, key: str) -> Reached:
-    return _Reach(prepared, code.parsed, key).found(frozenset({"reply"}))
+    return _Reach(prepared, code.parsed, key).collect(frozenset({"reply"}))
 
 
 class _Reach:
@@ -57,16 +57,16 @@ class _Reach:
         shared = (prepared.benchmark.shared, prepared.template.shared)
         self.known: dict[str, OwnFunction] = {f.name: f for part in shared for f in part.functions}
         self.catalogs: list[Catalog] = [catalog for part in shared for catalog in part.catalogs]
-        self.spoken, self.all_replies = prepared.spoken, prepared.namespace.replies
+        self.reply_lets, self.all_replies = prepared.reply_lets, prepared.namespace.replies
         self.start, self.key = start, key
 
-    def found(self, own: frozenset[str]) -> Reached:
+    def collect(self, own: frozenset[str]) -> Reached:
         """All that is reached from the start on, whose `own` names are given to it."""
         self.follow(self.start, own)
-        held: dict[str, Any] = {"functions": self.functions, "faces": self.faces}
-        held["lets"] = [[name, text] for name, text in self.lets.items()]
-        held["replies"] = sorted(self.replies)
-        return Reached(frozenset(self.names), {name: part for name, part in held.items() if part}, self.fields)
+        record: dict[str, Any] = {"functions": self.functions, "faces": self.faces}
+        record["lets"] = [[name, text] for name, text in self.lets.items()]
+        record["replies"] = sorted(self.replies)
+        return Reached(frozenset(self.names), {name: part for name, part in record.items() if part}, self.fields)
 
     def follow(self, parsed: Parsed | ParsedTemplate, own: frozenset[str]) -> None:
         self.fields = merged(self.fields, fields_of(parsed))
@@ -85,10 +85,10 @@ class _Reach:
         """A value: a reply, a let value that needs replies (after those that it is made of), or one of the instance."""
         if name in self.all_replies:
             self.replies.add(name)
-        elif name not in self.spoken:
+        elif name not in self.reply_lets:
             self.names.add(name)
         elif name not in self.lets:
-            parsed = self.spoken[name].parsed
+            parsed = self.reply_lets[name].parsed
             self.follow(parsed, frozenset())
             self.lets[name] = parsed.source.text
 
@@ -101,8 +101,8 @@ class _Reach:
         if function.is_template and self.key is not None:
             raise _no_template(self.key, function.name, function.body)
         if function.name not in self.functions:
-            held = self.functions[function.name] = {"arguments": list(function.arguments)}
-            held.update(self.body(function.body, function.is_template, frozenset(function.arguments)))
+            function_record = self.functions[function.name] = {"arguments": list(function.arguments)}
+            function_record.update(self.body(function.body, function.is_template, frozenset(function.arguments)))
 
     def face(self, name: str) -> None:
         if name in self.faces:
@@ -111,7 +111,7 @@ class _Reach:
             for item in catalog.faces:
                 if item.name != name:
                     continue
-                held = self.faces.setdefault(name, {"arguments": list(item.arguments), "entries": {}})
+                face_record = self.faces.setdefault(name, {"arguments": list(item.arguments), "entries": {}})
                 for entry in catalog.entries:
                     body = entry.bodies.get(name)
                     if body is None:
@@ -119,8 +119,8 @@ class _Reach:
                     if item.is_template and self.key is not None:
                         raise _no_template(self.key, name, body)
                     own = [parameter.name for parameter in entry.parameters]
-                    made = self.body(body, item.is_template, frozenset((*own, *item.arguments)))
-                    held["entries"][f"{catalog.name}/{entry.name}"] = {**made, "names": own}
+                    entry_record = self.body(body, item.is_template, frozenset((*own, *item.arguments)))
+                    face_record["entries"][f"{catalog.name}/{entry.name}"] = {**entry_record, "names": own}
 
 
 def _no_template(key: str, name: str, body: Snippet) -> DiaError:

@@ -32,8 +32,8 @@ class OwnFunctions(Pieces):
         for shared in self.sources:
             for name, datum in shared.lists.items():
                 if name in self.files:
-                    held = list(self.files[name])
-                    self.result.lists[name] = DatumCode(lambda scope, held=held: held, (), (), True)  # type: ignore[misc]
+                    items = list(self.files[name])
+                    self.result.lists[name] = DatumCode(lambda scope, items=items: items, (), (), True)  # type: ignore[misc]
                     continue
                 if not isinstance(datum.node, Sequence):
                     continue  # a file that cannot be read, or a wrong shape: both have been told
@@ -41,7 +41,7 @@ class OwnFunctions(Pieces):
                     self.result.lists[name] = compile_datum(datum.node, self.namespace, frozenset())
                     self.check_programs(self.result.lists[name].calls)
                 except DiaError as error:
-                    self.tell(error.diagnostics)
+                    self.add_diagnostics(error.diagnostics)
 
     def own_functions(self) -> None:
         """Compiles own functions, macros and faces, each after those that it calls."""
@@ -74,8 +74,8 @@ class OwnFunctions(Pieces):
         if any(self.starts_programs(calls) for _, _, calls in parts):
             self.runners.add(name)
         is_fixed = not function.is_template and name not in self.runners and not self.depends.functions[name]
-        made = self.compiled_function(function)
-        self.namespace.add(name, function.arity, made or missing, is_fixed and function.body is not None)
+        compiled = self.compiled_function(function)
+        self.namespace.add(name, function.arity, compiled or missing, is_fixed and function.body is not None)
 
     def parsed_part(
         self, body: tuple[Snippet, frozenset[str]], is_template: bool
@@ -84,11 +84,11 @@ class OwnFunctions(Pieces):
         piece, own = body
         self.charge(piece)
         try:
-            found = parse_template(piece, self.replies - own) if is_template else parse(piece)
+            parsed = parse_template(piece, self.replies - own) if is_template else parse(piece)
         except DiaError:
             return piece, [], []
-        self.ahead[id(piece)] = Ahead(piece, self.replies - own, found)
-        return piece, [use for use in found.names if use.name not in own], [*found.calls, *found.function_names]
+        self.ahead[id(piece)] = Ahead(piece, self.replies - own, parsed)
+        return piece, [use for use in parsed.names if use.name not in own], [*parsed.calls, *parsed.function_names]
 
     def compiled_function(self, function: Declared) -> Callable[..., Value] | None:
         """The function as a callable of scope and arguments."""
@@ -102,16 +102,16 @@ class OwnFunctions(Pieces):
         for catalog in function.catalogs:
             for entry in catalog.entries:
                 body = entry.bodies.get(function.name)
-                made = self.face_body(entry, body, function, values) if body else None
-                if made is not None:
-                    table[(catalog.name, entry.name)] = made
+                code = self.face_body(entry, body, function, values) if body else None
+                if code is not None:
+                    table[(catalog.name, entry.name)] = code
         return face(function.name, table)
 
     def macro(self, body: Snippet, arguments: tuple[str, ...], values: frozenset[str]) -> Callable[..., Value] | None:
         compiled = self.template_code(body, values | frozenset(arguments), frozenset(arguments))
         if compiled is None:
             return None
-        return lambda scope, *given: compiled.render({**scope, **dict(zip(arguments, given, strict=True))}, scope)
+        return lambda scope, *values: compiled.render({**scope, **dict(zip(arguments, values, strict=True))}, scope)
 
     def face_body(
         self, entry: CatalogEntry, body: Snippet, function: Declared, values: frozenset[str]
@@ -128,11 +128,11 @@ class OwnFunctions(Pieces):
         arguments = function.arguments
         sees_more = any(use.name not in inner for use in parsed.names)
 
-        def rendered(scope: Mapping[str, Value], held: Mapping[str, Value], *given: Value) -> str:
-            seen = {**scope, **held} if sees_more else held
-            if given or arguments:
-                seen = {**seen, **dict(zip(arguments, given, strict=True))}
-            return template.render(seen, scope)
+        def rendered(scope: Mapping[str, Value], entry_values: Mapping[str, Value], *argument_values: Value) -> str:
+            visible = {**scope, **entry_values} if sees_more else entry_values
+            if argument_values or arguments:
+                visible = {**visible, **dict(zip(arguments, argument_values, strict=True))}
+            return template.render(visible, scope)
 
         return rendered
 

@@ -39,13 +39,13 @@ class Wordings(Planning):
 
     def text(self, piece: Snippet, names: frozenset[str] | None = None) -> CompiledTemplate | None:
         """A text that the model reads, with the names of prompts unless others are given."""
-        return self.shown_template(piece, self.values | (self.prompt_names if names is None else names))
+        return self.visible_template(piece, self.values | (self.prompt_names if names is None else names))
 
     def slots(self, pieces: Map[str, Snippet]) -> dict[str, CompiledTemplate]:
         """The texts of slots; they see what prompts see, but for other slots."""
         names = self.prompt_names - self.template.slots.keys()
-        made = {name: self.text(piece, names) for name, piece in pieces.items()}
-        return {name: text for name, text in made.items() if text is not None}
+        texts = {name: self.text(piece, names) for name, piece in pieces.items()}
+        return {name: text for name, text in texts.items() if text is not None}
 
     def variant(self, variant: Variant) -> Wording:
         """One variant: its own parameters and let values, then its texts."""
@@ -70,17 +70,17 @@ class Wordings(Planning):
         """Tells slots that the template does not have."""
         for name, piece in variant.slots.items():
             if name not in self.template.slots:
-                mend = did_you_mean(name, self.template.slots) or f'add `slots: {{{name}: ""}}` to the template'
-                self.faults.error("E303", f"the template has no slot `{name}`", piece.position, mend)
+                help = did_you_mean(name, self.template.slots) or f'add `slots: {{{name}: ""}}` to the template'
+                self.faults.error("E303", f"the template has no slot `{name}`", piece.position, help)
 
     def check_sessions(self, variant: Variant) -> None:
         """Tells sessions that the template does not have."""
         session_spec = self.template.session_spec
-        known = [session.name for session in session_spec.sessions] if session_spec is not None else []
+        session_names = [session.name for session in session_spec.sessions] if session_spec is not None else []
         for scalar in variant.sessions:
-            if scalar.text not in known:
-                mend = did_you_mean(scalar.text, known)
-                self.faults.error("E303", f"the template has no session `{scalar.text}`", scalar.position, mend)
+            if scalar.text not in session_names:
+                help = did_you_mean(scalar.text, session_names)
+                self.faults.error("E303", f"the template has no session `{scalar.text}`", scalar.position, help)
 
     def variant_plan(self, variant: Variant) -> tuple[list[Step], dict[str, Maker]]:
         """The steps of a variant behind those of the template: parameters and let values, each after what it needs."""
@@ -130,8 +130,8 @@ class Wordings(Planning):
             self.faults.error("E308", message, maker.use.position, INSTEAD)
         elif late:
             message = f"`{name}` needs `{late[0]}`, which is not drawn yet"
-            mend = (
+            help = (
                 f"put `{late[0]}` before `{name}`" if late[0] != name else "only the type's own `where` sees the value"
             )
-            self.faults.error("E307", message, maker.use.position, mend)
+            self.faults.error("E307", message, maker.use.position, help)
         return bool(late) or "answer" in bases or bool(bases & self.replies)

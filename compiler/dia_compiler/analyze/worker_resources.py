@@ -23,8 +23,8 @@ class WorkerResources:
 NO_RESOURCES = WorkerResources()
 
 
-def programs_of(folder: Path, asked: str) -> str:
+def programs_of(folder: Path, permission: str) -> str:
     """What the specs of a folder may do: what was asked for, but those that come with dia may run confined programs."""
     shipped = (data_folder() / "specs").resolve()
-    comes_with_dia = asked == NO and (shipped == folder.resolve() or shipped in folder.resolve().parents)
-    return CONFINED if comes_with_dia else asked
+    comes_with_dia = permission == NO and (shipped == folder.resolve() or shipped in folder.resolve().parents)
+    return CONFINED if comes_with_dia else permission

@@ -86,7 +86,7 @@ class Drawing:
         """A drawn value of the step's parameter. Raises Rejected, and DiaError at the parameter's type."""
         maker = step.maker
         assert maker is not None
-        domain = maker.held or maker.make(scope)
+        domain = maker.constant_domain or maker.make(scope)
         rest()
         try:
             return domain.draw(choose) if pick is None else pick(step, domain, choose)

@@ -48,7 +48,7 @@ def test_instances_are_the_same_whether_domains_are_kept_or_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = parameters(tmp_path / "a", 60)
-    monkeypatch.setattr(Maker, "_known", Maker._made)
+    monkeypatch.setattr(Maker, "_cached", Maker._build)
     assert kept == parameters(tmp_path / "a", 60)
 
 
@@ -56,11 +56,11 @@ def test_few_are_kept_and_only_what_depends_on_plain_values_alone(tmp_path: Path
     made = expansion(tmp_path, TEMPLATE)
     list(made.questions(60))
     makers = made.prepared.makers
-    assert 0 < len(makers["x"].made) <= domains.MOST_MADE
-    assert {kinds for kinds, *_ in makers["shown"].made} == {(int,), (bool,), (str,)}
-    assert not any(makers[name].made for name in ("n", "y", "z", "own", "word", "item", "far"))
+    assert 0 < len(makers["x"].domains_by_key) <= domains.MOST_CACHED
+    assert {kinds for kinds, *_ in makers["shown"].domains_by_key} == {(int,), (bool,), (str,)}
+    assert not any(makers[name].domains_by_key for name in ("n", "y", "z", "own", "word", "item", "far"))
     assert makers["far"].base is not None  # its condition alone depends on a drawn value
-    assert {len(key) for key in makers["near"].made} == {2}  # the kind of n, and n
+    assert {len(key) for key in makers["near"].domains_by_key} == {2}  # the kind of n, and n
     assert makers["word"].last is not None and makers["own"].last is None
     assert makers["word"].make(dict(made.lists)) is makers["word"].last[1]
 
