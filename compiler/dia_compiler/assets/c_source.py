@@ -61,15 +61,19 @@ def _line(source: str, place: int) -> int:
 def _refused(source: str) -> Iterator[tuple[int, str]]:
     """Places of what is refused, with its name."""
     for token in TOKEN.finditer(source):
-        held = token[0]
+        token_text = token[0]
         if token["directive"] is not None:
             if token["named"] not in DIRECTIVES:
                 yield token.start(), f"`#{token['named']}`"
         elif token["word"]:
-            is_raw = held in RAW and source.startswith('"', token.end())
-            if is_raw or held == "asm" or (re.match("_[_A-Z]", held) and not RESERVED.fullmatch(held)):
-                yield token.start(), f"`{held}`"
-        elif token["sign"] and (held in "#\\\"'`@" or not held.isascii()):
-            yield token.start(), f"`{held}`"
+            is_raw = token_text in RAW and source.startswith('"', token.end())
+            if (
+                is_raw
+                or token_text == "asm"
+                or (re.match("_[_A-Z]", token_text) and not RESERVED.fullmatch(token_text))
+            ):
+                yield token.start(), f"`{token_text}`"
+        elif token["sign"] and (token_text in "#\\\"'`@" or not token_text.isascii()):
+            yield token.start(), f"`{token_text}`"
         elif token["sign"] == "%" and source.startswith("%:", token.start()):
             yield token.start(), "`%:`"

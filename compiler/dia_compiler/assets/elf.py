@@ -86,9 +86,11 @@ class Elf(Builder):
 def _checked(source: Any) -> None:
     if not isinstance(source, str):
         raise OptionFault("source", "`source` must be a text")
-    found = refusal(source)
-    if found:
-        raise OptionFault("source", f"line {found.line} of the source holds {found.what}, which is refused here", HELP)
+    refused = refusal(source)
+    if refused:
+        raise OptionFault(
+            "source", f"line {refused.line} of the source holds {refused.what}, which is refused here", HELP
+        )
 
 
 def _compile(place: Path, flags: list[str]) -> None:
@@ -112,10 +114,10 @@ def _compile(place: Path, flags: list[str]) -> None:
     if is_posix and process.returncode in SHELL_FAILED:
         raise OptionFault("source", NOT_STARTED, INSTALL)
     if process.returncode or not (place / "out").is_file():
-        told = complaint.decode("utf-8", "replace")
-        if os.strerror(errno.ENOSPC) in told or (not MESSAGE.search(told) and disk_usage(place).free < LEAST_ROOM):
+        output = complaint.decode("utf-8", "replace")
+        if os.strerror(errno.ENOSPC) in output or (not MESSAGE.search(output) and disk_usage(place).free < LEAST_ROOM):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        raise OptionFault("source", _told(told), HELP)
+        raise OptionFault("source", _told(output), HELP)
 
 
 def _complaint(process: subprocess.Popen[bytes]) -> bytes:
@@ -145,26 +147,26 @@ def _buried(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 def _compiler() -> Path:
     """The compiler's own file; the package around it would start Python once more."""
-    found = find_spec("ziglang")
-    if found is None or found.origin is None:
+    spec = find_spec("ziglang")
+    if spec is None or spec.origin is None:
         raise OptionFault("source", "there is no compiler", INSTALL)
-    return Path(found.origin).with_name("zig.exe" if sys.platform == "win32" else "zig")
+    return Path(spec.origin).with_name("zig.exe" if sys.platform == "win32" else "zig")
 
 
 def _environment(place: Path) -> dict[str, str]:
     """Nothing of the user's, but what Windows cannot start a process without; its caches, which it gains nothing by,
     go with the private folder.
     """
-    kept = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
+    inherited = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
     folder = str(place.resolve())
-    return {**kept, "ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder, "TMPDIR": folder}
+    return {**inherited, "ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder, "TMPDIR": folder}
 
 
 def _told(output: str) -> str:
     """The compiler's first message as one sentence, quotes as ours."""
-    found = MESSAGE.search(output)
-    if found is None or "frontend command failed" in found["message"]:
+    match = MESSAGE.search(output)
+    if match is None or "frontend command failed" in match["message"]:
         return "the compiler gave up on the source"
-    message = re.sub(r" \[-W[^\]]*\]$", "", found["message"].strip()).replace("'", "`")
-    where = f" at line {found['line']}" if found["line"] else ""
+    message = re.sub(r" \[-W[^\]]*\]$", "", match["message"].strip()).replace("'", "`")
+    where = f" at line {match['line']}" if match["line"] else ""
     return f"the source does not compile{where}: {message}"

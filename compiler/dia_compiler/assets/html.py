@@ -68,8 +68,8 @@ def _check_title(title: Any) -> None:
 def _check_body(body: Any) -> None:
     if not isinstance(body, str):
         raise OptionFault("body", "`body` must be a text")
-    if found := FRAME.search(body):
-        raise OptionFault("body", f"`body` holds `{found[0].rstrip()}`, which the page has already", "leave it out")
+    if tag := FRAME.search(body):
+        raise OptionFault("body", f"`body` holds `{tag[0].rstrip()}`, which the page has already", "leave it out")
 
 
 def _check_metadata(options: Mapping[str, Any]) -> None:
@@ -82,8 +82,8 @@ def _check_metadata(options: Mapping[str, Any]) -> None:
 
 def _parts(options: Mapping[str, Any], name: str) -> list[str]:
     """The texts of an option that is one text or a list of them, without newlines at their ends."""
-    held = options.get(name, [])
-    texts = [held] if isinstance(held, str) else held
+    value = options.get(name, [])
+    texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise OptionFault(name, f"`{name}` must be a text or a list of texts")
     return [text.strip("\n") for text in texts if text.strip()]

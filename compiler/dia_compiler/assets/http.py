@@ -126,8 +126,8 @@ def _first_line(options: Mapping[str, Any]) -> str:
 
 def _headers(options: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Names and values in their order. Raises OptionFault where they are no mapping and no list of pairs."""
-    held = options.get("headers", {})
-    pairs = list(held.items()) if isinstance(held, Mapping) else held
+    headers = options.get("headers", {})
+    pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
     if not isinstance(pairs, list) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
         raise OptionFault("headers", "`headers` must be a mapping or a list of [name, value]")
     return [(name, value) for name, value in pairs]

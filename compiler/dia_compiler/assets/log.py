@@ -57,13 +57,13 @@ class Log(Builder):
         ]
         for number, line in enumerate(lines, 1):
             _held(line, number, "time", is_moment, "a time such as 2026-01-31T12:30:05Z")
-        style, size, shown = STYLES[options["style"]], 0, []
+        style, size, written_lines = STYLES[options["style"]], 0, []
         for number, line in sorted(enumerate(lines, 1), key=lambda pair: unix_time(pair[1]["time"])):
-            shown.append(style(line, number))
-            size += len(shown[-1]) + 1
+            written_lines.append(style(line, number))
+            size += len(written_lines[-1]) + 1
             if size > TEXT_LENGTH:
                 raise OptionFault("lines", f"the log has more than {TEXT_LENGTH:,} characters", "make it of less")
-        return "\n".join(shown)
+        return "\n".join(written_lines)
 
 
 def _common(line: Record, number: int) -> str:

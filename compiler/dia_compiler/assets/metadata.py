@@ -34,8 +34,8 @@ def check_metadata(options: Mapping[str, Any]) -> None:
     for name, text in _mapping(options, "exif", EXIF).items():
         if not _is_text(text) or not text.isascii() or not text.isprintable():
             raise OptionFault("exif", f"`{name}` must be a text of ASCII characters", "`xmp` takes any characters")
-    for name, held in _mapping(options, "xmp", XMP).items():
-        _check_property(name, held)
+    for name, value in _mapping(options, "xmp", XMP).items():
+        _check_property(name, value)
     for keyword, text in _mapping(options, "chunks").items():
         if re.fullmatch(r"[!-~](?:[ -~]{0,77}[!-~])?", keyword) is None or keyword == XMP_KEYWORD:
             raise OptionFault("chunks", f"`{keyword}` is no keyword", "it has 1 to 79 ASCII characters")
@@ -43,20 +43,20 @@ def check_metadata(options: Mapping[str, Any]) -> None:
             raise OptionFault("chunks", f"`{keyword}` must be a text of at most {TEXT} characters")
 
 
-def _mapping(options: Mapping[str, Any], name: str, known: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-    held = options.get(name, {})
-    if not isinstance(held, Mapping) or len(held) > MOST:
+def _mapping(options: Mapping[str, Any], name: str, allowed: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    value = options.get(name, {})
+    if not isinstance(value, Mapping) or len(value) > MOST:
         raise OptionFault(name, f"`{name}` must be a mapping of at most {MOST} entries")
-    for key in held:
-        if known is not None and key not in known:
+    for key in value:
+        if allowed is not None and key not in allowed:
             raise OptionFault(
-                name, f"`{name}` knows no `{key}`", did_you_mean(key, known) or f"it knows {', '.join(known)}"
+                name, f"`{name}` knows no `{key}`", did_you_mean(key, allowed) or f"it knows {', '.join(allowed)}"
             )
-    return held
+    return value
 
 
-def _check_property(name: str, held: Any) -> None:
-    texts = held if isinstance(held, list) and XMP[name] != "Alt" else [held]
+def _check_property(name: str, value: Any) -> None:
+    texts = value if isinstance(value, list) and XMP[name] != "Alt" else [value]
     if len(texts) > MOST or not all(_is_text(text) for text in texts):
         kind = "a text" if XMP[name] == "Alt" else f"a text or a list of at most {MOST}"
         raise OptionFault("xmp", f"`{name}` must be {kind}, each of at most {TEXT} characters")
@@ -75,13 +75,13 @@ def exif_bytes(options: Mapping[str, Any]) -> bytes | None:
     texts = options.get("exif")
     if not texts:
         return None
-    held = Image.Exif()
+    exif = Image.Exif()
     for name, text in texts.items():
         if name == "user_comment":
-            held.get_ifd(SUBDIRECTORY)[USER_COMMENT] = b"ASCII\0\0\0" + text.encode()
+            exif.get_ifd(SUBDIRECTORY)[USER_COMMENT] = b"ASCII\0\0\0" + text.encode()
         else:
-            held[EXIF[name]] = text
-    return held.tobytes()
+            exif[EXIF[name]] = text
+    return exif.tobytes()
 
 
 def png_info(options: Mapping[str, Any]) -> PngImagePlugin.PngInfo:
@@ -97,10 +97,10 @@ def png_info(options: Mapping[str, Any]) -> PngImagePlugin.PngInfo:
     return info
 
 
-def _property(name: str, held: Any) -> str:
+def _property(name: str, value: Any) -> str:
     kind = XMP[name]
     start = '<rdf:li xml:lang="x-default">' if kind == "Alt" else "<rdf:li>"
     items = "".join(
-        f"{start}{escape(text, quote=False)}</rdf:li>" for text in (held if isinstance(held, list) else [held])
+        f"{start}{escape(text, quote=False)}</rdf:li>" for text in (value if isinstance(value, list) else [value])
     )
     return f"<dc:{name}><rdf:{kind}>{items}</rdf:{kind}></dc:{name}>"

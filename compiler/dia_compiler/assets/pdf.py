@@ -78,9 +78,9 @@ def _check_words(name: str, words: Any) -> None:
 
 def _check_passwords(options: Mapping[str, Any], cipher: str) -> None:
     for name in ("password", "owner_password"):
-        fault = password_fault(options.get(name, ""), cipher)
-        if fault:
-            raise OptionFault(name, f"`{name}` {fault}", "aes256 takes up to 127 bytes of any printable text")
+        problem = password_fault(options.get(name, ""), cipher)
+        if problem:
+            raise OptionFault(name, f"`{name}` {problem}", "aes256 takes up to 127 bytes of any printable text")
 
 
 def _cipher(options: Mapping[str, Any]) -> str:

@@ -67,5 +67,5 @@ def _drawing_from(entropy: Entropy) -> Iterator[None]:
             vars(module)["secrets"] = seam
         yield
     finally:
-        for module, held in zip(modules, before, strict=True):
-            vars(module)["secrets"] = held
+        for module, secrets in zip(modules, before, strict=True):
+            vars(module)["secrets"] = secrets

@@ -104,8 +104,10 @@ def check_characters(option: str, text: str, font: str = USUAL_FONT) -> None:
     """Raises OptionFault for characters that the font cannot draw."""
     missing = lacking(text, font)
     if missing:
-        shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
-        raise OptionFault(option, f"the font cannot draw {shown}", "a line ends with a newline; tabs cannot be drawn")
+        code_points = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
+        raise OptionFault(
+            option, f"the font cannot draw {code_points}", "a line ends with a newline; tabs cannot be drawn"
+        )
 
 
 def write(image: Image.Image, text: str, place: tuple[int, int], size: int, colour: Colour) -> None:

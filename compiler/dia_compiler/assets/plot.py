@@ -114,13 +114,13 @@ class Frame:
 def _plotted(options: Mapping[str, Any]) -> Plotted:
     kind = word_option(options, "kind", "bar", KINDS)
     heights = numbers("y", options["y"], POINTS)
-    given = options.get("x", list(range(1, len(heights) + 1)))
-    if not isinstance(given, list):
+    x_values = options.get("x", list(range(1, len(heights) + 1)))
+    if not isinstance(x_values, list):
         raise OptionFault("x", "`x` must be a list")
-    if kind == "bar" or any(isinstance(entry, str) for entry in given):
-        x, across = slots(given), [Fraction(2 * place + 1, 2) for place in range(len(given))]
+    if kind == "bar" or any(isinstance(entry, str) for entry in x_values):
+        x, across = slots(x_values), [Fraction(2 * place + 1, 2) for place in range(len(x_values))]
     else:
-        across = numbers("x", given, POINTS)
+        across = numbers("x", x_values, POINTS)
         x = axis_of("x_ticks", options.get("x_ticks"), across)
     y = axis_of("y_ticks", options.get("y_ticks"), [*heights, Fraction(0)] if kind == "bar" else heights)
     if kind == "bar" and y.ticks[0] != 0:

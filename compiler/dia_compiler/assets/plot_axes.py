@@ -38,17 +38,17 @@ def numbers(option: str, values: Any, most: int) -> list[Fraction]:
         raise OptionFault(option, f"`{option}` must be a list of 1 to {most} numbers")
     if any(type(value) is bool or not isinstance(value, (int, Fraction)) for value in values):
         raise OptionFault(option, f"`{option}` must hold integers, fractions or decimals alone")
-    found = [Fraction(value) for value in values]
-    if any(abs(value) > LARGEST or value.denominator > FINEST for value in found):
+    fractions = [Fraction(value) for value in values]
+    if any(abs(value) > LARGEST or value.denominator > FINEST for value in fractions):
         raise OptionFault(option, f"a number of `{option}` is above {LARGEST} or finer than 1/{FINEST}")
-    return found
+    return fractions
 
 
-def axis_of(option: str, given: Any, values: list[Fraction]) -> Axis:
+def axis_of(option: str, tick_values: Any, values: list[Fraction]) -> Axis:
     """The axis with the given ticks, else with ticks of its own around the values. Raises OptionFault."""
-    if given is None:
+    if tick_values is None:
         return chosen(min(values), max(values))
-    ticks = numbers(option, given, MOST_TICKS)
+    ticks = numbers(option, tick_values, MOST_TICKS)
     if len(ticks) < 2 or any(first >= second for first, second in pairwise(ticks)):
         raise OptionFault(option, f"`{option}` must ascend and have at least two ticks")
     if min(values) < ticks[0] or max(values) > ticks[-1]:

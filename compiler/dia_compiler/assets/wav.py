@@ -48,10 +48,10 @@ class Wav(Builder):
         for name, (low, high) in BOUNDS.items():
             if name in options and not (type(options[name]) is int and low <= options[name] <= high):
                 raise OptionFault(name, f"`{name}` must be an integer from {low} to {high}")
-        given = [name for name in KINDS if name in options]
-        if len(given) > 1:
-            raise OptionFault(given[1], f"`{given[0]}` and `{given[1]}` exclude each other")
-        for name in given:
+        sources = [name for name in KINDS if name in options]
+        if len(sources) > 1:
+            raise OptionFault(sources[1], f"`{sources[0]}` and `{sources[1]}` exclude each other")
+        for name in sources:
             _check(name, options[name])
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
@@ -65,17 +65,17 @@ class Wav(Builder):
         return out.getvalue()
 
 
-def _check(name: str, held: Any) -> None:
+def _check(name: str, value: Any) -> None:
     if name == "samples":
-        if not isinstance(held, list) or not 1 <= len(held) <= MOST_SAMPLES or not all(map(_is_sample, held)):
+        if not isinstance(value, list) or not 1 <= len(value) <= MOST_SAMPLES or not all(map(_is_sample, value)):
             raise OptionFault(name, f"`samples` must be 1 to {MOST_SAMPLES} integers from -32768 to 32767")
-    elif not isinstance(held, str) or not 1 <= len(held) <= LONGEST_TEXT or not held.strip():
+    elif not isinstance(value, str) or not 1 <= len(value) <= LONGEST_TEXT or not value.strip():
         raise OptionFault(name, f"`{name}` must be a text of 1 to {LONGEST_TEXT} characters")
     elif name == "morse":
-        _in_morse(held)
-    elif not set(held) <= KEYS.keys():
+        _in_morse(value)
+    elif not set(value) <= KEYS.keys():
         raise OptionFault(
-            name, f"no telephone has the key `{min(set(held) - KEYS.keys())}`", "it has 0-9, A-D, * and #"
+            name, f"no telephone has the key `{min(set(value) - KEYS.keys())}`", "it has 0-9, A-D, * and #"
         )
 
 
@@ -92,16 +92,16 @@ def _in_morse(text: str) -> str:
 
 def _samples(options: Mapping[str, Any], rate: int) -> list[int]:
     if "samples" in options:
-        held: list[int] = options["samples"]
-        return held
+        samples: list[int] = options["samples"]
+        return samples
     unit = rate * options.get("unit", UNIT) // 1000
     parts = list(_parts(options))
     if sum(units for units, _ in parts) * unit > MOST_SAMPLES:
         raise OptionFault(None, f"the recording would have more than {MOST_SAMPLES} samples", "shorten it")
-    made: list[int] = []
+    recording: list[int] = []
     for units, frequencies in parts:
-        made += _tone(frequencies, units * unit, rate, options.get("volume", VOLUME))
-    return made
+        recording += _tone(frequencies, units * unit, rate, options.get("volume", VOLUME))
+    return recording
 
 
 def _parts(options: Mapping[str, Any]) -> Iterator[tuple[int, tuple[int, ...]]]:

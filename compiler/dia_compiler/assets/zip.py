@@ -34,7 +34,7 @@ class Member:
     fields: bytes
     name: bytes
     extra: bytes
-    held: bytes
+    packed: bytes
     mode: int
 
 
@@ -72,7 +72,7 @@ class Zip(Builder):
         for name, content, time in members:
             member = _member(name, content, time, method, cipher, password, site)
             directory += _entry(member, len(body))
-            body += b"PK\x03\x04" + member.fields + member.name + member.extra + member.held
+            body += b"PK\x03\x04" + member.fields + member.name + member.extra + member.packed
         comment: bytes = options.get("comment", "").encode()
         counts = struct.pack(
             "<4s4H2LH", b"PK\x05\x06", 0, 0, len(members), len(members), len(directory), len(body), len(comment)
@@ -80,9 +80,9 @@ class Zip(Builder):
         return bytes(body + directory) + counts + comment
 
 
-def _one_of(options: Mapping[str, Any], name: str, known: tuple[str, ...]) -> None:
-    if options.get(name, known[0]) not in known:
-        raise OptionFault(name, f"`{name}` must be one of {', '.join(known)}")
+def _one_of(options: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> None:
+    if options.get(name, allowed[0]) not in allowed:
+        raise OptionFault(name, f"`{name}` must be one of {', '.join(allowed)}")
 
 
 def _text_within(options: Mapping[str, Any], name: str, most: int) -> None:
@@ -111,14 +111,16 @@ def _protection(options: Mapping[str, Any]) -> tuple[bytes, str]:
     return password.encode(), cipher
 
 
-def _members(given: Any, time: str) -> list[tuple[bytes, bytes, tuple[int, int]]]:
+def _members(files: Any, time: str) -> list[tuple[bytes, bytes, tuple[int, int]]]:
     """Name, content and time of each member. Raises OptionFault."""
-    if isinstance(given, Mapping):
-        given = [{"name": name, "data" if isinstance(held, bytes) else "text": held} for name, held in given.items()]
-    if not isinstance(given, list) or not 1 <= len(given) <= MOST_FILES:
+    if isinstance(files, Mapping):
+        files = [
+            {"name": name, "data" if isinstance(member, bytes) else "text": member} for name, member in files.items()
+        ]
+    if not isinstance(files, list) or not 1 <= len(files) <= MOST_FILES:
         raise OptionFault("files", f"`files` must hold 1 to {MOST_FILES} members", "such as {note.txt: a text}")
     usual = _moment(time, "time")
-    members = [_read_member(one, usual) for one in given]
+    members = [_read_member(one, usual) for one in files]
     names = [name for name, _, _ in members]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -139,8 +141,8 @@ def _read_member(one: Any, usual: tuple[int, int]) -> tuple[bytes, bytes, tuple[
     content = one.get("text", one.get("data"))
     if ("text" in one) == ("data" in one) or not isinstance(content, str if "text" in one else bytes):
         raise OptionFault("files", f"the member `{name}` needs either a `text` or bytes as `data`")
-    held = _encoded(content, "files") if isinstance(content, str) else content
-    return name.encode(), held, _moment(one["time"], "files") if "time" in one else usual
+    encoded = _encoded(content, "files") if isinstance(content, str) else content
+    return name.encode(), encoded, _moment(one["time"], "files") if "time" in one else usual
 
 
 def _named(name: Any) -> str:
@@ -155,12 +157,12 @@ def _named(name: Any) -> str:
     return name
 
 
-def _moment(written: Any, option: str) -> tuple[int, int]:
+def _moment(text: Any, option: str) -> tuple[int, int]:
     """Time and date as the format packs them, in steps of two seconds. Raises OptionFault."""
     try:
-        if not isinstance(written, str) or not TIME_SHAPE.fullmatch(written.removesuffix("Z")):
+        if not isinstance(text, str) or not TIME_SHAPE.fullmatch(text.removesuffix("Z")):
             raise ValueError
-        at = datetime.fromisoformat(written.removesuffix("Z"))
+        at = datetime.fromisoformat(text.removesuffix("Z"))
     except ValueError:
         raise OptionFault(option, "a member's time must be written like 2020-01-31T12:00:00") from None
     if not 1980 <= at.year <= 2107:

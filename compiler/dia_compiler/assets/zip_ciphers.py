@@ -21,14 +21,14 @@ ROUNDS, CHECK, MARK = 1000, 2, 10
 def zipcrypto(plain: bytes, password: bytes, checksum: int, entropy: Entropy) -> bytes:
     """The member encrypted by PKWARE's cipher behind twelve bytes, the last of which tests a password."""
     one, two, three = KEYS
-    table, written = CRC_TABLE, bytearray()
+    table, encrypted = CRC_TABLE, bytearray()
     for byte in password + entropy(HEADER - 1) + bytes([checksum >> 24]) + plain:
         mixed = three & 0xFFFF | 2
-        written.append(byte ^ mixed * (mixed ^ 1) >> 8 & 255)
+        encrypted.append(byte ^ mixed * (mixed ^ 1) >> 8 & 255)
         one = one >> 8 ^ table[(one ^ byte) & 255]
         two = ((two + (one & 255)) * 134775813 + 1) & 0xFFFFFFFF
         three = three >> 8 ^ table[(three ^ two >> 24) & 255]
-    return bytes(written[len(password) :])  # the password turns the keys, and is not written
+    return bytes(encrypted[len(password) :])  # the password turns the keys, and is not written
 
 
 def aes(plain: bytes, password: bytes, cipher: str, entropy: Entropy) -> bytes:

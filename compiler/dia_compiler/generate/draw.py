@@ -26,6 +26,7 @@ from dia_compiler.sampling.instance_tree import (
 from dia_compiler.types.base import Domain, key_of
 from dia_compiler.types.choices import VAST, Rejected
 from dia_compiler.types.numbers import Integers
+from dia_compiler.types.ranks import permutation
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.numbers.values import Value, kind_of, plain
 from dia_language.workers.heartbeat import found, rest, seek
@@ -102,14 +103,10 @@ class Drawing:
         if not isinstance(distractors, list) or not 1 <= len(distractors) <= most:
             message = f"`distractors` must be a list of 1 to {most} values"
             raise DiaError(Diagnostic("E203", message, options.choices.distractors.position))
-        rest_of = list(range(len(distractors) + 1))
+        places = list(range(len(distractors) + 1))
         if not options.choices.is_shuffled:
-            return rest_of
-        rank, places = choose.below(factorial(len(rest_of))), []
-        for size in range(1, len(rest_of) + 1):
-            rank, place = divmod(rank, size)
-            places.append(place)
-        return [rest_of.pop(place) for place in reversed(places)]
+            return places
+        return permutation(choose.below(factorial(len(places))), places)
 
     # items and their positions
 

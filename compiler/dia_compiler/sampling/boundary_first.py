@@ -31,8 +31,8 @@ def single_rows(edges: Sequence[int], row: Row) -> list[Row]:
     """The boundary values of a row one by one, with the interior everywhere else."""
     alone = []
     for at, place in enumerate(row):
-        if place is not None and sum(1 for held in row if held is not None) > 1:
-            alone.append(tuple(place if other == at else INTERIOR for other in range(len(edges))))
+        if place is not None and sum(1 for value_place in row if value_place is not None) > 1:
+            alone.append(tuple(place if at_column == at else INTERIOR for at_column in range(len(edges))))
     return alone
 
 

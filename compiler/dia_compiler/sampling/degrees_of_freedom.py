@@ -35,7 +35,7 @@ def count_ways(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None
     """The number of acceptable ways through the tree of choices of a draw, or None where they are too many."""
     if is_too_wide(draw, most):
         return None
-    count, known = 0, 1
+    count, nodes = 0, 1
     waiting: deque[Iterable[tuple[int, ...]]] = deque([[()]])
     while waiting:  # widest first, so that a tree that is too large is found to be so early
         for path in waiting.popleft():
@@ -43,8 +43,8 @@ def count_ways(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None
                 draw(Probe(path))
                 count += 1
             except Open as choice:
-                known += choice.options
-                if not 0 < choice.options <= most or known > most:
+                nodes += choice.options
+                if not 0 < choice.options <= most or nodes > most:
                     return None
                 waiting.append(_ways(path, choice.options))
             except Rejected:
@@ -145,11 +145,11 @@ class _Count:
         """Adds a group to the next level, to those that go on alike if there are any."""
         place = len(group.paths)
         key = (place, group.path, *(group.paths[earlier] for earlier in self.stages[place].matters))
-        held = self.alike.setdefault(key, group)
-        if held is group:
+        twin = self.alike.setdefault(key, group)
+        if twin is group:
             self.following.append(group)
         else:
-            held.times += group.times
+            twin.times += group.times
             self.has_merged = True
 
 

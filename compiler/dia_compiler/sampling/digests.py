@@ -32,16 +32,16 @@ def groups(digests: Iterable[bytes], run: int = RUN) -> Iterator[Group]:
 
 def _sorted(rows: Iterator[bytes], run: int) -> Iterator[bytes]:
     """The rows in ascending order; memory holds one run of them."""
-    first = sorted(islice(rows, run))
-    if len(first) < run:
-        yield from first
+    first_batch = sorted(islice(rows, run))
+    if len(first_batch) < run:
+        yield from first_batch
         return
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dia-digests-")))
-        runs = [_written(folder / "0", first)]
-        while held := sorted(islice(rows, run)):
-            runs.append(_written(folder / str(len(runs)), held))
-        del first[:], held
+        runs = [_written(folder / "0", first_batch)]
+        while batch := sorted(islice(rows, run)):
+            runs.append(_written(folder / str(len(runs)), batch))
+        del first_batch[:], batch
         yield from heapq.merge(*map(_read, runs))
 
 

@@ -72,8 +72,13 @@ class Stream:
     def below(self, options: int) -> int:
         """A number from 0 to options - 1, by rejection."""
         size = (options - 1).bit_length()
-        while True:
-            value = self.bits(size)
+        mask = (1 << size) - 1
+        while True:  # as `bits`, without a call for each attempt: most of the time of long lists goes into this loop
+            if self.left < size:
+                self._fill(size)
+            value = self.pool & mask
+            self.pool >>= size
+            self.left -= size
             if value < options:
                 return value
 
@@ -160,9 +165,8 @@ class RecordingChoose(Choose):
         place = len(self.trail)
         if options < 1:
             raise Rejected(not self.is_vast and place < len(self.forced))
-        if options > VAST:
+        if self.is_vast or options > VAST:
             self.vast()
-        if self.is_vast:
             return self.stream.below(options)
         choice = self.forced[place] if place < len(self.forced) else self.stream.below(options)
         self.trail.append(Point(options, choice))

@@ -29,9 +29,11 @@ from dia_compiler.types.times import DateType, TimestampType
 from dia_compiler.types.words import WordsType
 
 
-def plugin_fault(held: Any) -> str | None:
+def plugin_fault(candidate: Any) -> str | None:
     """What keeps a thing of another package from being a parameter type, or None."""
-    return None if isinstance(held, ParameterType) else "it is no instance of dia_compiler.types.base.ParameterType"
+    return (
+        None if isinstance(candidate, ParameterType) else "it is no instance of dia_compiler.types.base.ParameterType"
+    )
 
 
 OWN: dict[str, ParameterType] = {

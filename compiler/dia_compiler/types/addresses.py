@@ -34,18 +34,18 @@ KINDS: dict[str, dict[int, tuple[str, ...]]] = {
 
 
 def _range_of(network: str) -> Range:
-    found = ip_network(network)
-    return int(found.network_address), int(found.broadcast_address) + 1
+    parsed = ip_network(network)
+    return int(parsed.network_address), int(parsed.broadcast_address) + 1
 
 
-def _without(whole: Range, holes: Sequence[Range]) -> list[Range]:
+def _without(full: Range, holes: Sequence[Range]) -> list[Range]:
     """What is left of a range, ascending."""
-    found, at = [], whole[0]
-    for low, high in [*sorted(hole for hole in holes if whole[0] <= hole[0] < whole[1]), (whole[1], whole[1])]:
+    remaining, at = [], full[0]
+    for low, high in [*sorted(hole for hole in holes if full[0] <= hole[0] < full[1]), (full[1], full[1])]:
         if at < low:
-            found.append((at, low))
+            remaining.append((at, low))
         at = max(at, high)
-    return found
+    return remaining
 
 
 class Addresses(Enumerable):
@@ -67,12 +67,12 @@ class Addresses(Enumerable):
 
     def contains(self, value: Value) -> bool:
         try:
-            found = ip_address(value) if isinstance(value, str) else None
+            address = ip_address(value) if isinstance(value, str) else None
         except ValueError:
             return False
-        if found is None or found.version != self.version or written(self.version, int(found)) != value:
+        if address is None or address.version != self.version or written(self.version, int(address)) != value:
             return False
-        return any(low <= int(found) < high for low, high in self.ranges)
+        return any(low <= int(address) < high for low, high in self.ranges)
 
 
 def written(version: int, number: int) -> str:
@@ -109,7 +109,7 @@ class IpAddressType(ParameterType):
         version = one_of_option(options, "version", (4, 6), 4)
         kind = one_of_option(options, "kind", list(KINDS), "any")
         holes = [_range_of(network) for network in SPECIAL[version]] if kind == "public" else []
-        ranges = [left for network in KINDS[kind][version] for left in _without(_range_of(network), holes)]
+        ranges = [part for network in KINDS[kind][version] for part in _without(_range_of(network), holes)]
         return Addresses(version, ranges)
 
     def _of_network(self, options: Mapping[str, Any]) -> Domain:

@@ -44,7 +44,7 @@ class Tuples(Domain):
 
     def boundary(self) -> list[Value]:
         edges = [domain.boundary() for domain in self.of]
-        return [[held[place] for held in edges] for place in (0, -1)] if all(edges) else []
+        return [[values[place] for values in edges] for place in (0, -1)] if all(edges) else []
 
 
 class TupleType(ParameterType):
@@ -84,7 +84,7 @@ class Polynomials(Domain):
         self.variable, self.low, self.high, self.of = variable, low, high, of
 
     def draw(self, choose: Choose) -> Value:
-        degree = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        degree = choose.between(self.low, self.high)
         leading = choose.where(self._coefficient, lambda number: number != 0)
         return self._value([leading, *(self._coefficient(choose) for _ in range(degree))])
 
@@ -116,9 +116,9 @@ class Polynomials(Domain):
             return {0: value}
         if not is_symbolic(value) or not isinstance(value, sympy.Expr):
             return {}
-        found = [term.as_coeff_exponent(sympy.Symbol(self.variable)) for term in sympy.Add.make_args(value)]
-        terms = {int(power): normal(number) for number, power in found if power.is_Integer and power >= 0}
-        return terms if len(terms) == len(found) and all(map(_is_number, terms.values())) else {}
+        pairs = [term.as_coeff_exponent(sympy.Symbol(self.variable)) for term in sympy.Add.make_args(value)]
+        terms = {int(power): normal(number) for number, power in pairs if power.is_Integer and power >= 0}
+        return terms if len(terms) == len(pairs) and all(map(_is_number, terms.values())) else {}
 
     @property
     def count(self) -> int:
@@ -157,12 +157,12 @@ class PolynomialType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         variable = options.get("variable", "x")
         if not isinstance(variable, str) or not SYMBOL.fullmatch(variable):
-            mend = "a name has letters and digits only and begins with a letter"
-            raise OptionFault("variable", "`variable` must be a name", mend)
+            help = "a name has letters and digits only and begins with a letter"
+            raise OptionFault("variable", "`variable` must be a name", help)
         low, high = bounds_option(options, "degree", 0, DEGREE)
-        found = Polynomials(variable, low, high, options["coefficients"])
-        if not all(map(_is_number, found.of.boundary())):
+        domain = Polynomials(variable, low, high, options["coefficients"])
+        if not all(map(_is_number, domain.of.boundary())):
             raise OptionFault("coefficients", "coefficients must be numbers")
-        if found.of.is_counted and found.count < 1:
+        if domain.of.is_counted and domain.count < 1:
             raise OptionFault("coefficients", "the leading coefficient could only be 0")
-        return found
+        return domain

@@ -173,8 +173,8 @@ def key_of(value: Value) -> Any:
     if type(value) is int or type(value) is str:
         return value
     if isinstance(value, Entry):
-        held = value.values
-        values = zip(held, keys_of(list(held.values())), strict=True) if held else ()  # most entries have none
+        record = value.values
+        values = zip(record, keys_of(list(record.values())), strict=True) if record else ()  # most entries have none
         return ("entry", value.catalog, value.name, *values)
     if isinstance(value, list):
         return ("list", *keys_of(value))
@@ -207,7 +207,7 @@ def order_of(value: Value) -> Any:
     if isinstance(value, list):
         return (4, *map(order_of, value))
     if isinstance(value, Mapping):
-        return (5, *((name, order_of(held)) for name, held in value.items()))
+        return (5, *((name, order_of(item)) for name, item in value.items()))
     if isinstance(value, Entry):
         return (6, value.catalog, value.name, order_of(value.values))
     return (7, str(value))

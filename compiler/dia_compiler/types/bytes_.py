@@ -19,7 +19,7 @@ class ByteStrings(Domain):
         self.low, self.high = low, high
 
     def draw(self, choose: Choose) -> Value:
-        length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        length = choose.between(self.low, self.high)
         return choose.below(1 << (8 * length)).to_bytes(length, "big")
 
     def contains(self, value: Value) -> bool:

@@ -47,6 +47,10 @@ class Choose(ABC):
     def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 1000) -> T:
         """The first draw that holds."""
 
+    def between(self, low: int, high: int) -> int:
+        """An integer between the bounds; no choice where they are one."""
+        return low + self.below(high - low + 1) if high > low else low
+
     def several(self, options: int, count: int) -> list[int]:
         """So many choices, each one of 0..options-1."""
         return [self.below(options) for _ in range(count)]

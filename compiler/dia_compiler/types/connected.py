@@ -12,15 +12,15 @@ Pair = tuple[int, int]
 
 def reached(size: int, edges: Iterable[Pair]) -> int:
     """How many of the nodes can be reached from node 0 along the edges."""
-    ways: list[list[int]] = [[] for _ in range(size)]
+    neighbours: list[list[int]] = [[] for _ in range(size)]
     for a, b in edges:
-        ways[a].append(b)
-    seen, waiting = {0}, [0]
+        neighbours[a].append(b)
+    visited, waiting = {0}, [0]
     while waiting:
-        fresh = [node for node in ways[waiting.pop()] if node not in seen]
-        seen.update(fresh)
+        fresh = [node for node in neighbours[waiting.pop()] if node not in visited]
+        visited.update(fresh)
         waiting += dict.fromkeys(fresh)
-    return len(seen)
+    return len(visited)
 
 
 def is_connected(size: int, edges: list[Pair]) -> bool:

@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 
 from dia_compiler.types.base import VAST, Choose
 from dia_compiler.types.connected import Pair, tree_of
-from dia_compiler.types.ranks import capped_choices, drawn_length, drawn_places
+from dia_compiler.types.ranks import capped_choices, drawn_apart, drawn_places
 
 
 @lru_cache(maxsize=64)
@@ -31,7 +31,7 @@ class Edges:
 
     def draw(self, choose: Choose) -> list[int]:
         """Numbers of pairs: how many of them, then which ones."""
-        return drawn_places(choose, self.pairs, drawn_length(choose, self.low, self.high))
+        return drawn_places(choose, self.pairs, choose.between(self.low, self.high))
 
     def number(self, length: int) -> int:
         """How many choices of that many edges there are."""
@@ -94,16 +94,14 @@ class SpannedEdges(Edges):
         self.size = size
 
     def draw(self, choose: Choose) -> list[int]:
-        length = drawn_length(choose, self.low, self.high)
+        length = choose.between(self.low, self.high)
         if length == self.size - 1:
             return tree_of(choose.below(self.size ** max(0, self.size - 2)), self.size)
         if not self.is_spanned(length):
             return drawn_places(choose, self.pairs, length)
         choose.vast()
-        found = dict.fromkeys(tree_of(choose.below(self.size ** (self.size - 2)), self.size))
-        while len(found) < length:
-            found.update(dict.fromkeys(choose.several(self.pairs, length - len(found))))
-        return sorted(found)
+        tree = tree_of(choose.below(self.size ** (self.size - 2)), self.size)
+        return sorted(drawn_apart(choose, self.pairs, length, tree))
 
     def is_spanned(self, length: int) -> bool:
         """Whether a graph of that many edges is seldom connected, and one built on a tree seldom built twice.

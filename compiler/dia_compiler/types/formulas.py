@@ -43,19 +43,19 @@ class Formulas(Domain):
 
     def _has_enough(self, tree: Value) -> bool:
         """Whether enough variables occur in the formula; most of it need not be read for that."""
-        found: set[str] = set()
+        names: set[str] = set()
         waiting = [tree]
-        while waiting and len(found) < self.least:
-            held = waiting.pop()
-            if type(held) is str:
-                found.add(held)
+        while waiting and len(names) < self.least:
+            part = waiting.pop()
+            if type(part) is str:
+                names.add(part)
             else:
-                waiting += held["args"]
-        return len(found) >= self.least
+                waiting += part["args"]
+        return len(names) >= self.least
 
     def _formula(self, choose: Choose) -> Value:
         depths = self.depths
-        depth = depths[choose.below(len(depths))] if len(depths) > 1 else depths[0]
+        depth = depths[choose.between(0, len(depths) - 1)]
         return self._tree(choose, depth, depth > 1 or self.least < 2)
 
     def _tree(self, choose: Choose, depth: int, may_negate: bool) -> Value:
@@ -77,7 +77,9 @@ class Formulas(Domain):
 
     def _shapes(self, depth: int) -> list[tuple[int, int]]:
         """The depths of two operands, the deeper one of that depth, for which there are different formulas."""
-        pairs = [(depth, other) for other in range(depth + 1)] + [(other, depth) for other in range(depth)]
+        pairs = [(depth, shallower) for shallower in range(depth + 1)] + [
+            (shallower, depth) for shallower in range(depth)
+        ]
         return [(a, b) for a, b in pairs if self.numbers[a] * self.numbers[b] > (self.numbers[a] if a == b else 0)]
 
     def _pair(self, choose: Choose, left: int, right: int) -> list[Value]:
@@ -117,13 +119,13 @@ class Formulas(Domain):
 
         An operator joins every pair of formulas, the deeper one a level below it, but no formula with itself.
         """
-        found, joined = [variables], [variables]
+        numbers, joined = [variables], [variables]
         for depth in range(1, self.high + 1):
-            below, deeper = sum(found), sum(found[: depth - 1])
-            joined.append(len(self.joins) * (below**2 - deeper**2 - found[-1]))
+            below, deeper = sum(numbers), sum(numbers[: depth - 1])
+            joined.append(len(self.joins) * (below**2 - deeper**2 - numbers[-1]))
             negated = joined[-2] if "not" in self.operators else 0
-            found.append(joined[-1] + negated)
-        return found, joined
+            numbers.append(joined[-1] + negated)
+        return numbers, joined
 
     def boundary(self) -> list[Value]:
         """The two formulas of lowest and highest depth that nest to one side and use the variables in turn."""
@@ -167,10 +169,10 @@ class FormulaType(ParameterType):
             if name not in OPERATORS:
                 raise OptionFault("operators", f"`{name}` is no operator", f"they are {', '.join(OPERATORS)}")
         low, high = bounds_option(options, "depth", 1, DEPTH)
-        found = Formulas(variables, low, high, operators)
-        if found.count < 1:
+        domain = Formulas(variables, low, high, operators)
+        if domain.count < 1:
             raise OptionFault("depth", "there is no such formula", "use more operators or variables")
-        return found
+        return domain
 
 
 def _names(options: Mapping[str, Any], name: str, value: Any) -> list[str]:

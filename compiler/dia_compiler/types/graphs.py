@@ -89,9 +89,9 @@ class Graphs(Domain):
         if self.weights is None:
             return True
         low, high = self.weights
-        held = value["weights"]
-        is_list = isinstance(held, list) and len(held) == len(value["edges"])
-        return is_list and all(type(weight) is int and low <= weight <= high for weight in held)
+        weights = value["weights"]
+        is_list = isinstance(weights, list) and len(weights) == len(value["edges"])
+        return is_list and all(type(weight) is int and low <= weight <= high for weight in weights)
 
     @property
     def is_counted(self) -> bool:  # type: ignore[override]

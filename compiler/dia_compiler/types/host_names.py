@@ -30,10 +30,10 @@ def host_names_option(options: Mapping[str, Any], name: str) -> list[str] | None
     hosts = texts_option(options, name)
     for host in hosts or ():
         if len(host) > MOST_SUFFIX or not HOST_NAME.fullmatch(host):
-            mend = (
+            help = (
                 f"write small letters, digits and - in parts with dots between them, at most {MOST_SUFFIX} characters"
             )
-            raise OptionFault(name, f"`{host[:40]}` is no domain", mend)
+            raise OptionFault(name, f"`{host[:40]}` is no domain", help)
     return hosts
 
 
@@ -64,9 +64,9 @@ class HostNames(Domain):
         self.suffixes, self.low, self.high = suffixes, low, high
 
     def draw(self, choose: Choose) -> Value:
-        size = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
-        drawn = [label_at(choose.below(label_count())) for _ in range(size)]
-        return ".".join([*drawn, self.suffixes[choose.below(len(self.suffixes)) if len(self.suffixes) > 1 else 0]])
+        size = choose.between(self.low, self.high)
+        labels = [label_at(choose.below(label_count())) for _ in range(size)]
+        return ".".join([*labels, self.suffixes[choose.between(0, len(self.suffixes) - 1)]])
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, str):
@@ -102,10 +102,10 @@ def host_names(options: Mapping[str, Any]) -> HostNames:
     else:
         suffixes = host_names_option(options, "suffix")
     suffixes = suffixes or list(RESERVED)
-    known = set(suffixes)
+    suffix_set = set(suffixes)
     for suffix in suffixes:
         parts = suffix.split(".")
-        under = next((end for cut in range(1, len(parts)) if (end := ".".join(parts[cut:])) in known), None)
+        under = next((end for cut in range(1, len(parts)) if (end := ".".join(parts[cut:])) in suffix_set), None)
         if under is not None:
             message = f"`{suffix}` ends in the other suffix `{under}`, so that one domain could be drawn in two ways"
             raise OptionFault("suffix", message, "leave one of them out")
@@ -152,20 +152,20 @@ class Urls(Domain):
         self.schemes, self.hosts, self.path, self.query = schemes, hosts, path, query
 
     def draw(self, choose: Choose) -> Value:
-        scheme = self.schemes[choose.below(len(self.schemes)) if len(self.schemes) > 1 else 0]
+        scheme = self.schemes[choose.between(0, len(self.schemes) - 1)]
         host = self.hosts.draw(choose)
         words = word_list("things")
-        segments = [words[choose.below(len(words))] for _ in range(_amount(self.path, choose))]
-        keys = _keys(_amount(self.query, choose)).draw(choose)
+        segments = [words[choose.below(len(words))] for _ in range(choose.between(*self.path))]
+        keys = _keys(choose.between(*self.query)).draw(choose)
         pairs = [f"{key}={_value_at(choose.below(_value_count()))}" for key in keys]
         return _written(scheme, host, segments, pairs)
 
     def contains(self, value: Value) -> bool:
-        found = PARTS.fullmatch(value) if isinstance(value, str) else None
-        if found is None or found[1] not in self.schemes or not self.hosts.contains(found[2]):
+        match = PARTS.fullmatch(value) if isinstance(value, str) else None
+        if match is None or match[1] not in self.schemes or not self.hosts.contains(match[2]):
             return False
-        segments = found[3][1:].split("/") if found[3] != "/" else []
-        pairs = [pair.partition("=") for pair in found[4].split("&")] if found[4] else []
+        segments = match[3][1:].split("/") if match[3] != "/" else []
+        pairs = [pair.partition("=") for pair in match[4].split("&")] if match[4] else []
         return (
             self.path[0] <= len(segments) <= self.path[1]
             and word_set("things").issuperset(segments)
@@ -183,17 +183,12 @@ class Urls(Domain):
 
     def boundary(self) -> list[Value]:
         hosts = self.hosts.boundary()
-        found: list[Value] = []
+        urls: list[Value] = []
         for place, pick in ((0, min), (-1, max)):
             word = pick(word_list("things"), key=len)
             pairs = [f"{key}={_value_at(0)}" for key in KEYS[: self.query[place]]]
-            found.append(_written(self.schemes[place], hosts[place], [word] * self.path[place], pairs))
-        return found
-
-
-def _amount(bounds: tuple[int, int], choose: Choose) -> int:
-    low, high = bounds
-    return low + choose.below(high - low + 1) if high > low else low
+            urls.append(_written(self.schemes[place], hosts[place], [word] * self.path[place], pairs))
+        return urls
 
 
 @cache

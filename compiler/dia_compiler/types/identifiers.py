@@ -61,9 +61,9 @@ class UuidType(ParameterType):
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         if one_of_option(options, "version", (4, 7), 4) == 4:
-            given = next((name for name in ("min", "max") if name in options), None)
-            if given is not None:
-                raise OptionFault(given, f"`{given}` belongs to version 7: version 4 holds no moment")
+            misplaced = next((name for name in ("min", "max") if name in options), None)
+            if misplaced is not None:
+                raise OptionFault(misplaced, f"`{misplaced}` belongs to version 7: version 4 holds no moment")
             return Uuids(4, 0, 1)
         low, high = moments_option(options, second_of, SPAN, "a moment such as 2026-01-31T12:00:00Z")
         if low < UNIX_EPOCH:

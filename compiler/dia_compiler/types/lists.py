@@ -24,7 +24,7 @@ from dia_compiler.types.base import (
     length_option,
     option,
 )
-from dia_compiler.types.ranks import COUNT_CAP, combination
+from dia_compiler.types.ranks import COUNT_CAP, combination, drawn_apart, permutation
 from dia_compiler.types.texts import items_option
 
 
@@ -37,7 +37,7 @@ class Lists(Domain):
         self.of, self.low, self.high, self.is_unique = of, low, high, is_unique
 
     def draw(self, choose: Choose) -> Value:
-        length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        length = choose.between(self.low, self.high)
         if self.is_unique:
             return self.of.draw_different(choose, length)
         return [self.of.draw(choose) for _ in range(length)]
@@ -92,10 +92,7 @@ class SortedLists(Domain):
     def _indices(self, choose: Choose) -> list[int]:
         if not self.is_unique:
             return choose.several(self.of.count, self.length)
-        found: dict[int, None] = {}
-        while len(found) < self.length:
-            found.update(dict.fromkeys(choose.several(self.of.count, self.length - len(found))))
-        return list(found)
+        return drawn_apart(choose, self.of.count, self.length)
 
     def _unranked(self, rank: int) -> list[int]:
         """The ascending indices of that rank; those of a multiset are a set's, each less its place."""
@@ -150,12 +147,7 @@ class Permutations(Domain):
     def draw(self, choose: Choose) -> Value:
         if len(self.items) > 34:
             return choose.shuffled(self.items)
-        rest = list(self.items)
-        rank, places = choose.below(self.count), []
-        for size in range(1, len(rest) + 1):
-            rank, place = divmod(rank, size)
-            places.append(place)
-        return [rest.pop(place) for place in reversed(places)]
+        return permutation(choose.below(self.count), self.items)
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, list) or len(value) != len(self.items):

@@ -20,19 +20,19 @@ def members(of: Domain) -> Enumerable | None:
         return of
     if of.count > LISTED:
         return None
-    found: dict[Any, Any] = {}
-    ways: list[tuple[int, ...]] = [()]
+    values: dict[Any, Any] = {}
+    paths: list[tuple[int, ...]] = [()]
     for _ in range(WAYS):
-        if not ways:
-            return Items(sorted(found.values(), key=order_of), None)
-        path = ways.pop()
+        if not paths:
+            return Items(sorted(values.values(), key=order_of), None)
+        path = paths.pop()
         try:
             value = of.draw(Probe(path))
-            found[key_of(value)] = value
+            values[key_of(value)] = value
         except Open as choice:
             if not 0 < choice.options <= WAYS:
                 return None
-            ways += [(*path, number) for number in range(choice.options)]
+            paths += [(*path, number) for number in range(choice.options)]
         except Rejected:
             continue
         except LanguageError:

@@ -53,16 +53,16 @@ class Names(Enumerable):
         return self._record(gender, first, last) if self.has_pronouns else _shown(first, last)
 
     def _record(self, gender: str, first: str, last: str | None) -> Record:
-        found = Record(name=_shown(first, last), first=first, last=last, gender=gender)
-        found.update(zip(CASES, FORMS[gender], strict=True))
-        found["plural"] = gender == "neutral"
-        return found
+        record = Record(name=_shown(first, last), first=first, last=last, gender=gender)
+        record.update(zip(CASES, FORMS[gender], strict=True))
+        record["plural"] = gender == "neutral"
+        return record
 
     def contains(self, value: Value) -> bool:
         if self.has_pronouns != isinstance(value, Mapping):
             return False
-        shown = value.get("name") if isinstance(value, Mapping) else value
-        parts = shown.split(" ") if isinstance(shown, str) else []
+        full_name = value.get("name") if isinstance(value, Mapping) else value
+        parts = full_name.split(" ") if isinstance(full_name, str) else []
         if len(parts) != 1 + self.is_full or not word_set("last_names").issuperset(parts[1:]):
             return False
         last = parts[1] if self.is_full else None
@@ -121,7 +121,7 @@ class Usernames(Domain):
         return sum(map(self.size, self.styles))
 
     def draw(self, choose: Choose) -> Value:
-        style = self.styles[choose.below(len(self.styles)) if len(self.styles) > 1 else 0]
+        style = self.styles[choose.between(0, len(self.styles) - 1)]
         return self.made(style, choose.below(self.size(style)))
 
     def made(self, style: str, index: int) -> str:
@@ -133,14 +133,14 @@ class Usernames(Domain):
         return f"{first[one]}{mark}{second[two]}" + (f"{number:0{self.digits}}" if self.digits else "")
 
     def contains(self, value: Value) -> bool:
-        found = USERNAME.fullmatch(value) if isinstance(value, str) else None
-        if found is None or len(found[4]) != self.digits:
+        match = USERNAME.fullmatch(value) if isinstance(value, str) else None
+        if match is None or len(match[4]) != self.digits:
             return False
-        style = next((style for style in self.styles if STYLES[style][0] == found[2]), None)
+        style = next((style for style in self.styles if STYLES[style][0] == match[2]), None)
         if style is None:
             return False
         _, first, second = STYLES[style]
-        return found[1] in _lowered(first) and found[3] in _lowered(second)
+        return match[1] in _lowered(first) and match[3] in _lowered(second)
 
     def boundary(self) -> list[Value]:
         return [self.made(style, index) for style in self.styles for index in (0, self.size(style) - 1)]
@@ -185,7 +185,7 @@ class Emails(Domain):
 
     def draw(self, choose: Choose) -> Value:
         user = self.users.draw(choose)
-        return f"{user}@{self.hosts[choose.below(len(self.hosts)) if len(self.hosts) > 1 else 0]}"
+        return f"{user}@{self.hosts[choose.between(0, len(self.hosts) - 1)]}"
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, str):

@@ -65,8 +65,8 @@ class Integers(Enumerable):
         if type(value) is not int or value < self.low or (value - self.low) % self.step:
             return False
         index = (value - self.low) // self.step
-        kept = index - sum(1 for number, hole in enumerate(self.holes) if hole + number < index)
-        return 0 <= kept < self.count_ and self.at(kept) == value
+        place = index - sum(1 for number, hole in enumerate(self.holes) if hole + number < index)
+        return 0 <= place < self.count_ and self.at(place) == value
 
 
 def integer_bounds(options: Mapping[str, Any]) -> tuple[int, int]:
@@ -109,10 +109,10 @@ class IntegerType(ParameterType):
         excluded = options.get("exclude", [])
         if not isinstance(excluded, list) or any(type(value) is not int for value in excluded):
             raise OptionFault("exclude", "`exclude` must be a list of integers")
-        found = Integers(low, step, max(0, (high - low) // step + 1), excluded)
-        if found.count < 1:
+        domain = Integers(low, step, max(0, (high - low) // step + 1), excluded)
+        if domain.count < 1:
             raise OptionFault("max", f"no integer between {low} and {high} is left")
-        return found
+        return domain
 
 
 def _with_parity(low: int, step: int, parity: Any) -> tuple[int, int]:
@@ -120,12 +120,12 @@ def _with_parity(low: int, step: int, parity: Any) -> tuple[int, int]:
         return low, step
     if parity not in ("even", "odd"):
         raise OptionFault("parity", "`parity` must be even or odd")
-    wanted = int(parity == "odd")
+    remainder = int(parity == "odd")
     if step % 2 == 0:
-        if low % 2 != wanted:
+        if low % 2 != remainder:
             raise OptionFault("parity", f"no value from {low} in steps of {step} is {parity}")
         return low, step
-    return (low if low % 2 == wanted else low + step), 2 * step
+    return (low if low % 2 == remainder else low + step), 2 * step
 
 
 class Reals(Enumerable):
@@ -171,10 +171,10 @@ class RealType(ParameterType):
         low, high = Fraction(options["min"]), Fraction(options["max"])
         if low > high:
             raise OptionFault("max", f"min {options['min']} is above max {options['max']}")
-        found = Reals(ceil(low * 10**places), floor(high * 10**places), 10**places)
-        if found.count < 1:
+        domain = Reals(ceil(low * 10**places), floor(high * 10**places), 10**places)
+        if domain.count < 1:
             raise OptionFault("decimals", f"no number of {places} decimals lies between the bounds")
-        return found
+        return domain
 
 
 class Booleans(Enumerable):
@@ -242,10 +242,10 @@ def _large_gcd() -> tuple[Callable[[int, int], int], int]:
 @cache
 def coprime() -> bytearray:
     """For each remainder by WHEEL, 1 where the numbers that leave it have no divisor in common with WHEEL."""
-    found = bytearray([1]) * WHEEL
+    sieve = bytearray([1]) * WHEEL
     for prime in WHEEL_PRIMES:
-        found[::prime] = bytes(WHEEL // prime)
-    return found
+        sieve[::prime] = bytes(WHEEL // prime)
+    return sieve
 
 
 def is_prime(number: int) -> bool:
@@ -379,18 +379,18 @@ class SmoothPrimes(Domain):
                 product *= choose.where(lambda inner: inner.below(self.bound), is_prime, tries=10_000)
             first, last = -(-(self.low - 1) // product), (self.high - 1) // product
             for _ in range(1000):
-                found = product * (first + choose.below(last - first + 1)) + 1
-                if self.contains(found):
-                    return found
+                prime = product * (first + choose.below(last - first + 1)) + 1
+                if self.contains(prime):
+                    return prime
 
     def contains(self, value: Value) -> bool:
         return type(value) is int and self.low <= value <= self.high and is_prime(value) and self._is_smooth(value - 1)
 
-    def _is_smooth(self, rest: int) -> bool:
+    def _is_smooth(self, remaining: int) -> bool:
         for product in products_below(self.bound):
-            while (common := gcd(product, rest)) > 1:
-                rest //= common
-        return rest == 1
+            while (common := gcd(product, remaining)) > 1:
+                remaining //= common
+        return remaining == 1
 
     @property
     def count(self) -> int:
@@ -440,10 +440,10 @@ class PrimeType(ParameterType):
         smooth = integer_option(options, "smooth")
         if smooth is not None:
             return self._smooth(low, high, smooth, options)
-        found = Primes(low, high, residue[0], residue[1], flag_option(options, "safe"))
-        if found.numbers.count < 1 or (found.is_counted and found.count < 1):
+        domain = Primes(low, high, residue[0], residue[1], flag_option(options, "safe"))
+        if domain.numbers.count < 1 or (domain.is_counted and domain.count < 1):
             raise OptionFault("max", f"no such prime between {low} and {high}")
-        return found
+        return domain
 
     def _smooth(self, low: int, high: int, bound: int, options: Mapping[str, Any]) -> Domain:
         if "safe" in options or "residue" in options:

@@ -24,8 +24,8 @@ def one_of_option(options: Mapping[str, Any], name: str, allowed: Sequence[Any],
     value = options.get(name, default)
     if not any(type(value) is type(item) and value == item for item in allowed):
         *first, last = map(str, allowed)
-        mend = did_you_mean(value, [str(item) for item in allowed]) if isinstance(value, str) else None
-        raise OptionFault(name, f"`{name}` must be {', '.join(first)} or {last}", mend)
+        help = did_you_mean(value, [str(item) for item in allowed]) if isinstance(value, str) else None
+        raise OptionFault(name, f"`{name}` must be {', '.join(first)} or {last}", help)
     return value
 
 
@@ -57,9 +57,9 @@ def texts_option(options: Mapping[str, Any], name: str, most: int = 10_000) -> l
 
 def first_repeat(texts: Iterable[str]) -> str | None:
     """The first text that has been there before, or None."""
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for text in texts:
-        if text in seen:
+        if text in earlier:
             return text
-        seen.add(text)
+        earlier.add(text)
     return None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from math import comb
+from typing import TypeVar
 
 from dia_compiler.types.base import VAST, Choose
 
+T = TypeVar("T")
 COUNT_CAP = 1 << 4096
 """Beyond this a count says nothing more than vast."""
 TABULATED = 128
@@ -16,18 +19,18 @@ TABULATED = 128
 
 def combination(rank: int, size: int, length: int) -> list[int]:
     """The `length` ascending numbers below `size` of that rank in the combinatorial number system."""
-    found: list[int] = []
+    places: list[int] = []
     tables = _choices(1 << size.bit_length()) if size <= TABULATED else None
-    for left in range(length, 0, -1):
+    for length_left in range(length, 0, -1):
         if tables is not None:
-            low = bisect_right(tables[left], rank, left, size) - 1
-            rank -= tables[left][low]
+            low = bisect_right(tables[length_left], rank, length_left, size) - 1
+            rank -= tables[length_left][low]
         else:
-            low = _greatest(rank, size, left)
-            rank -= comb(low, left)
-        found.append(low)
+            low = _greatest(rank, size, length_left)
+            rank -= comb(low, length_left)
+        places.append(low)
         size = low
-    return found[::-1]
+    return places[::-1]
 
 
 def _greatest(rank: int, size: int, length: int) -> int:
@@ -75,11 +78,6 @@ def capped_subsets(size: int, low: int, high: int) -> int:
     return total
 
 
-def drawn_length(choose: Choose, low: int, high: int) -> int:
-    """A length between the bounds; no choice where they are one."""
-    return low + choose.below(high - low + 1) if high > low else low
-
-
 def drawn_places(choose: Choose, size: int, length: int) -> list[int]:
     """`length` ascending numbers below `size`: by rank, or from the stream where there are more than 2**128."""
     count = capped_choices(size, length)
@@ -87,13 +85,23 @@ def drawn_places(choose: Choose, size: int, length: int) -> list[int]:
         return combination(choose.below(count), size, length)
     choose.vast()
     if length > size // 2:
-        left_out = set(_sampled(choose, size, size - length))
+        left_out = set(drawn_apart(choose, size, size - length))
         return [place for place in range(size) if place not in left_out]
-    return sorted(_sampled(choose, size, length))
+    return sorted(drawn_apart(choose, size, length))
 
 
-def _sampled(choose: Choose, size: int, length: int) -> list[int]:
-    found: dict[int, None] = {}
-    while len(found) < length:
-        found.update(dict.fromkeys(choose.several(size, length - len(found))))
-    return list(found)
+def drawn_apart(choose: Choose, size: int, length: int, first: Iterable[int] = ()) -> list[int]:
+    """`length` different numbers below `size` from the stream, of which the first ones may be there already."""
+    places = dict.fromkeys(first)
+    while len(places) < length:
+        places.update(dict.fromkeys(choose.several(size, length - len(places))))
+    return list(places)
+
+
+def permutation(rank: int, items: Sequence[T]) -> list[T]:
+    """The items in the order of that rank, below the factorial of their number."""
+    remaining, places = list(items), []
+    for size in range(1, len(remaining) + 1):
+        rank, place = divmod(rank, size)
+        places.append(place)
+    return [remaining.pop(place) for place in reversed(places)]

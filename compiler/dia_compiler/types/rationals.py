@@ -82,8 +82,8 @@ class Rationals(Domain):
 
     def boundary(self) -> list[Value]:
         """The lowest and highest value over the least and greatest denominator, where they are in lowest terms."""
-        found = [Fraction(number, over) for over in self.denominators for number in self._numerators(over)]
-        return [normal(value) for value in dict.fromkeys(found) if self.contains(value)]
+        values = [Fraction(number, over) for over in self.denominators for number in self._numerators(over)]
+        return [normal(value) for value in dict.fromkeys(values) if self.contains(value)]
 
 
 class RationalType(ParameterType):
@@ -106,10 +106,10 @@ class RationalType(ParameterType):
             raise OptionFault(None, "`numerator`, or `min` and `max`, are needed")
         if low is not None and high is not None and low > high:
             raise OptionFault("max", f"min {options['min']} is above max {options['max']}")
-        found = Rationals(numerators, denominators, low, high)
-        if found.count < 1:
+        domain = Rationals(numerators, denominators, low, high)
+        if domain.count < 1:
             raise OptionFault("denominator", "no quotient in lowest terms lies between the bounds")
-        return found
+        return domain
 
 
 _LIMIT = 1 << MAXIMUM_BITS

@@ -32,25 +32,25 @@ def prime_factors(number: int) -> tuple[int, ...] | None:
     What is left behind small primes has to be a prime, or to fall to Pollard's rho in 2**19 steps together, fewer for
     numbers beyond 128 bits: all factors but the largest have to be below about 2**36.
     """
-    found = set()
+    factors = set()
     for prime in primes_below(SMALL):
         if prime * prime > number or (prime == EARLY and is_prime(number)):
             break  # a safe prime less 1 is done here, and not after 6,542 divisions
         while number % prime == 0:
-            found.add(prime)
+            factors.add(prime)
             number //= prime
     waiting = [number] if number > 1 else []
     budget = [STEPS * 128 // max(128, number.bit_length())]
     while waiting:
         part = waiting.pop()
         if part < SMALL * SMALL or is_prime(part):
-            found.add(part)
+            factors.add(part)
             continue
         factor = _factor(part, budget)
         if factor is None:
             return None
         waiting += [factor, part // factor]
-    return tuple(sorted(found))
+    return tuple(sorted(factors))
 
 
 def _factor(number: int, budget: list[int]) -> int | None:

@@ -60,13 +60,13 @@ def names_of(table: Table, identify: Callable[[Record], Value] | None) -> list[s
     """The names that the option `id` gives the rows, all different; None without it. Raises OptionFault."""
     if identify is None:
         return None
-    seen: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for number in range(table.count):
         name = _name_of(identify(table.at(number)), number)
-        first = seen.setdefault(name, number)
+        first = numbers.setdefault(name, number)
         if first != number:
             raise OptionFault("id", f"rows {first} and {number} of `{table.name}` have the same id, `{name}`")
-    return list(seen)
+    return list(numbers)
 
 
 def _name_of(value: Value, number: int) -> str:
@@ -75,11 +75,11 @@ def _name_of(value: Value, number: int) -> str:
     except LanguageError:
         text = ""
     if not NAME.fullmatch(text):
-        mend = (
+        help = (
             "an id has 1 to 64 letters, digits, _, . and -; an integer, or a hash such as "
             "`= hex(sha256(utf8(row.text)))[:12]`"
         )
-        raise OptionFault("id", f"row {number} has no id that can name it", mend)
+        raise OptionFault("id", f"row {number} has no id that can name it", help)
     return text
 
 
@@ -112,9 +112,9 @@ class RowLists(Domain):
 
     def contains(self, value: Value) -> bool:
         numbers = [self.table.find(row) for row in value] if isinstance(value, list) else []
-        found = [number for number in numbers if number is not None]
-        is_ascending = all(a < b for a, b in pairwise(found))
-        return len(found) == len(numbers) > 0 and is_ascending and self.holds(found)
+        places = [number for number in numbers if number is not None]
+        is_ascending = all(a < b for a, b in pairwise(places))
+        return len(places) == len(numbers) > 0 and is_ascending and self.holds(places)
 
     @abstractmethod
     def holds(self, numbers: Sequence[int]) -> bool:
@@ -139,8 +139,8 @@ class Samples(RowLists):
         self.size, self.strata = size, strata
         sizes = [len(stratum) for stratum in strata]
         self.level = _level(sizes, size)
-        self.larger = [place for place, held in enumerate(sizes) if held > self.level]
-        self.missing = size - sum(min(held, self.level) for held in sizes)
+        self.larger = [place for place, stratum_size in enumerate(sizes) if stratum_size > self.level]
+        self.missing = size - sum(min(stratum_size, self.level) for stratum_size in sizes)
 
     def draw(self, choose: Choose) -> Value:
         extra = set(drawn_of(self.larger, self.missing, choose)) if self.missing else set()
@@ -150,8 +150,8 @@ class Samples(RowLists):
         return self.listed(sorted(numbers))
 
     def holds(self, numbers: Sequence[int]) -> bool:
-        given = [len(set(stratum) & set(numbers)) for stratum in self.strata]
-        over = [number - min(len(stratum), self.level) for number, stratum in zip(given, self.strata, strict=True)]
+        counts = [len(set(stratum) & set(numbers)) for stratum in self.strata]
+        over = [number - min(len(stratum), self.level) for number, stratum in zip(counts, self.strata, strict=True)]
         return sum(over) == self.missing and all(more in (0, 1) for more in over)
 
     @cached_property
@@ -161,8 +161,8 @@ class Samples(RowLists):
         for stratum in self.strata:
             size, least = len(stratum), min(len(stratum), self.level)
             usual, more = capped_choices(size, least), capped_choices(size, least + 1)
-            found = (ways[m] * usual + (ways[m - 1] * more if m else 0) for m in range(self.missing + 1))
-            ways = [min(number, COUNT_CAP) for number in found]
+            totals = (ways[m] * usual + (ways[m - 1] * more if m else 0) for m in range(self.missing + 1))
+            ways = [min(number, COUNT_CAP) for number in totals]
         return ways[self.missing]
 
     @property
@@ -178,12 +178,12 @@ class Samples(RowLists):
         return [self.listed(numbers) for numbers in dict.fromkeys((tuple(sorted(low)), tuple(sorted(high))))]
 
 
-def _level(sizes: Sequence[int], wanted: int) -> int:
+def _level(sizes: Sequence[int], most: int) -> int:
     """The highest level at which strata of those sizes together give no more rows than wanted."""
     low, high = 0, max(sizes, default=0)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if sum(min(size, middle) for size in sizes) <= wanted else (low, middle - 1)
+        low, high = (middle, high) if sum(min(size, middle) for size in sizes) <= most else (low, middle - 1)
     return low
 
 
@@ -238,8 +238,8 @@ class GroupSamples(RowLists):
         return self.counted
 
     def boundary(self) -> list[Value]:
-        found = (tuple(self.groups[0][: self.size]), tuple(self.groups[-1][-self.size :]))
-        return [self.listed(numbers) for numbers in dict.fromkeys(found)]
+        samples = (tuple(self.groups[0][: self.size]), tuple(self.groups[-1][-self.size :]))
+        return [self.listed(numbers) for numbers in dict.fromkeys(samples)]
 
 
 class RowsType(ParameterType):

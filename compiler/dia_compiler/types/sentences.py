@@ -68,7 +68,7 @@ def clauses(size: int) -> tuple[Shape, ...]:
     ends: list[Shape] = [(), *(("preposition", *phrase) for phrase in _phrases("place"))]
     adverbs: list[Shape] = [(), ("adverb",)]
     parts = product(_phrases("subject"), adverbs, verbs, ends)
-    shapes = (sum(found, ()) for found in parts)
+    shapes = (sum(phrases, ()) for phrases in parts)
     return tuple(shape for shape in shapes if len(shape) == size)
 
 
@@ -103,16 +103,16 @@ def spellings(shape: Shape) -> int:
 @lru_cache(maxsize=SHAPES)
 def shape_at(size: int, index: int) -> Shape:
     """The shape with that number among those of so many words; a single clause comes first."""
-    own = clauses(size)
-    if index < len(own):
-        return own[index]
-    index -= len(own)
+    single_clauses = clauses(size)
+    if index < len(single_clauses):
+        return single_clauses[index]
+    index -= len(single_clauses)
     for first in range(SHORTEST, size - SHORTEST):
-        rest = shape_count(size - first - 1)
-        if index < len(clauses(first)) * rest:
-            place, index = divmod(index, rest)
+        followers = shape_count(size - first - 1)
+        if index < len(clauses(first)) * followers:
+            place, index = divmod(index, followers)
             return (*clauses(first)[place], "conjunction", *shape_at(size - first - 1, index))
-        index -= len(clauses(first)) * rest
+        index -= len(clauses(first)) * followers
     raise IndexError(index)
 
 
@@ -132,9 +132,9 @@ class Form:
     def sentence(self, index: int) -> str:
         """The text with that number."""
         words = []
-        for known in self.choices:
-            index, place = divmod(index, len(known))
-            words.append(known[place])
+        for category_words in self.choices:
+            index, place = divmod(index, len(category_words))
+            words.append(category_words[place])
         return self.written(words[::-1])
 
     def written(self, words: list[str]) -> str:
@@ -159,7 +159,10 @@ def form_at(size: int, index: int) -> Form:
 def form_of(shape: Shape) -> Form:
     """The form of a shape."""
     choices = tuple(words_of(category) for category in reversed(shape))
-    places = [tuple(at for at, held in enumerate(shape) if held == name) for name in ("determiner", "conjunction")]
+    places = [
+        tuple(at for at, word_category in enumerate(shape) if word_category == name)
+        for name in ("determiner", "conjunction")
+    ]
     return Form(spellings(shape), choices, *places)
 
 
@@ -180,9 +183,9 @@ ENDS = ("intransitive", "object", "place")
 def read(text: str) -> Shape | None:
     """The shape of a sentence, or None where the text is none."""
     words = text[:1].lower() + text[1:-1].replace(",", "")
-    found = ["a" if word == "an" else word for word in words.split(" ")]
-    shape = tuple(_categories(found))
-    if len(shape) != len(found) or shape[-1] not in ENDS or form_of(shape).written(found) != text:
+    lowered = ["a" if word == "an" else word for word in words.split(" ")]
+    shape = tuple(_categories(lowered))
+    if len(shape) != len(lowered) or shape[-1] not in ENDS or form_of(shape).written(lowered) != text:
         return None
     return shape
 
@@ -192,11 +195,11 @@ def _categories(words: list[str]) -> Iterator[str]:
     before, noun = "conjunction", "subject"
     for word in words:
         allowed = FOLLOWERS.get(before, ("adjective", noun) if before == "determiner" else (noun,))
-        found = next((category for category in allowed if word in places_of(category)), None)
-        if found is None:
+        following = next((category for category in allowed if word in places_of(category)), None)
+        if following is None:
             return
-        before, noun = found, NOUNS.get(found, noun)
-        yield found
+        before, noun = following, NOUNS.get(following, noun)
+        yield following
 
 
 class Sentences(Domain):
@@ -208,7 +211,7 @@ class Sentences(Domain):
         self.low, self.high = low, high
 
     def draw(self, choose: Choose) -> Value:
-        size = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        size = choose.between(self.low, self.high)
         form = form_at(size, choose.below(shape_count(size)))
         return form.sentence(choose.below(form.texts))
 
@@ -249,7 +252,7 @@ class Paragraphs(Domain):
         self.of, self.low, self.high = of, low, high
 
     def draw(self, choose: Choose) -> Value:
-        size = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        size = choose.between(self.low, self.high)
         return " ".join(self.of.draw(choose) for _ in range(size))
 
     def contains(self, value: Value) -> bool:

@@ -23,7 +23,7 @@ from dia_compiler.types.base import (
 )
 from dia_compiler.types.members import members
 from dia_compiler.types.numbers import Integers
-from dia_compiler.types.ranks import capped_choices, capped_subsets, drawn_length, drawn_places
+from dia_compiler.types.ranks import capped_choices, capped_subsets, drawn_places
 from dia_compiler.types.texts import Items
 
 SHORT = 4
@@ -36,12 +36,12 @@ class Subsets(Domain):
         self.of, self.low, self.high, self.is_ascending = of, low, high, is_ascending
 
     def draw(self, choose: Choose) -> Value:
-        places = drawn_places(choose, self.of.count, drawn_length(choose, self.low, self.high))
+        places = drawn_places(choose, self.of.count, choose.between(self.low, self.high))
         return self._values(places)
 
     def _values(self, places: list[int]) -> Value:
-        found = self.of.at_all(places)
-        return sorted(found, key=order_of) if self.is_ascending and not isinstance(self.of, Integers) else found
+        values = self.of.at_all(places)
+        return sorted(values, key=order_of) if self.is_ascending and not isinstance(self.of, Integers) else values
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -64,8 +64,8 @@ class Subsets(Domain):
     def boundary(self) -> list[Value]:
         """The first and the last values, as few and as many as there may be."""
         size = self.of.count
-        found = [range(start, start + length) for length in (self.low, self.high) for start in (0, size - length)]
-        return [self._values(list(places)) for places in dict.fromkeys(map(tuple, found))]
+        ranges = [range(start, start + length) for length in (self.low, self.high) for start in (0, size - length)]
+        return [self._values(list(places)) for places in dict.fromkeys(map(tuple, ranges))]
 
 
 class FreeSets(Domain):
@@ -81,15 +81,15 @@ class FreeSets(Domain):
         self.of, self.low, self.high = of, low, high
 
     def draw(self, choose: Choose) -> Value:
-        length = drawn_length(choose, self.low, self.high)
+        length = choose.between(self.low, self.high)
         if length <= SHORT and capped_choices(self.of.count, length) <= VAST << 64:
             return choose.where(lambda inner: self._drawn(inner, length), _ascends, tries=100_000)
         choose.vast()
-        found: dict[Any, Value] = {}
+        values: dict[Any, Value] = {}
         for _ in range(length):
-            value = choose.where(self.of.draw, lambda value: key_of(value) not in found, tries=10_000)
-            found[key_of(value)] = value
-        return sorted(found.values(), key=order_of)
+            value = choose.where(self.of.draw, lambda value: key_of(value) not in values, tries=10_000)
+            values[key_of(value)] = value
+        return sorted(values.values(), key=order_of)
 
     def _drawn(self, choose: Choose, length: int) -> list[Value]:
         return [self.of.draw(choose) for _ in range(length)]

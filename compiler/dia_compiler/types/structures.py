@@ -42,7 +42,7 @@ class Records(Domain):
         edges = {name: domain.boundary() for name, domain in self.fields.items()}
         if not all(edges.values()):
             return []
-        return [Record((name, held[place]) for name, held in edges.items()) for place in (0, -1)]
+        return [Record((name, values[place]) for name, values in edges.items()) for place in (0, -1)]
 
 
 class RecordType(ParameterType):

@@ -11,7 +11,7 @@ from dia_language.diagnostics import did_you_mean
 from dia_language.numbers.values import Record, Value
 
 from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, key_of, length_option, option
-from dia_compiler.types.ranks import COUNT_CAP, drawn_length
+from dia_compiler.types.ranks import COUNT_CAP
 from dia_compiler.types.sets import sets_of
 from dia_compiler.types.structures import Entries
 from dia_compiler.types.texts import Items, items_option
@@ -33,15 +33,15 @@ class Apart:
 
     def drawn(self, choose: Choose, length: int) -> list[int]:
         """Ascending places, no two of one group."""
-        rank, found = choose.below(self.ways[0][length]), []
+        rank, places = choose.below(self.ways[0][length]), []
         for number, group in enumerate(self.groups):
             without = self.ways[number + 1][length]
             if rank < without:
                 continue
             member, rank = divmod(rank - without, self.ways[number + 1][length - 1])
-            found.append(group[member])
+            places.append(group[member])
             length -= 1
-        return sorted(found)
+        return sorted(places)
 
     def is_apart(self, places: list[int]) -> bool:
         """Whether no two of the places are of one group."""
@@ -66,7 +66,7 @@ class ApartSubsets(Domain):
         self.places = {key_of(item): place for place, item in enumerate(items)}
 
     def draw(self, choose: Choose) -> Value:
-        places = self.apart.drawn(choose, drawn_length(choose, self.low, self.high))
+        places = self.apart.drawn(choose, choose.between(self.low, self.high))
         return [self.items[place] for place in places]
 
     def contains(self, value: Value) -> bool:
@@ -93,7 +93,7 @@ class EntrySubsets(Domain):
         self.places = {name: place for place, name in enumerate(of.names)}
 
     def draw(self, choose: Choose) -> Value:
-        places = self.apart.drawn(choose, drawn_length(choose, self.low, self.high))
+        places = self.apart.drawn(choose, choose.between(self.low, self.high))
         return [self.of.entry(self.of.names[place], choose) for place in places]
 
     def contains(self, value: Value) -> bool:
@@ -106,11 +106,11 @@ class EntrySubsets(Domain):
 
     @property
     def is_counted(self) -> bool:  # type: ignore[override]
-        return all(held.is_counted for make in self.of.catalog.entries.values() for held in make().values())
+        return all(domain.is_counted for make in self.of.catalog.entries.values() for domain in make().values())
 
     @property
     def count(self) -> int:
-        sizes = [prod(held.count for held in make().values()) for make in self.of.catalog.entries.values()]
+        sizes = [prod(domain.count for domain in make().values()) for make in self.of.catalog.entries.values()]
         sizes = [min(size, COUNT_CAP) for size in sizes]
         weights = [sum(sizes[place] for place in group) for group in self.apart.groups]
         return min(COUNT_CAP, sum(counted_ways(weights, self.high)[0][self.low :]))
@@ -171,9 +171,9 @@ def _facts(of: Entries, name: str | None) -> list[Any]:
     if name is None:
         return list(of.names)
     facts = of.catalog.facts
-    known = sorted({key for held in facts.values() for key in held})
-    if name not in known:
-        mend = did_you_mean(name, known) or "an entry may have a `group: word`"
-        raise OptionFault("apart", f"no entry of the catalog has `{name}`", mend)
-    said = [facts.get(entry, {}).get(name) for entry in of.names]
-    return [(fact is None, entry if fact is None else fact) for entry, fact in zip(of.names, said, strict=True)]
+    names = sorted({key for entry_facts in facts.values() for key in entry_facts})
+    if name not in names:
+        help = did_you_mean(name, names) or "an entry may have a `group: word`"
+        raise OptionFault("apart", f"no entry of the catalog has `{name}`", help)
+    values = [facts.get(entry, {}).get(name) for entry in of.names]
+    return [(fact is None, entry if fact is None else fact) for entry, fact in zip(of.names, values, strict=True)]

@@ -41,8 +41,8 @@ class Table:
 
     def at(self, number: int) -> Record:
         """The row at that place in the file, from 0 on."""
-        held = json.loads(self.lines[self.starts[number] : self.starts[number + 1]])
-        return Record((column, decode(held.get(column))) for column in self.columns)
+        row = json.loads(self.lines[self.starts[number] : self.starts[number + 1]])
+        return Record((column, decode(row.get(column))) for column in self.columns)
 
     def column(self, name: str) -> Iterator[Value]:
         """The values of a column, row by row."""
@@ -69,8 +69,8 @@ def _unpacked(name: str, columns: Sequence[str], packed: bytes) -> Table:
 
 def line_of(row: Mapping[str, Value]) -> bytes:
     """The row as a line of JSON without what is none. Raises LanguageError for a value that cannot be stored."""
-    held = {name: value if type(value) is str else encode(value) for name, value in row.items() if value is not None}
-    return (ENCODER.encode(held) + "\n").encode()
+    stored = {name: value if type(value) is str else encode(value) for name, value in row.items() if value is not None}
+    return (ENCODER.encode(stored) + "\n").encode()
 
 
 def _ends(lines: bytes) -> Iterator[int]:

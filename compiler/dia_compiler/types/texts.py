@@ -98,7 +98,7 @@ class Strings(Domain):
         self.alphabet, self.low, self.high = alphabet, low, high
 
     def draw(self, choose: Choose) -> Value:
-        length = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        length = choose.between(self.low, self.high)
         return spelled(choose.below(power(len(self.alphabet), length)), self.alphabet, length)
 
     def contains(self, value: Value) -> bool:
@@ -128,8 +128,8 @@ def spelled(number: int, alphabet: str, length: int) -> str:
     """The number as a word of that length over the alphabet, least digit first."""
     size = len(alphabet)
     if length >= LONG and size == len(DIGITS_OF_64):
-        written = b2a_base64(number.to_bytes(-(-length // 4) * 3, "big"), newline=False).decode("ascii")
-        return written[: -length - 1 : -1].translate(_letters(alphabet))
+        encoded = b2a_base64(number.to_bytes(-(-length // 4) * 3, "big"), newline=False).decode("ascii")
+        return encoded[: -length - 1 : -1].translate(_letters(alphabet))
     change = _change_of_base() if length >= LONG and 2 <= size <= len(MANY_DIGITS) else None
     if change is not None:
         return change(number, size).translate(_letters(alphabet)).rjust(length, alphabet[0])[::-1]
@@ -152,29 +152,29 @@ def _change_of_base() -> Callable[[int, int], str] | None:
 def _letters(alphabet: str) -> dict[int, int]:
     """The library's digits to letters of the alphabet."""
     size = len(alphabet)
-    known = DIGITS if size <= len(DIGITS) else MANY_DIGITS if size <= len(MANY_DIGITS) else DIGITS_OF_64
-    return str.maketrans(known[:size], alphabet)
+    digit_set = DIGITS if size <= len(DIGITS) else MANY_DIGITS if size <= len(MANY_DIGITS) else DIGITS_OF_64
+    return str.maketrans(digit_set[:size], alphabet)
 
 
 @lru_cache(maxsize=32)
 def _syllables(alphabet: str) -> tuple[list[str], int]:
     """All words of one length in the order of their numbers, and that length: as many digits come of one division."""
-    found, width = list(alphabet), 1
-    while len(alphabet) > 1 and len(found) * len(alphabet) <= SYLLABLES:
-        found, width = [head + letter for letter in alphabet for head in found], width + 1
-    return found, width
+    words, width = list(alphabet), 1
+    while len(alphabet) > 1 and len(words) * len(alphabet) <= SYLLABLES:
+        words, width = [head + letter for letter in alphabet for head in words], width + 1
+    return words, width
 
 
 def _places(number: int, syllables: list[str], count: int) -> list[str]:
     """So many syllables, the least first; a long number is halved, since long division is slow."""
-    size, found = len(syllables), []
+    size, places = len(syllables), []
     if count > LEAF:
         high, low = divmod(number, power(size, count // 2))
         return _places(low, syllables, count // 2) + _places(high, syllables, count - count // 2)
     for _ in range(count):
         number, place = divmod(number, size)
-        found.append(syllables[place])
-    return found
+        places.append(syllables[place])
+    return places
 
 
 @lru_cache(maxsize=256)
@@ -196,8 +196,8 @@ class StringType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         alphabet = options["alphabet"]
         if not isinstance(alphabet, str) or not alphabet:
-            mend = "a name needs `= ` before it, as in `alphabet: = lower_letters`"
-            raise OptionFault("alphabet", "`alphabet` must be a text of at least one character", mend)
+            help = "a name needs `= ` before it, as in `alphabet: = lower_letters`"
+            raise OptionFault("alphabet", "`alphabet` must be a text of at least one character", help)
         if len(set(alphabet)) != len(alphabet):
             raise OptionFault("alphabet", "a character stands twice in `alphabet`")
         return Strings(alphabet, *length_option(options))

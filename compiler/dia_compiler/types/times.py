@@ -21,9 +21,9 @@ EPOCH = datetime(1, 1, 1)
 
 def day_of(text: Value) -> int | None:
     """The number of the day of an ISO date, 1 for 0001-01-01; None where the text is none."""
-    found = DATE.fullmatch(text) if isinstance(text, str) else None
+    match = DATE.fullmatch(text) if isinstance(text, str) else None
     try:
-        return date(*map(int, found.groups())).toordinal() if found else None
+        return date(*map(int, match.groups())).toordinal() if match else None
     except ValueError:
         return None
 
@@ -32,10 +32,10 @@ def second_of(text: Value) -> int | None:
     """The seconds from 0001-01-01T00:00:00Z to an ISO time in UTC, or to the begin of an ISO date; None for others."""
     if not isinstance(text, str):
         return None
-    day, found = day_of(text[:10]), TIME.fullmatch(text[10:])
-    if day is None or (text[10:] and found is None):
+    day, match = day_of(text[:10]), TIME.fullmatch(text[10:])
+    if day is None or (text[10:] and match is None):
         return None
-    hour, minute, second = (int(part or 0) for part in found.groups()) if found else (0, 0, 0)
+    hour, minute, second = (int(part or 0) for part in match.groups()) if match else (0, 0, 0)
     if hour > 23 or minute > 59 or second > 59:
         return None
     return (day - 1) * 86_400 + hour * 3_600 + minute * 60 + second
@@ -48,13 +48,13 @@ def moment(seconds: int) -> str:
 
 def moments_option(options: Mapping[str, Any], read: Any, default: tuple[str, str], example: str) -> tuple[int, int]:
     """The numbers of the options min and max as `read` gives them. Raises OptionFault."""
-    found = []
+    numbers = []
     for name, text in zip(("min", "max"), default, strict=True):
         number = read(options.get(name, text))
         if number is None:
             raise OptionFault(name, f"`{name}` must be {example}")
-        found.append(number)
-    low, high = found
+        numbers.append(number)
+    low, high = numbers
     if low > high:
         raise OptionFault("max", f"min {options.get('min', default[0])} is above max {options.get('max', default[1])}")
     return low, high
@@ -98,10 +98,10 @@ class DateType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         low, high = moments_option(options, day_of, (FIRST, LAST), "a date such as 2026-01-31")
         chosen = some_of_option(options, "weekday", WEEKDAYS)
-        found = Dates(low, high, [WEEKDAYS.index(name) for name in chosen])
-        if found.count < 1:
+        domain = Dates(low, high, [WEEKDAYS.index(name) for name in chosen])
+        if domain.count < 1:
             raise OptionFault("weekday", "no day between `min` and `max` falls on such a day of the week")
-        return found
+        return domain
 
 
 class Timestamps(Enumerable):

@@ -26,7 +26,7 @@ class Words(Domain):
         self.known = frozenset(words)
 
     def draw(self, choose: Choose) -> Value:
-        size = self.low + choose.below(self.high - self.low + 1) if self.high > self.low else self.low
+        size = choose.between(self.low, self.high)
         return self.spelled(size, choose.below(len(self.words) ** size))
 
     def spelled(self, size: int, index: int) -> str:
@@ -57,9 +57,9 @@ def words_option(options: Mapping[str, Any]) -> Sequence[str]:
     source = "nouns" if options.get("from") is None else options["from"]
     if isinstance(source, str):
         if source not in WORD_LISTS:
-            mend = did_you_mean(source, WORD_LISTS) or f"they are {', '.join(WORD_LISTS)}"
-            mend += f"; a list of the spec is {{from: {source}}}" if source.isidentifier() else ""
-            raise OptionFault("from", f"no word list is named `{source[:40]}`", mend)
+            help = did_you_mean(source, WORD_LISTS) or f"they are {', '.join(WORD_LISTS)}"
+            help += f"; a list of the spec is {{from: {source}}}" if source.isidentifier() else ""
+            raise OptionFault("from", f"no word list is named `{source[:40]}`", help)
         return word_list(source)
     words = texts_option(options, "from", LIST_WORDS) or []
     spaced = next((word for word in words if any(map(str.isspace, word))), None)
