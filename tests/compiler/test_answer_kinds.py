@@ -12,50 +12,9 @@ import pytest
 from dia_language.answers import ANSWER_TYPES
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import grade
+from helpers.answer_samples import TEMPLATES, template
 
 Dia = Callable[..., Any]
-
-# template: answer, format, its other keys
-KINDS: dict[str, tuple[str, str, str]] = {
-    "arithmetic": (
-        "{value: 'join([str(v) for v in [n, 7, 9]], \" + \")', type: arithmetic, operators: [+, -],"
-        " accept_if: 'evaluate(reply, {}) == n + 16', share: '1 if evaluate(reply, {}) == n + 16 else 1/4'}",
-        "{kind: xml}",
-        "examples: [{params: {n: 1000}, answer: 1000 + 7 + 9, accepts: [1000 + 16, 1100 - 84], rejects: [1000 + 7, 508 * 2]}]",
-    ),
-    "boolean": ("{value: n % 2 == 1, type: boolean}", "{kind: label, of: ['True', 'False']}", ""),
-    "bytes": ("{value: utf8(str(n)), type: bytes, encoding: base64}", "{kind: tagged, tag: out}", "mistakes: {next: utf8(str(n + 1))}"),
-    "choice": ("{value: '[\"odd\", \"even\"][n % 2]', type: choice, of: [odd, even]}", "{kind: label, of: [odd, even]}", ""),
-    "date": ("{value: 'f\"{n}-01-31\"', type: date}", "{kind: boxed}", "examples: [{params: {n: 1969}, answer: 1969-01-31, rejects: [31.1.1969]}]"),
-    "domain": ("{value: 'f\"host{n}.example.org\"', type: domain}", "{kind: json, key: host}", ""),
-    "expression": ("{value: 'sqrt(n) + sin(symbol(\"x\"))', type: expression, variable: x}", "{kind: whole}", "mistakes: {cosine: 'sqrt(n) + cos(symbol(\"x\"))'}"),
-    "integer": ("{value: n + 1, type: integer, units: km}", "{kind: last_line}", ""),
-    "ip_address": ("{value: 'f\"192.0.2.{n % 256}\"', type: ip_address}", "{kind: last_line}", ""),
-    "list": ("{value: '[n, n + 1]', type: list, of: integer}", "{kind: json}", ""),
-    "matrix": ("{value: '[[n, 1], [1, n / 7]]', type: matrix, of: real, round: {places: 2, ties: half_even}}", "{kind: xml}", ""),
-    "multiset": ("{value: prime_factors(n), type: multiset, of: integer}", "{kind: whole}", ""),
-    "polynomial": ("{value: 'expand((symbol(\"x\") + n)**2)', type: polynomial}", "{kind: boxed}", "examples: [{params: {n: 3000}, answer: '= symbol(\"x\")**2 + 6000 * symbol(\"x\") + 9000000', accepts: [(x + 3000)^2], rejects: [x^2 + 9000000]}]"),
-    "rational": ("{value: n / 7, type: rational}", "{kind: boxed}", ""),
-    "real": ("{value: n / 7, type: real, decimals: 3, units: [s, seconds]}", "{kind: xml}", ""),
-    "record": (
-        "{value: \"{'x': n + 1, 'y': n / 2}\", type: record, of: {x: integer, y: rational}, written: '({{ x }}, {{ y }})'}",
-        "{kind: regex, pattern: '(?m)^POINT (.*)$', reply: 'POINT {answer}'}",
-        "examples: [{params: {n: 1001}, answer: {x: 1002, y: '= 1001/2'}, accepts: ['(1002,1001/2)', '{y: 1001/2, x: 1002}'], rejects: ['(1001/2, 1002)']}]",
-    ),
-    "set": ("{value: divisors(n), type: set, of: integer}", "{kind: xml}", "mistakes: {short: 'divisors(n)[1:]'}"),
-    "text": ("{value: str(n), type: text}", "{kind: tagged}", ""),
-    "tuple": ("{value: '[n + 1, n + 2]', type: tuple, of: [integer, integer], written: '{{ it[0] }} to {{ it[1] }}'}", "{kind: xml}", ""),
-    "letters": ("", "{kind: letter}", "choices: {correct: n + 1, distractors: '[n, n + 2]', skip: No idea}"),
-}  # fmt: skip
-
-
-def template(name: str, answer: str, form: str, more: str) -> str:
-    asked = "\n  {{ options }}" if not answer else ""
-    held = f"answer: {answer}\n" if answer else ""
-    return (
-        f"template: {name}\ntitle: T\nparams: {{n: {{type: integer, min: 1000, max: 9999}}}}\nformat: {form}\n{held}{more}\n"
-        f"allow: {{answer-in-prompt: it must be}}\nprompt: |\n  Of {{{{ n }}}}?{asked}\n"
-    )
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +24,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kinds")
     (folder / "specs").mkdir()
     (folder / "specs" / "benchmark.yaml").write_text("language: 1\nbenchmark: kinds\n", encoding="utf-8")
-    for name, parts in KINDS.items():
+    for name, parts in TEMPLATES.items():
         (folder / "specs" / f"{name}.yaml").write_text(template(f"t_{name}", *parts), encoding="utf-8")
     compile([folder / "specs"], out=folder / "out", k=2)
     (made,) = (folder / "out").glob("kinds-*")
@@ -80,7 +39,7 @@ def test_every_type_and_every_format_is_among_them(bundle: Path) -> None:
     questions = rows(bundle, "questions.jsonl")
     assert {row["comparison"]["type"] for row in rows(bundle, "answers.jsonl")} == set(ANSWER_TYPES)
     assert {question["format"]["kind"] for question in questions} == set(FORMATS)
-    assert len(questions) == 2 * len(KINDS)
+    assert len(questions) == 2 * len(TEMPLATES)
 
 
 @pytest.mark.parametrize(("model", "verdict"), [("oracle", "correct"), ("abstain", "skipped"), ("wrong", "wrong")])
@@ -88,7 +47,7 @@ def test_the_baselines_get_what_they_deserve(bundle: Path, model: str, verdict: 
     assert dia(tmp_path, "run", str(bundle), "--model", model, "-o", "a.run").exit == 0
     for chain in ("strict", "lenient"):
         found = json.loads(dia(tmp_path, "score", "a.run", "--chain", chain, "--json").stdout)["models"][0]
-        assert found["counts"][verdict] == 2 * len(KINDS), (chain, found["counts"])
+        assert found["counts"][verdict] == 2 * len(TEMPLATES), (chain, found["counts"])
 
 
 def test_prompts_tell_how_to_answer(bundle: Path) -> None:

@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> None:
         atheris = import_module("atheris")
     except ImportError:
         sys.exit("atheris is not installed: pip install atheris (there are wheels for CPython 3.11 to 3.13 on Linux)")
-    sys.path.insert(0, str(Path(__file__).parent))
+    sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]  # the latter for tests/helpers
     with atheris.instrument_imports(include=["dia_compiler", "dia_runtime", "yaml"]):
         import seeds
         from targets import TARGETS
@@ -32,9 +32,8 @@ def main(arguments: list[str]) -> None:
     found, words = FOUND / name, FOUND / "words.dict"
     found.mkdir(parents=True, exist_ok=True)
     words.write_text(seeds.dictionary(), encoding="ascii")
-    if name == "expression":
-        for number, (_, text) in enumerate(seeds.expressions()):
-            (found / f"seed-{number}").write_text(text, encoding="utf-8")
+    for number, text in enumerate(seeds.texts(name)):
+        (found / f"seed-{number}").write_text(text, encoding="utf-8")
     bounds = ["-timeout=40", "-rss_limit_mb=3000", f"-max_len={LONGEST}"]
     given = [f"-artifact_prefix={found}/", f"-dict={words}", *bounds, *options]
     atheris.Setup([sys.argv[0], *given, str(found), str(CORPUS / name)], TARGETS[name])

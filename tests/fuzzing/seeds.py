@@ -15,6 +15,7 @@ from dia_compiler.types import TYPES
 from dia_language.answers import ANSWER_TYPES
 from dia_language.functions import library
 from dia_runtime.formats import FORMATS
+from helpers.answer_samples import TEMPLATES, template
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 KEY = "rsa_key(2**607 - 1, 2**521 - 1)"
@@ -97,6 +98,8 @@ ELF = (
     "AAAAAAAAAAAAAAAAAAAAAHIBAAAAAAAAGgAAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAA="
     "')"
 )
+# Entries stand in specs alone, and programs run only where they are allowed
+ONLY_IN_SPECS = ("name_of", "program", "run_elf")
 CALLS = (  # of functions whose worked examples are no single expressions of the language
     f"ecdsa_verify({CURVE}, point_multiply({CURVE}, 5, base_point({CURVE})), sha256(utf8('a')), "
     f"ecdsa_sign({CURVE}, 5, sha256(utf8('a')), 7))",
@@ -121,6 +124,14 @@ CALLS = (  # of functions whose worked examples are no single expressions of the
     "html_elements('<p><input value=a></p>', 'input')", "http_message(concat('GET / HTTP/1.0', '\\n\\n')).start",
 )  # fmt: skip
 NAMES = {"len": "length", "True": "true", "False": "false", "None": "none", "pi": "pi"}
+
+
+def texts(target: str) -> Iterator[str]:
+    """The inputs that a target starts from beside its corpus."""
+    if target == "expression":
+        yield from (text for _, text in expressions())
+    if target == "spec":
+        yield from (template("fuzzed", *parts) for parts in TEMPLATES.values())
 
 
 def expressions() -> Iterator[tuple[str, str]]:

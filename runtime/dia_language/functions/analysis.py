@@ -8,6 +8,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions import calculus
 from dia_language.functions.argument_types import Expression, Number
 from dia_language.functions.closed_forms import attempted, closed, require_symbol
+from dia_language.functions.registry import library_function
 from dia_language.numbers import operators
 from dia_language.numbers.certified import SPARE_DIGITS, interval
 from dia_language.numbers.values import normal
@@ -16,6 +17,7 @@ TERMS = 30
 CHECKED_DIGITS = 5
 
 
+@library_function
 def definite_integral(expression: Expression, symbol: Expression, low: Number, high: Number) -> Number:
     """Integral of the expression between two finite bounds as an exact number, also where no closed form exists.
 
@@ -47,6 +49,7 @@ def definite_integral(expression: Expression, symbol: Expression, low: Number, h
     return found
 
 
+@library_function
 def arc_length(expression: Expression, symbol: Expression, low: Number, high: Number) -> Number:
     """Length of the graph of the expression between two finite bounds, as an exact number.
 
@@ -64,6 +67,7 @@ def arc_length(expression: Expression, symbol: Expression, low: Number, high: Nu
     return definite_integral(sympy.sqrt(1 + slope**2), symbol, low, high)
 
 
+@library_function
 def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -> list[Expression]:
     """First coefficients of the Taylor series of the expression around the point `at`, the constant first.
 
@@ -84,6 +88,7 @@ def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -
     return [normal(found.coeff(symbol, power)) for power in range(terms)]
 
 
+@library_function
 def laplace(expression: Expression, symbol: Expression, s: Expression) -> Expression:
     """Laplace transform of the expression in the symbol at s, which is a number or another symbol.
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
@@ -27,6 +28,7 @@ DAMAGED = (
 )  # fmt: skip
 
 
+@library_function
 def zip_names(archive: bytes) -> list[str]:
     """Names of the members of a ZIP file, in the order of its directory.
 
@@ -38,6 +40,7 @@ def zip_names(archive: bytes) -> list[str]:
     return [info.filename for info in _directory(archive).infolist()]
 
 
+@library_function
 def zip_info(archive: bytes, name: str) -> Record:
     """What the directory of a ZIP file says of a member: size, packed, compression, cipher and time.
 
@@ -60,6 +63,7 @@ def zip_info(archive: bytes, name: str) -> Record:
     return Record(size=info.file_size, packed=info.compress_size, compression=compression, cipher=cipher, time=time)
 
 
+@library_function
 def zip_member(archive: bytes, name: str, password: str = "") -> bytes:
     """Bytes of the member of that name in a ZIP file, decrypted by the password where it is encrypted.
 

@@ -11,6 +11,7 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Number, Rational, Value
 from dia_language.functions.ordering import ascending, compare, is_plain, order
+from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import irrationals, operators
 from dia_language.numbers.radix import SAFE_DIGITS, digit_sum_of, digits_of, number_of
@@ -21,6 +22,7 @@ WRITTEN = DIGITS.encode().ljust(256)  # the digit of each value as a byte
 FORMATS = {2: "b", 8: "o", 16: "x"}  # of Python, which writes these in linear time
 
 
+@library_function
 def abs_(x: Number) -> Number:
     """Absolute value of the number.
 
@@ -32,6 +34,7 @@ def abs_(x: Number) -> Number:
     return operators.negate(x) if x < 0 else x
 
 
+@library_function
 def sign(x: Number) -> int:
     """-1, 0 or 1 as the number is negative, zero or positive.
 
@@ -45,6 +48,7 @@ def sign(x: Number) -> int:
     return 1 if operators.less(0, x) else 0
 
 
+@library_function
 def min_(first: Value, *others: Value) -> Value:
     """Least of the values; the first of them where several are equal.
 
@@ -60,6 +64,7 @@ def min_(first: Value, *others: Value) -> Value:
     return values[order(values)[0]]
 
 
+@library_function
 def max_(first: Value, *others: Value) -> Value:
     """Greatest of the values; the first of them where several are equal.
 
@@ -86,6 +91,7 @@ def _values(name: str, first: Value, others: tuple[Value, ...]) -> list[Value]:
 INTEGERS, WHOLE = frozenset({int}), frozenset({int, bool})
 
 
+@library_function
 def sum_(values: list[Number | bool]) -> Number:
     """Sum of the numbers; true counts as 1 and false as 0, and of no numbers it is 0.
 
@@ -96,6 +102,7 @@ def sum_(values: list[Number | bool]) -> Number:
     return sum(values) if WHOLE.issuperset(map(type, values)) else reduce(operators.add, values, 0)
 
 
+@library_function
 def product(values: list[Number]) -> Number:
     """Product of the numbers; of no numbers it is 1.
 
@@ -111,6 +118,7 @@ def product(values: list[Number]) -> Number:
     return reduce(operators.multiply, values, 1)
 
 
+@library_function
 def mean(values: list[Number | bool]) -> Number:
     """Arithmetic mean of the numbers, exact; of booleans it is the share that is true.
 
@@ -124,6 +132,7 @@ def mean(values: list[Number | bool]) -> Number:
     return operators.divide(sum_(values), len(values))
 
 
+@library_function
 def median(values: list[Number]) -> Number:
     """Middle of the sorted numbers, the mean of the two middle ones where their count is even, exact.
 
@@ -139,6 +148,7 @@ def median(values: list[Number]) -> Number:
     return high if len(values) % 2 else operators.divide(operators.add(low, high), 2)
 
 
+@library_function
 def floor(x: Number) -> int:
     """Greatest integer that is not above the number.
 
@@ -150,6 +160,7 @@ def floor(x: Number) -> int:
     return math.floor(x) if not is_symbolic(x) else _whole("floor", x)
 
 
+@library_function
 def ceil(x: Number) -> int:
     """Least integer that is not below the number.
 
@@ -170,6 +181,7 @@ def _whole(name: str, x: Any) -> int:
     return int(found)
 
 
+@library_function
 def numerator(x: Rational) -> int:
     """Numerator of the rational number in lowest terms; it carries the sign.
 
@@ -179,6 +191,7 @@ def numerator(x: Rational) -> int:
     return x.numerator
 
 
+@library_function
 def denominator(x: Rational) -> int:
     """Denominator of the rational number in lowest terms, 1 or more.
 
@@ -188,6 +201,7 @@ def denominator(x: Rational) -> int:
     return x.denominator
 
 
+@library_function
 def sqrt(x: Number) -> Number:
     """Exact square root: a rational number where there is one, else a symbolic root such as 2*sqrt(3).
 
@@ -210,6 +224,7 @@ def sqrt(x: Number) -> Number:
     return sympy.sqrt(operators.symbolic(x)) if found is None else found
 
 
+@library_function
 def round_to(x: Number, places: int, ties: str = "half_even") -> Number:
     """Number rounded to so many decimal places, exact: an integer or a decimal.
 
@@ -224,6 +239,7 @@ def round_to(x: Number, places: int, ties: str = "half_even") -> Number:
     return round_exact(x, places, ties)
 
 
+@library_function
 def digits(n: int, base: int = 10) -> list[int]:
     """Digits of the integer in the base as integers, most significant first; of 0 it is [0].
 
@@ -236,6 +252,7 @@ def digits(n: int, base: int = 10) -> list[int]:
     return digits_of(n, base)
 
 
+@library_function
 def digit_sum(n: int, base: int = 10) -> int:
     """Sum of the digits of the integer in the base.
 
@@ -254,6 +271,7 @@ def _require_digits(n: int, base: int) -> None:
     charge(n.bit_length() // 8)
 
 
+@library_function
 def to_base(n: int, base: int, case: str = "lower") -> str:
     """Text of the integer in a base from 2 to 36, with a minus sign where it is negative.
 
@@ -272,6 +290,7 @@ def to_base(n: int, base: int, case: str = "lower") -> str:
     return text.upper() if case == "upper" else text
 
 
+@library_function
 def from_base(text: str, base: int) -> int:
     """Integer that the text writes in a base from 2 to 36.
 
@@ -292,6 +311,7 @@ def from_base(text: str, base: int) -> int:
     return -number if text.startswith("-") else number
 
 
+@library_function
 def bit_length(n: int) -> int:
     """Bits that the absolute value of the integer takes; of 0 it is 0.
 
@@ -301,6 +321,7 @@ def bit_length(n: int) -> int:
     return n.bit_length()
 
 
+@library_function
 def int32(n: int) -> int:
     """Integer that the lowest 32 bits hold in two's complement, from -2**31 to 2**31 - 1.
 
@@ -312,6 +333,7 @@ def int32(n: int) -> int:
     return (n + 2**31) % 2**32 - 2**31
 
 
+@library_function
 def int64(n: int) -> int:
     """Integer that the lowest 64 bits hold in two's complement, from -2**63 to 2**63 - 1.
 

@@ -8,6 +8,7 @@ from itertools import groupby
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.letter_codes import SIGNS
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.sines import STEPS, sines
 from dia_language.numbers.values import Record
@@ -25,6 +26,7 @@ BLOCKS = 200
 HEARD = 50
 
 
+@library_function
 def wav_info(recording: bytes) -> Record:
     """What a WAV file says of itself: a record of rate (samples a second), channels, bits and length (samples).
 
@@ -47,6 +49,7 @@ def wav_info(recording: bytes) -> Record:
         raise LanguageError("the bytes are no WAV file of plain samples, or a damaged one") from None
 
 
+@library_function
 def wav_samples(recording: bytes) -> list[int]:
     """Samples of a WAV file with one channel of 16 bits, each from -32768 to 32767.
 
@@ -76,6 +79,7 @@ def _heard(recording: bytes) -> tuple[int, list[int]]:
     return info["rate"], list(unpack(f"<{info['length']}h", held[: 2 * info["length"]]))
 
 
+@library_function
 def morse_of(recording: bytes, unit: int = 60) -> str:
     """Morse code that a recording sends, as `to_morse` writes it; `unit` is the length of a dot in milliseconds.
 
@@ -113,6 +117,7 @@ def _sign(is_sound: bool, units: int) -> str:
     return signs[units]
 
 
+@library_function
 def keys_of(recording: bytes) -> str:
     """Keys of a telephone that a recording sounds: 0 to 9, A to D, * and #.
 

@@ -13,6 +13,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Endpoint, Expression, Number
 from dia_language.functions.closed_forms import attempted, closed, no_closed_form, require_symbol
 from dia_language.functions.ordering import order
+from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import operators
 from dia_language.numbers.values import normal
@@ -23,6 +24,7 @@ FRACTIONS = frozenset({int, Fraction})
 SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
+@library_function
 def symbol(name: str) -> Expression:
     """Symbol of that name, to build expressions of.
 
@@ -38,6 +40,7 @@ def symbol(name: str) -> Expression:
     return sympy.Symbol(name)
 
 
+@library_function
 def exp(x: Number) -> Expression:
     """Exponential function of the number or expression; exp(1) is Euler's number.
 
@@ -47,6 +50,7 @@ def exp(x: Number) -> Expression:
     return _elementary("exp", x)
 
 
+@library_function
 def log(x: Number) -> Expression:
     """Natural logarithm of the number or expression.
 
@@ -58,6 +62,7 @@ def log(x: Number) -> Expression:
     return _elementary("log", x)
 
 
+@library_function
 def sin(x: Number) -> Expression:
     """Sine of the angle in radians.
 
@@ -67,6 +72,7 @@ def sin(x: Number) -> Expression:
     return _elementary("sin", x)
 
 
+@library_function
 def cos(x: Number) -> Expression:
     """Cosine of the angle in radians.
 
@@ -76,6 +82,7 @@ def cos(x: Number) -> Expression:
     return _elementary("cos", x)
 
 
+@library_function
 def tan(x: Number) -> Expression:
     """Tangent of the angle in radians.
 
@@ -85,6 +92,7 @@ def tan(x: Number) -> Expression:
     return _elementary("tan", x)
 
 
+@library_function
 def atan(x: Number) -> Expression:
     """Angle in radians between -pi/2 and pi/2 that has the tangent x.
 
@@ -100,6 +108,7 @@ def _elementary(name: str, x: Number) -> Any:
     return normal(getattr(sympy, name)(operators.symbolic(x)))
 
 
+@library_function
 def expand(expression: Expression) -> Expression:
     """Expression multiplied out into a sum of products.
 
@@ -127,6 +136,7 @@ def _terms(expression: Any) -> int:
     return max(1, sum(map(_terms, expression.args)))
 
 
+@library_function
 def substitute(expression: Expression, symbol: Expression, value: Expression) -> Expression:
     """Expression with the value in place of the symbol.
 
@@ -158,6 +168,7 @@ def _bits(expression: Any, symbol: Any = None, size: int = 0) -> int:
     return max(parts, default=0)
 
 
+@library_function
 def differentiate(expression: Expression, symbol: Expression) -> Expression:
     """Derivative of the expression by the symbol.
 
@@ -168,6 +179,7 @@ def differentiate(expression: Expression, symbol: Expression) -> Expression:
     return closed("derivative", operators.symbolic(expression).diff(require_symbol(symbol)))
 
 
+@library_function
 def integrate(expression: Expression, symbol: Expression, low: Endpoint = None, high: Endpoint = None) -> Expression:
     """Integral of the expression by the symbol: an antiderivative without a constant, or between two bounds.
 
@@ -210,6 +222,7 @@ def rational_integral(held: Expression, over: Expression, low: Endpoint, high: E
     return whole.eval(operators.symbolic(high)) - whole.eval(operators.symbolic(low))
 
 
+@library_function
 def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expression:
     """Limit of the expression as the symbol goes to the target: a number, or the text infinity or -infinity.
 
@@ -229,6 +242,7 @@ def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expre
     return closed("limit", found)
 
 
+@library_function
 def solve(expression: Expression, symbol: Expression) -> list[Expression]:
     """Values of the symbol at which the expression is 0, each once: the real ones in ascending order first.
 
@@ -281,6 +295,7 @@ def _is_real(solution: Expression) -> bool:
     return bool(held.is_real)
 
 
+@library_function
 def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
     """Polynomial in the symbol with these coefficients, the constant first.
 
@@ -298,6 +313,7 @@ def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
     return normal(sympy.Add(*terms))
 
 
+@library_function
 def evaluate_polynomial(coefficients: list[Number], x: Number) -> Number:
     """Value at x of the polynomial with these coefficients, the constant first.
 
@@ -310,6 +326,7 @@ def evaluate_polynomial(coefficients: list[Number], x: Number) -> Number:
     return reduce(lambda value, part: operators.add(operators.multiply(value, x), part), reversed(coefficients), 0)
 
 
+@library_function
 def polynomial_integral(coefficients: list[Number], low: Number, high: Number) -> Number:
     """Integral from low to high of the polynomial with these coefficients, the constant first, exact.
 

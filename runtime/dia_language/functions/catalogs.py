@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dia_language.functions.registry import library_function
 from dia_language.numbers.values import Entry
 
 
+@library_function
 def name_of(entry: Entry) -> str:
     """Name of the entry within its catalog.
 

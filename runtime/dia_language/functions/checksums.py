@@ -10,12 +10,14 @@ from typing import Any
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.functions import hashing
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 
 CRC_BITS = 64
 BLAKE_BITS = {"blake2b": 512, "blake2s": 256}
 
 
+@library_function
 def digest(name: str, data: bytes) -> bytes:
     """Digest of the bytes by the named hash function: md5, sha1, sha2 and sha3 in all lengths, blake2b and more.
 
@@ -32,6 +34,7 @@ def digest(name: str, data: bytes) -> bytes:
     return OTHERS[name](data)
 
 
+@library_function
 def second_digest(name: str, data: bytes) -> bytes:
     """Digest of the bytes by the named hash function as code of other authors computes it, for checks.
 
@@ -57,6 +60,7 @@ def _second(name: str) -> Callable[..., Any]:
     return partial(make, digest_bits=BLAKE_BITS[name]) if name in BLAKE_BITS else make
 
 
+@library_function
 def md4(data: bytes) -> bytes:
     """MD4 digest of the bytes, 16 bytes long.
 
@@ -71,6 +75,7 @@ def md4(data: bytes) -> bytes:
     return bytes(MD4.new(data).digest())
 
 
+@library_function
 def ripemd160(data: bytes) -> bytes:
     """RIPEMD-160 digest of the bytes, 20 bytes long.
 
@@ -85,6 +90,7 @@ def ripemd160(data: bytes) -> bytes:
     return bytes(RIPEMD160.new(data).digest())
 
 
+@library_function
 def keccak256(data: bytes) -> bytes:
     """Keccak-256 digest of the bytes, 32 bytes long: that of Ethereum, which pads otherwise than SHA3-256.
 
@@ -99,6 +105,7 @@ def keccak256(data: bytes) -> bytes:
     return bytes(keccak.new(digest_bits=256, data=data).digest())
 
 
+@library_function
 def shake128(data: bytes, length: int) -> bytes:
     """First bytes of the endless digest SHAKE128, so many.
 
@@ -110,6 +117,7 @@ def shake128(data: bytes, length: int) -> bytes:
     return hashlib.shake_128(data).digest(_sized("shake128", length))
 
 
+@library_function
 def shake256(data: bytes, length: int) -> bytes:
     """First bytes of the endless digest SHAKE256, so many.
 
@@ -121,6 +129,7 @@ def shake256(data: bytes, length: int) -> bytes:
     return hashlib.shake_256(data).digest(_sized("shake256", length))
 
 
+@library_function
 def crc(data: bytes, width: int, polynomial: int, initial: int = 0, reflected: bool = False, final: int = 0) -> int:
     """Cyclic redundancy check of the bytes with so many bits, from 1 to 64, in the model of Williams.
 
@@ -144,6 +153,7 @@ def crc(data: bytes, width: int, polynomial: int, initial: int = 0, reflected: b
     return (int(f"{register:0{width}b}"[::-1], 2) if reflected else register) ^ final
 
 
+@library_function
 def luhn_digit(digits: str) -> str:
     """Digit to be written behind the digits of a card's or device's number, so that it passes Luhn's check.
 
@@ -156,6 +166,7 @@ def luhn_digit(digits: str) -> str:
     return str(-sum(value // 10 + value % 10 for value in doubled) % 10)
 
 
+@library_function
 def ean_digit(digits: str) -> str:
     """Digit to be written behind 7, 11 or 12 digits of an article's number: EAN-8, UPC, EAN-13 and ISBN-13.
 
@@ -170,6 +181,7 @@ def ean_digit(digits: str) -> str:
     return str(-sum(value * (3 - place % 2 * 2) for place, value in enumerate(reversed(values))) % 10)
 
 
+@library_function
 def isbn10_digit(digits: str) -> str:
     """Digit, or X for 10, to be written behind the first nine digits of an old ISBN.
 
@@ -184,6 +196,7 @@ def isbn10_digit(digits: str) -> str:
     return "X" if -total % 11 == 10 else str(-total % 11)
 
 
+@library_function
 def iban_digits(country: str, account: str) -> str:
     """Two check digits of an international bank account number, between country and account.
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.modular import mod_inverse
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 
 LOWER = "abcdefghijklmnopqrstuvwxyz"
 SQUARE = "ABCDEFGHIKLMNOPQRSTUVWXYZ"
 
 
+@library_function
 def rot47(text: str) -> str:
     """Text with each of the 94 visible ASCII characters moved 47 places on, from ! to ~ and round again.
 
@@ -25,6 +27,7 @@ def rot47(text: str) -> str:
     return text.translate({code: 33 + (code - 33 + 47) % 94 for code in range(33, 127)})
 
 
+@library_function
 def atbash(text: str) -> str:
     """Text with a for z, b for y and so on. Twice is the text itself.
 
@@ -34,6 +37,7 @@ def atbash(text: str) -> str:
     return text.translate(_table(LOWER[::-1]))
 
 
+@library_function
 def vigenere_encrypt(text: str, key: str) -> str:
     """Text with each letter moved on by the next letter of the key, which is repeated (a moves by 0).
 
@@ -45,6 +49,7 @@ def vigenere_encrypt(text: str, key: str) -> str:
     return _vigenere("vigenere_encrypt", text, key, 1)
 
 
+@library_function
 def vigenere_decrypt(text: str, key: str) -> str:
     """Text whose `vigenere_encrypt` with the key is the text given.
 
@@ -54,6 +59,7 @@ def vigenere_decrypt(text: str, key: str) -> str:
     return _vigenere("vigenere_decrypt", text, key, -1)
 
 
+@library_function
 def affine_encrypt(text: str, a: int, b: int) -> str:
     """Text with letter x, counted from 0, replaced by letter a x + b modulo 26.
 
@@ -66,6 +72,7 @@ def affine_encrypt(text: str, a: int, b: int) -> str:
     return text.translate(_table("".join(LOWER[(a * x + b) % 26] for x in range(26))))
 
 
+@library_function
 def affine_decrypt(text: str, a: int, b: int) -> str:
     """Text whose `affine_encrypt` with the same two numbers is the text given.
 
@@ -76,6 +83,7 @@ def affine_decrypt(text: str, a: int, b: int) -> str:
     return affine_encrypt(text, inverse, -inverse * b)
 
 
+@library_function
 def rail_fence_encrypt(text: str, rails: int) -> str:
     """Text written down and up again over so many rails, and read rail by rail.
 
@@ -87,6 +95,7 @@ def rail_fence_encrypt(text: str, rails: int) -> str:
     return "".join(text[place] for place in _zigzag("rail_fence_encrypt", len(text), rails))
 
 
+@library_function
 def rail_fence_decrypt(text: str, rails: int) -> str:
     """Text whose `rail_fence_encrypt` over as many rails is the text given.
 
@@ -96,6 +105,7 @@ def rail_fence_decrypt(text: str, rails: int) -> str:
     return _back(text, _zigzag("rail_fence_decrypt", len(text), rails))
 
 
+@library_function
 def columnar_encrypt(text: str, key: str) -> str:
     """Text written in rows below the key and read column by column, in the order of the key's characters.
 
@@ -107,6 +117,7 @@ def columnar_encrypt(text: str, key: str) -> str:
     return "".join(text[place] for place in _columns("columnar_encrypt", len(text), key))
 
 
+@library_function
 def columnar_decrypt(text: str, key: str) -> str:
     """Text whose `columnar_encrypt` with the key is the text given.
 
@@ -116,6 +127,7 @@ def columnar_decrypt(text: str, key: str) -> str:
     return _back(text, _columns("columnar_decrypt", len(text), key))
 
 
+@library_function
 def to_polybius(text: str) -> str:
     """Row and column, from 1 to 5, of each letter in the square of 25 letters without J, which counts as I.
 
@@ -127,6 +139,7 @@ def to_polybius(text: str) -> str:
     return " ".join(f"{row}{column}" for row, column in map(_cell, _bounded("to_polybius", text)))
 
 
+@library_function
 def from_polybius(text: str) -> str:
     """Capital letters of a text of `to_polybius`; I stands for J as well.
 
@@ -136,6 +149,7 @@ def from_polybius(text: str) -> str:
     return "".join(_at(sign, *(ord(digit) - 48 for digit in sign[:2])) for sign in text.split(" ")) if text else ""
 
 
+@library_function
 def to_tap_code(text: str) -> str:
     """Knocks for each letter: a dot for each row and, after a blank, for each column; K counts as C.
 
@@ -149,6 +163,7 @@ def to_tap_code(text: str) -> str:
     return "  ".join(" ".join("." * (part + 1) for part in divmod(_tapped(letter), 5)) for letter in text)
 
 
+@library_function
 def from_tap_code(text: str) -> str:
     """Capital letters of a text of `to_tap_code`; C stands for K as well.
 
@@ -159,6 +174,7 @@ def from_tap_code(text: str) -> str:
     return "".join(map(_heard, text.split("  "))) if text else ""
 
 
+@library_function
 def to_bacon(text: str) -> str:
     """Five letters A or B for each letter, its place from 0 to 25 in binary, with a blank between groups.
 
@@ -171,6 +187,7 @@ def to_bacon(text: str) -> str:
     return " ".join(f"{_place(letter):05b}".translate({48: "A", 49: "B"}) for letter in text)
 
 
+@library_function
 def from_bacon(text: str) -> str:
     """Capital letters of a text of `to_bacon`.
 
@@ -181,6 +198,7 @@ def from_bacon(text: str) -> str:
     return "".join(map(_baconed, text.split(" "))) if text else ""
 
 
+@library_function
 def to_a1z26(text: str) -> str:
     """Number of each letter in the alphabet, from 1 to 26, with hyphens between; words keep their blanks.
 
@@ -193,6 +211,7 @@ def to_a1z26(text: str) -> str:
     return " ".join("-".join(str(_place(letter) + 1) for letter in word) for word in text.split())
 
 
+@library_function
 def from_a1z26(text: str) -> str:
     """Capital letters of a text of `to_a1z26`.
 

@@ -6,6 +6,7 @@ from dia_language.budgets import charge, left
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Graph, Value
 from dia_language.functions.indexed_graph import indexed, require_size
+from dia_language.functions.registry import library_function
 
 SEARCHED_NODES = 64
 COUNTED_NODES = 32
@@ -13,6 +14,7 @@ COLOURS_BITS = 1_000
 MOST_KNOWN = 4  # chromatic numbers that are kept
 
 
+@library_function
 def chromatic_number(graph: Graph) -> int:
     """Fewest colours with which the nodes can be coloured so that no edge joins two of one colour.
 
@@ -108,6 +110,7 @@ def _coloured(around: list[int], near: list[int], free: dict[int, int], used: in
     return best
 
 
+@library_function
 def max_clique(graph: Graph) -> list[Value]:
     """Largest set of nodes each two of which share an edge; of several the first in the graph's order.
 
@@ -140,6 +143,7 @@ def _clique(around: list[int]) -> list[int]:
     return [place for place in range(len(around)) if best >> place & 1]
 
 
+@library_function
 def count_colourings(graph: Graph, colours: int) -> int:
     """In how many ways the nodes can be coloured with so many colours so that no edge joins two of one colour.
 

@@ -10,12 +10,14 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
 from dia_language.functions.number_theory import binomial
+from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS, LIST_LENGTH
 
 TABLE = 2_000  # the largest argument of numbers that are computed from all smaller ones
 DERANGED = 20_000
 
 
+@library_function
 def combinations(items: list[Value], k: int) -> list[list[Value]]:
     """All choices of k of the items, each in the list's order, in the order of their places.
 
@@ -28,6 +30,7 @@ def combinations(items: list[Value], k: int) -> list[list[Value]]:
     return [list(chosen) for chosen in itertools.combinations(items, k)]
 
 
+@library_function
 def permutations(items: list[Value], k: int | None = None) -> list[list[Value]]:
     """All arrangements of the items, or of k of them, in the order of their places.
 
@@ -41,6 +44,7 @@ def permutations(items: list[Value], k: int | None = None) -> list[list[Value]]:
     return [list(chosen) for chosen in itertools.permutations(items, size)]
 
 
+@library_function
 def count_permutations(n: int, k: int) -> int:
     """Ways to choose k of n things one after the other: n (n - 1) ... (n - k + 1); 0 where k is above n.
 
@@ -58,6 +62,7 @@ def count_permutations(n: int, k: int) -> int:
     return math.perm(n, k)
 
 
+@library_function
 def multinomial(counts: list[int]) -> int:
     """Ways to arrange things of several kinds, of which there are so many each.
 
@@ -76,6 +81,7 @@ def multinomial(counts: list[int]) -> int:
     return found
 
 
+@library_function
 def partitions(n: int, k: int | None = None) -> int:
     """Ways to write n as a sum of positive integers, or of exactly k of them; their order does not count.
 
@@ -98,6 +104,7 @@ def partitions(n: int, k: int | None = None) -> int:
     return ways[rest]
 
 
+@library_function
 def derangements(n: int) -> int:
     """Arrangements of n things in which none stays in its place.
 
@@ -116,6 +123,7 @@ def derangements(n: int) -> int:
     return found
 
 
+@library_function
 def stirling_first(n: int, k: int) -> int:
     """Arrangements of n things that consist of k cycles: the unsigned Stirling number of the first kind.
 
@@ -127,6 +135,7 @@ def stirling_first(n: int, k: int) -> int:
     return _triangle("stirling_first", n, k, lambda size, place: size - 1)
 
 
+@library_function
 def stirling_second(n: int, k: int) -> int:
     """Ways to put n things into k groups that are not told apart: the Stirling number of the second kind.
 
@@ -152,6 +161,7 @@ def _triangle(name: str, n: int, k: int, factor: Callable[[int, int], int]) -> i
     return row[k]
 
 
+@library_function
 def bell(n: int) -> int:
     """Ways to put n things into groups that are not told apart: the Bell number.
 
@@ -169,6 +179,7 @@ def bell(n: int) -> int:
     return row[0]
 
 
+@library_function
 def catalan(n: int) -> int:
     """Ways to set n pairs of brackets correctly: the Catalan number.
 

@@ -6,6 +6,7 @@ import zlib
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 
 STORED = 65_535
@@ -13,6 +14,7 @@ GZIP_HEADER = bytes.fromhex("1f8b08000000000000ff")
 ZLIB_HEADER = bytes.fromhex("7801")
 
 
+@library_function
 def gzip(data: bytes) -> bytes:
     """Gzip file of the bytes, in stored blocks, without a name and with the time 0.
 
@@ -25,6 +27,7 @@ def gzip(data: bytes) -> bytes:
     return GZIP_HEADER + _stored("gzip", data) + tail
 
 
+@library_function
 def gunzip(data: bytes) -> bytes:
     """Bytes that the gzip file holds, packed in whatever way.
 
@@ -37,6 +40,7 @@ def gunzip(data: bytes) -> bytes:
     return _unpacked("gunzip", "a gzip file", data, 31)
 
 
+@library_function
 def zlib_compress(data: bytes) -> bytes:
     """Zlib stream of the bytes, in stored blocks.
 
@@ -48,6 +52,7 @@ def zlib_compress(data: bytes) -> bytes:
     return ZLIB_HEADER + _stored("zlib_compress", data) + zlib.adler32(data).to_bytes(4)
 
 
+@library_function
 def zlib_decompress(data: bytes) -> bytes:
     """Bytes that the zlib stream holds, packed in whatever way.
 

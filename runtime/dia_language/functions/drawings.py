@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 from dia_language.media.glyphs import LEAST_SIZE, MOST_SIZE, cell_of, glyph, lacking
 from dia_language.media.png_reader import SIDE, Picture, picture_of
 from dia_language.media.qr_reader import modules_of, text_of_modules
@@ -20,6 +21,7 @@ LIKENESS: Final = 24  # of 255: how far a cell may be from its glyph on average
 COLOURFUL: Final = 40  # of 255: how far apart the samples of a colour are that is no grey
 
 
+@library_function
 def read_qr(data: bytes) -> str:
     """Text of the one QR code that a PNG picture shows upright, dark on light and without damage.
 
@@ -37,6 +39,7 @@ def read_qr(data: bytes) -> str:
     return text_of_modules(modules_of(picture.array[:, :, :3].mean(axis=2) < 128))
 
 
+@library_function
 def read_text(data: bytes, font_size: int = 24, margin: int = 10, alphabet: str = "") -> str:
     """Text that the builder `png` drew, from the pixels: each cell is compared with all glyphs of the shipped font.
 
@@ -106,6 +109,7 @@ def _nearest(cell: numpy.ndarray[Any, Any], shapes: numpy.ndarray[Any, Any]) -> 
     return place
 
 
+@library_function
 def disks_of(data: bytes) -> list[Value]:
     """Disks on each peg, from the lowest up, of a position of the Tower of Hanoi that the builder `hanoi` drew.
 

@@ -8,6 +8,7 @@ from struct import unpack_from
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
@@ -33,6 +34,7 @@ class Section:
         return b"" if self.kind == WITHOUT_BYTES else binary[self.offset : self.offset + self.size]
 
 
+@library_function
 def elf_info(binary: bytes) -> Record:
     """What an ELF file says of itself: a record of machine, entry and sections.
 
@@ -49,6 +51,7 @@ def elf_info(binary: bytes) -> Record:
     return Record(machine=MACHINES.get(machine, "other"), entry=entry, sections=shown)
 
 
+@library_function
 def elf_section(binary: bytes, name: str) -> bytes:
     """Bytes of the section of that name in an ELF file, such as .rodata, where texts and constants stand.
 
@@ -67,6 +70,7 @@ def elf_section(binary: bytes, name: str) -> bytes:
     return same[0].held(binary)
 
 
+@library_function
 def elf_strings(binary: bytes, shortest: int = 4) -> list[str]:
     """Printable ASCII texts in the sections of an ELF file that the program has in memory, in the file's order.
 

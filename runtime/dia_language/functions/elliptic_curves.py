@@ -8,6 +8,7 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.functions.argument_types import Curve, Point
 from dia_language.functions.number_theory import factor, is_prime
+from dia_language.functions.registry import library_function
 from dia_language.numbers.values import Record
 
 FIELD_BITS = 1024
@@ -59,6 +60,7 @@ NAMED = {
 }
 
 
+@library_function
 def curve(a: int, b: int, p: int) -> Curve:
     """Curve y^2 = x^3 + a x + b over the field of p elements: a record of a and b (reduced) and p.
 
@@ -71,6 +73,7 @@ def curve(a: int, b: int, p: int) -> Curve:
     return Record(zip("abp", _sound(a, b, p), strict=True))
 
 
+@library_function
 def named_curve(name: str) -> Curve:
     """Curve of this name: a record of a, b, p, the name, the base point's x and y, and its order n.
 
@@ -85,6 +88,7 @@ def named_curve(name: str) -> Curve:
     return Record(a=a % p, b=b, p=p, name=name, x=x, y=y, n=n)
 
 
+@library_function
 def base_point(curve: Curve) -> Point:
     """Base point of a named curve.
 
@@ -98,6 +102,7 @@ def base_point(curve: Curve) -> Point:
     return Record(x=curve["x"], y=curve["y"])
 
 
+@library_function
 def is_on_curve(curve: Curve, point: Point) -> bool:
     """Whether the point lies on the curve: x and y from 0 to p - 1, or none, the point at infinity.
 
@@ -111,6 +116,7 @@ def is_on_curve(curve: Curve, point: Point) -> bool:
     return bool(0 <= x < p and 0 <= y < p and (y * y - (x * x + a) * x - b) % p == 0)
 
 
+@library_function
 def point_negate(curve: Curve, point: Point) -> Point:
     """Point that added to the point gives none: the same x, and y with its sign changed.
 
@@ -123,6 +129,7 @@ def point_negate(curve: Curve, point: Point) -> Point:
     return None if held is None else Record(x=held["x"], y=-held["y"] % curve["p"])
 
 
+@library_function
 def point_add(curve: Curve, first: Point, second: Point) -> Point:
     """Sum of two points, which may be the same one or none.
 
@@ -137,6 +144,7 @@ def point_add(curve: Curve, first: Point, second: Point) -> Point:
     return _affine(curve, _plus(curve, (p["x"], p["y"], 1), (q["x"], q["y"], 1)))
 
 
+@library_function
 def point_multiply(curve: Curve, k: int, point: Point) -> Point:
     """Sum of k times the point; a negative k takes the point's negative.
 
@@ -160,6 +168,7 @@ def point_multiply(curve: Curve, k: int, point: Point) -> Point:
     return _affine(curve, total)
 
 
+@library_function
 def curve_points(curve: Curve) -> list[Point]:
     """Points of a small curve but for the one at infinity, by ascending x and then y.
 
@@ -175,6 +184,7 @@ def curve_points(curve: Curve) -> list[Point]:
     return [Record(x=x, y=y) for x, height in heights for y in roots.get(height, ())]
 
 
+@library_function
 def curve_order(curve: Curve) -> int:
     """How many points the curve has, the one at infinity among them.
 
@@ -192,6 +202,7 @@ def curve_order(curve: Curve) -> int:
     return 1 + sum(len(roots.get((x**3 + a * x + b) % p, ())) for x in range(p))
 
 
+@library_function
 def point_order(curve: Curve, point: Point) -> int:
     """Smallest positive k for which k times the point is none.
 

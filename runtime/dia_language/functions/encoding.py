@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS, TEXT_LENGTH
 from dia_language.numbers.radix import digits_of, number_of
 
@@ -32,6 +33,7 @@ PERCENTED = [chr(byte) if byte in UNRESERVED else f"%{byte:02X}" for byte in ran
 OCTETS = {bytes(pair): bytes([int(bytes(pair), 16)]) for pair in product(b"0123456789ABCDEFabcdef", repeat=2)}
 
 
+@library_function
 def utf8(text: str) -> bytes:
     """UTF-8 bytes of the text.
 
@@ -44,6 +46,7 @@ def utf8(text: str) -> bytes:
         raise LanguageError("the text holds half a character (a surrogate)") from None
 
 
+@library_function
 def text_of(data: bytes) -> str:
     """Text that the UTF-8 bytes stand for.
 
@@ -58,6 +61,7 @@ def text_of(data: bytes) -> str:
         raise LanguageError(f"the bytes are not UTF-8 at place {error.start}") from None
 
 
+@library_function
 def bytes_of(numbers: list[int]) -> bytes:
     """Bytes with these values.
 
@@ -72,6 +76,7 @@ def bytes_of(numbers: list[int]) -> bytes:
         raise LanguageError("a byte is an integer from 0 to 255") from None
 
 
+@library_function
 def list_of(data: bytes) -> list[int]:
     """Values of the bytes, from 0 to 255.
 
@@ -82,6 +87,7 @@ def list_of(data: bytes) -> list[int]:
     return list(data)
 
 
+@library_function
 def hex_(data: bytes) -> str:
     """Hexadecimal text of the bytes: two digits each, in small letters.
 
@@ -91,6 +97,7 @@ def hex_(data: bytes) -> str:
     return _sized("hex", data, 2).hex()
 
 
+@library_function
 def from_hex(text: str) -> bytes:
     """Bytes of the hexadecimal text, in letters of either case.
 
@@ -102,6 +109,7 @@ def from_hex(text: str) -> bytes:
     return _decoded("hexadecimal", binascii.unhexlify, text)
 
 
+@library_function
 def to_base16(data: bytes) -> str:
     """Base16 text of the bytes, in capital letters (RFC 4648, section 8).
 
@@ -111,6 +119,7 @@ def to_base16(data: bytes) -> str:
     return _sized("to_base16", data, 2).hex().upper()
 
 
+@library_function
 def from_base16(text: str) -> bytes:
     """Bytes of the base16 text (RFC 4648, section 8).
 
@@ -122,6 +131,7 @@ def from_base16(text: str) -> bytes:
     return _decoded("base16", base64.b16decode, text)
 
 
+@library_function
 def to_base32(data: bytes) -> str:
     """Base32 text of the bytes, padded with = (RFC 4648, section 6).
 
@@ -131,6 +141,7 @@ def to_base32(data: bytes) -> str:
     return _to_base32(_sized("to_base32", data, 2)).decode("ascii")
 
 
+@library_function
 def from_base32(text: str) -> bytes:
     """Bytes of the base32 text (RFC 4648, section 6).
 
@@ -142,6 +153,7 @@ def from_base32(text: str) -> bytes:
     return _decoded("base32", _from_base32, text)
 
 
+@library_function
 def to_base64(data: bytes) -> str:
     """Base64 text of the bytes, padded with =, on one line (RFC 4648, section 4).
 
@@ -151,6 +163,7 @@ def to_base64(data: bytes) -> str:
     return binascii.b2a_base64(_sized("to_base64", data, 2), newline=False).decode("ascii")
 
 
+@library_function
 def from_base64(text: str) -> bytes:
     """Bytes of the base64 text (RFC 4648, section 4).
 
@@ -162,6 +175,7 @@ def from_base64(text: str) -> bytes:
     return _canonical("base64", binascii.a2b_base64, to_base64, text)
 
 
+@library_function
 def to_base85(data: bytes) -> str:
     """Base85 text of the bytes, with the alphabet of RFC 1924 (that of git and of Python's b85encode).
 
@@ -171,6 +185,7 @@ def to_base85(data: bytes) -> str:
     return _to_base85(_sized("to_base85", data, 2)).decode("ascii")
 
 
+@library_function
 def from_base85(text: str) -> bytes:
     """Bytes of the base85 text, with the alphabet of RFC 1924.
 
@@ -182,6 +197,7 @@ def from_base85(text: str) -> bytes:
     return _decoded("base85", _from_base85, text)
 
 
+@library_function
 def to_base58(data: bytes) -> str:
     """Base58 text of the bytes, with Bitcoin's alphabet; a leading zero byte is written 1.
 
@@ -198,6 +214,7 @@ def to_base58(data: bytes) -> str:
     return "1" * (len(data) - len(body)) + shown
 
 
+@library_function
 def from_base58(text: str) -> bytes:
     """Bytes of the base58 text, with Bitcoin's alphabet.
 
@@ -217,6 +234,7 @@ def from_base58(text: str) -> bytes:
     return bytes(len(text) - len(body)) + number.to_bytes((number.bit_length() + 7) // 8)
 
 
+@library_function
 def encode(name: str, data: bytes) -> str:
     """Text of the bytes in the named encoding: base16, base32, base58, base64 or base85.
 
@@ -226,6 +244,7 @@ def encode(name: str, data: bytes) -> str:
     return _named(name)[0](data)
 
 
+@library_function
 def decode(name: str, text: str) -> bytes:
     """Bytes of the text in the named encoding: base16, base32, base58, base64 or base85.
 
@@ -253,6 +272,7 @@ def _named(name: str) -> tuple[Encoder, Callable[[str], bytes]]:
     return ENCODINGS[name]
 
 
+@library_function
 def percent_encode(text: str) -> str:
     """Text with all but letters, digits and -._~ written as % and two hexadecimal digits for each UTF-8 byte.
 
@@ -265,6 +285,7 @@ def percent_encode(text: str) -> str:
     return text if data.isalnum() else "".join([PERCENTED[byte] for byte in data])  # letters and digits of ASCII
 
 
+@library_function
 def percent_decode(text: str) -> str:
     """Text with each % and its two hexadecimal digits replaced by the UTF-8 byte that they stand for.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Noun, Number, Value
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import Record, is_symbolic, plain
@@ -22,6 +23,7 @@ IRREGULAR = {
 }  # fmt: skip
 
 
+@library_function
 def plural(noun: Noun, n: Number = 2) -> str:
     """Noun as it stands behind the number: its singular behind 1, its plural behind all others.
 
@@ -53,6 +55,7 @@ def _many(noun: str) -> str:
     return noun + "s"
 
 
+@library_function
 def agree(person: Record, singular: str, plural: str) -> str:
     """Form of the verb that goes with the person's pronoun: the plural one for they, else the singular one.
 
@@ -66,6 +69,7 @@ def agree(person: Record, singular: str, plural: str) -> str:
     return plural if person["plural"] else singular
 
 
+@library_function
 def ordinal(n: int) -> str:
     """Number with the ending of its place in an order: 1st, 2nd, 3rd, 4th.
 
@@ -80,6 +84,7 @@ def ordinal(n: int) -> str:
     return integer_text(n) + ending
 
 
+@library_function
 def title_case(text: str) -> str:
     """Text with the first letter of each word as a capital; the other letters stay as they are.
 
@@ -93,6 +98,7 @@ def title_case(text: str) -> str:
     return "".join(letters)
 
 
+@library_function
 def listed(items: list[Value], conjunction: str = "and") -> str:
     """Items as an English enumeration: a comma between them, the conjunction before the last.
 

@@ -7,6 +7,7 @@ import re
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.encoding import text_of, utf8
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 
 CELLS = 30_000
@@ -22,6 +23,7 @@ COMMENT, FOLDED = re.compile(r"[^-+<>.,\[\]]+"), re.compile(r"[-+]+|[<>]+|[.,\[\
 Code = list[tuple[str, int]]
 
 
+@library_function
 def to_brainfuck(text: str) -> str:
     """Brainfuck program that prints the UTF-8 bytes of the text.
 
@@ -44,6 +46,7 @@ def to_brainfuck(text: str) -> str:
     return "".join(parts)
 
 
+@library_function
 def run_brainfuck(code: str, entered: str = "", steps: int = RUN_STEPS) -> str:
     """Text that the Brainfuck program prints when it reads the UTF-8 bytes of what is entered.
 
@@ -60,6 +63,7 @@ def run_brainfuck(code: str, entered: str = "", steps: int = RUN_STEPS) -> str:
     return text_of(bytes(_run(_parsed(code), utf8(entered), steps)))
 
 
+@library_function
 def to_ook(code: str) -> str:
     """Ook! program of the Brainfuck program: two words for each sign, blanks between them.
 
@@ -74,6 +78,7 @@ def to_ook(code: str) -> str:
     return " ".join(filter(None, map(OOK.get, code)))
 
 
+@library_function
 def from_ook(text: str) -> str:
     """Brainfuck program of the Ook! program, whose words have blanks or ends of lines between them.
 

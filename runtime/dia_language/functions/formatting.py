@@ -8,6 +8,7 @@ from json.encoder import encode_basestring
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Number, Value
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import TEXTS, ExactDecimal, Record, decimal_text, kind_of
@@ -31,6 +32,7 @@ LAYOUTS = {"spaced": (" ", ""), "compact": ("", ""), "indented": (" ", "  ")}
 JSON_WORDS = {True: "true", False: "false", None: "null"}
 
 
+@library_function
 def in_words(n: int) -> str:
     """Integer in English words, as in "one hundred twenty-one" (short scale, without "and").
 
@@ -54,6 +56,7 @@ def _words(n: int) -> str:
     return TENS[n // 10] + (f"-{ONES[n % 10]}" if n % 10 else "")
 
 
+@library_function
 def decimal(x: Number, places: int, ties: str = "half_even") -> str:
     """Text of the number rounded to so many decimal places, all of them written.
 
@@ -72,6 +75,7 @@ def decimal(x: Number, places: int, ties: str = "half_even") -> str:
     return sign + (f"{shown[:-places]}.{shown[-places:]}" if places else shown)
 
 
+@library_function
 def grouped(n: Number, separator: str = ",") -> str:
     """Text of the integer or decimal with the separator between groups of three digits.
 
@@ -97,6 +101,7 @@ def _digits(name: str, n: Number) -> str:
     raise LanguageError(f"`{name}` needs an integer or a decimal; this is a {kind_of(n)}", "round it with `round_to`")
 
 
+@library_function
 def json(value: Value, layout: str = "spaced") -> str:
     """JSON text of the value (RFC 8259), on one line unless its layout is `indented`.
 

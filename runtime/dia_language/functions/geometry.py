@@ -10,12 +10,14 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Number, Points, Rational
 from dia_language.functions.arithmetic import sqrt
 from dia_language.functions.ordering import order
+from dia_language.functions.registry import library_function
 from dia_language.numbers import operators
 from dia_language.numbers.values import normal
 
 Point = list[Rational]
 
 
+@library_function
 def clock_angle(hour: int, minute: int) -> Rational:
     """Smaller angle between the hands of a clock in degrees, from 0 to 180, exact.
 
@@ -30,6 +32,7 @@ def clock_angle(hour: int, minute: int) -> Rational:
     return normal(min(apart, 360 - apart))  # type: ignore[no-any-return]
 
 
+@library_function
 def polygon_angle_sum(sides: int) -> int:
     """Sum of the interior angles of a polygon with so many sides, in degrees.
 
@@ -43,6 +46,7 @@ def polygon_angle_sum(sides: int) -> int:
     return (sides - 2) * 180
 
 
+@library_function
 def distance(a: list[Number], b: list[Number]) -> Number:
     """Distance of two points with as many coordinates, exact.
 
@@ -56,6 +60,7 @@ def distance(a: list[Number], b: list[Number]) -> Number:
     return sqrt(reduce(operators.add, [operators.multiply(step, step) for step in steps], 0))
 
 
+@library_function
 def triangle_area(a: Number, b: Number, c: Number) -> Number:
     """Area of the triangle with these three sides, exact, by Heron's formula.
 
@@ -71,6 +76,7 @@ def triangle_area(a: Number, b: Number, c: Number) -> Number:
     return operators.divide(sqrt(reduce(operators.multiply, rests, whole)), 4)
 
 
+@library_function
 def polygon_area(points: Points) -> Rational:
     """Area of the polygon with these corners in order, which do not cross each other, by the shoelace formula.
 
@@ -82,6 +88,7 @@ def polygon_area(points: Points) -> Rational:
     return normal(abs(Fraction(twice)) / 2)  # type: ignore[no-any-return]
 
 
+@library_function
 def is_inside(point: list[Rational], polygon: Points) -> bool:
     """Whether the point lies in the polygon with these corners in order; its border belongs to it.
 
@@ -102,6 +109,7 @@ def is_inside(point: list[Rational], polygon: Points) -> bool:
     return inside
 
 
+@library_function
 def convex_hull(points: Points) -> list[Point]:
     """Corners of the smallest convex polygon around the points, against the clock from the leftmost lowest one.
 
@@ -128,6 +136,7 @@ def _half_hull(points: list[Point]) -> list[Point]:
     return found
 
 
+@library_function
 def line_intersection(a: list[Rational], b: list[Rational], c: list[Rational], d: list[Rational]) -> Point:
     """Point in which the line through a and b meets the line through c and d.
 

@@ -13,6 +13,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Graph, Matrix, Number, Value
 from dia_language.functions.indexed_graph import IndexedGraph, indexed, require_size
 from dia_language.functions.linear_algebra import det
+from dia_language.functions.registry import library_function
 from dia_language.numbers.values import Record
 
 NODES = 100_000
@@ -20,6 +21,7 @@ MATRIX_NODES = 1_000
 TREES_NODES = 100
 
 
+@library_function
 def graph(
     nodes: int | list[Value], edges: list[list[Value]], directed: bool = False, weights: list[Number] | None = None
 ) -> Record:
@@ -54,6 +56,7 @@ def _ends(held: IndexedGraph, at: int) -> tuple[int, int]:
     return (a, b) if held.is_directed or a < b else (b, a)
 
 
+@library_function
 def nodes(graph: Graph) -> list[Value]:
     """Nodes of the graph.
 
@@ -63,6 +66,7 @@ def nodes(graph: Graph) -> list[Value]:
     return list(graph["nodes"])
 
 
+@library_function
 def edges(graph: Graph) -> list[list[Value]]:
     """Edges of the graph, each a list of two nodes; of a directed graph from the first to the second.
 
@@ -72,6 +76,7 @@ def edges(graph: Graph) -> list[list[Value]]:
     return [list(edge) for edge in graph["edges"]]
 
 
+@library_function
 def neighbours(graph: Graph, node: Value) -> list[Value]:
     """Nodes to which an edge leads from the node, in the graph's order.
 
@@ -82,6 +87,7 @@ def neighbours(graph: Graph, node: Value) -> list[Value]:
     return [held.nodes[place] for place in sorted(held.after[held.place(node)])]
 
 
+@library_function
 def degree_of(graph: Graph, node: Value) -> int:
     """How many edges end at the node, whatever their direction.
 
@@ -93,6 +99,7 @@ def degree_of(graph: Graph, node: Value) -> int:
     return sum(place in edge[:2] for edge in held.edges)
 
 
+@library_function
 def adjacency_matrix(graph: Graph) -> Matrix:
     """Matrix with the weight of the edge (1 without weights) from the row's node to the column's, 0 without an edge.
 
@@ -112,6 +119,7 @@ def adjacency_matrix(graph: Graph) -> Matrix:
     return rows
 
 
+@library_function
 def components(graph: Graph) -> list[list[Value]]:
     """Connected parts of the graph, each the list of its nodes, in the graph's order; directions do not count.
 
@@ -141,6 +149,7 @@ def _undirected(held: IndexedGraph) -> list[list[int]]:
     return around
 
 
+@library_function
 def is_connected(graph: Graph) -> bool:
     """Whether every node can be reached from every other along edges; directions do not count.
 
@@ -150,6 +159,7 @@ def is_connected(graph: Graph) -> bool:
     return len(components(graph)) == 1
 
 
+@library_function
 def is_bipartite(graph: Graph) -> bool:
     """Whether the nodes fall into two groups such that every edge joins one group to the other.
 
@@ -171,6 +181,7 @@ def is_bipartite(graph: Graph) -> bool:
     return all(side[a] != side[b] for a, b, _ in held.edges)
 
 
+@library_function
 def has_cycle(graph: Graph) -> bool:
     """Whether one can go along different edges (in a directed graph in their direction) back to where one began.
 
@@ -183,6 +194,7 @@ def has_cycle(graph: Graph) -> bool:
     return len(held.edges) > len(held.nodes) - len(components(graph))
 
 
+@library_function
 def is_tree(graph: Graph) -> bool:
     """Whether the graph is connected and has no cycle; directions do not count.
 
@@ -192,6 +204,7 @@ def is_tree(graph: Graph) -> bool:
     return is_connected(graph) and len(graph["edges"]) == len(graph["nodes"]) - 1
 
 
+@library_function
 def topological_order(graph: Graph) -> list[Value]:
     """Nodes of the directed graph in an order in which every edge leads forwards.
 
@@ -226,6 +239,7 @@ def _in_order(held: IndexedGraph) -> list[int]:
     return found
 
 
+@library_function
 def count_spanning_trees(graph: Graph) -> int:
     """How many trees of the graph's edges join all its nodes; weights do not count.
 

@@ -8,8 +8,10 @@ import zlib
 from typing import Any
 
 from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.functions.registry import library_function
 
 
+@library_function
 def md5(data: bytes) -> bytes:
     """MD5 digest of the bytes, 16 bytes long.
 
@@ -21,6 +23,7 @@ def md5(data: bytes) -> bytes:
     return hashlib.md5(data, usedforsecurity=False).digest()
 
 
+@library_function
 def sha1(data: bytes) -> bytes:
     """SHA-1 digest of the bytes, 20 bytes long.
 
@@ -32,6 +35,7 @@ def sha1(data: bytes) -> bytes:
     return hashlib.sha1(data, usedforsecurity=False).digest()
 
 
+@library_function
 def sha224(data: bytes) -> bytes:
     """SHA-224 digest of the bytes, 28 bytes long.
 
@@ -43,6 +47,7 @@ def sha224(data: bytes) -> bytes:
     return hashlib.sha224(data).digest()
 
 
+@library_function
 def sha256(data: bytes) -> bytes:
     """SHA-256 digest of the bytes, 32 bytes long.
 
@@ -54,6 +59,7 @@ def sha256(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
+@library_function
 def sha384(data: bytes) -> bytes:
     """SHA-384 digest of the bytes, 48 bytes long.
 
@@ -65,6 +71,7 @@ def sha384(data: bytes) -> bytes:
     return hashlib.sha384(data).digest()
 
 
+@library_function
 def sha512(data: bytes) -> bytes:
     """SHA-512 digest of the bytes, 64 bytes long.
 
@@ -76,6 +83,7 @@ def sha512(data: bytes) -> bytes:
     return hashlib.sha512(data).digest()
 
 
+@library_function
 def sha3_224(data: bytes) -> bytes:
     """SHA3-224 digest of the bytes, 28 bytes long.
 
@@ -87,6 +95,7 @@ def sha3_224(data: bytes) -> bytes:
     return hashlib.sha3_224(data).digest()
 
 
+@library_function
 def sha3_256(data: bytes) -> bytes:
     """SHA3-256 digest of the bytes, 32 bytes long.
 
@@ -98,6 +107,7 @@ def sha3_256(data: bytes) -> bytes:
     return hashlib.sha3_256(data).digest()
 
 
+@library_function
 def sha3_384(data: bytes) -> bytes:
     """SHA3-384 digest of the bytes, 48 bytes long.
 
@@ -109,6 +119,7 @@ def sha3_384(data: bytes) -> bytes:
     return hashlib.sha3_384(data).digest()
 
 
+@library_function
 def sha3_512(data: bytes) -> bytes:
     """SHA3-512 digest of the bytes, 64 bytes long.
 
@@ -120,6 +131,7 @@ def sha3_512(data: bytes) -> bytes:
     return hashlib.sha3_512(data).digest()
 
 
+@library_function
 def blake2b(data: bytes) -> bytes:
     """BLAKE2b digest of the bytes, 64 bytes long.
 
@@ -131,6 +143,7 @@ def blake2b(data: bytes) -> bytes:
     return hashlib.blake2b(data).digest()
 
 
+@library_function
 def blake2s(data: bytes) -> bytes:
     """BLAKE2s digest of the bytes, 32 bytes long.
 
@@ -142,6 +155,7 @@ def blake2s(data: bytes) -> bytes:
     return hashlib.blake2s(data).digest()
 
 
+@library_function
 def crc32(data: bytes) -> int:
     """CRC-32 checksum of the bytes, from 0 to 2**32 - 1.
 
@@ -153,6 +167,7 @@ def crc32(data: bytes) -> int:
     return zlib.crc32(data)
 
 
+@library_function
 def adler32(data: bytes) -> int:
     """Adler-32 checksum of the bytes, from 0 to 2**32 - 1.
 
@@ -164,6 +179,7 @@ def adler32(data: bytes) -> int:
     return zlib.adler32(data)
 
 
+@library_function
 def hmac(key: bytes, data: bytes, name: str) -> bytes:
     """Keyed digest (HMAC) of the bytes with the named hash function of this module.
 

@@ -9,12 +9,14 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Function, Value
 from dia_language.functions.ordering import compare, distinct, order, same
+from dia_language.functions.registry import library_function
 from dia_language.limits import LIST_LENGTH
 from dia_language.numbers import operators
 
 CALLS = 1_000  # of the function of a fixpoint
 
 
+@library_function
 def map_(function: Function, items: list[Value]) -> list[Value]:
     """List of the function's results for each item.
 
@@ -25,6 +27,7 @@ def map_(function: Function, items: list[Value]) -> list[Value]:
     return [function(item) for item in items]
 
 
+@library_function
 def filter_(function: Function, items: list[Value]) -> list[Value]:
     """Items for which the function is true, in their order.
 
@@ -37,6 +40,7 @@ def filter_(function: Function, items: list[Value]) -> list[Value]:
     return [item for item in items if operators.truth(function(item))]
 
 
+@library_function
 def reduce(function: Function, items: list[Value], start: Value) -> Value:
     """Last state after function(state, item) for each item in order; the first state is `start`.
 
@@ -47,6 +51,7 @@ def reduce(function: Function, items: list[Value], start: Value) -> Value:
     return fold(function, items, start)
 
 
+@library_function
 def scan(function: Function, items: list[Value], start: Value) -> list[Value]:
     """List of `start` and of each state after function(state, item): one longer than the items.
 
@@ -57,6 +62,7 @@ def scan(function: Function, items: list[Value], start: Value) -> list[Value]:
     return list(accumulate(chain((start,), items), function))
 
 
+@library_function
 def iterate(function: Function, start: Value, times: int) -> list[Value]:
     """List of so many values: start, function(start), function(function(start)) and so on.
 
@@ -75,6 +81,7 @@ def iterate(function: Function, start: Value, times: int) -> list[Value]:
     return values
 
 
+@library_function
 def fixpoint(function: Function, start: Value, limit: int = 0) -> Value:
     """First value of start, function(start), ... that the function leaves as it is.
 
@@ -98,6 +105,7 @@ def fixpoint(function: Function, start: Value, limit: int = 0) -> Value:
     raise LanguageError(f"no value stays as it is within {CALLS} calls of the function", code="E504")
 
 
+@library_function
 def sort_by(function: Function, items: list[Value]) -> list[Value]:
     """Items in ascending order of the function's results; items with equal results keep their order.
 
@@ -107,6 +115,7 @@ def sort_by(function: Function, items: list[Value]) -> list[Value]:
     return [items[place] for place in order(map_(function, items))]
 
 
+@library_function
 def max_by(function: Function, items: list[Value]) -> Value:
     """First item for which the function's result is greatest.
 
@@ -118,6 +127,7 @@ def max_by(function: Function, items: list[Value]) -> Value:
     return items[_extreme("max_by", map_(function, items), -1)]
 
 
+@library_function
 def min_by(function: Function, items: list[Value]) -> Value:
     """First item for which the function's result is least.
 
@@ -129,6 +139,7 @@ def min_by(function: Function, items: list[Value]) -> Value:
     return items[_extreme("min_by", map_(function, items), 0)]
 
 
+@library_function
 def group_by(function: Function, items: list[Value]) -> list[list[Value]]:
     """Items with equal results of the function together, as a list of [result, items] in the order of appearance.
 

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.media.png_reader import Picture, chunks_of, header_of, picture_of, unpacked
 from dia_language.numbers.values import Record, Value
@@ -32,6 +33,7 @@ ENTRIES: Final = 1000
 CODES: Final = {b"ASCII\0\0\0": "ascii", b"UNICODE\0": "utf-16"}
 
 
+@library_function
 def png_size(data: bytes) -> list[int]:
     """Width and height of a PNG picture in pixels.
 
@@ -46,6 +48,7 @@ def png_size(data: bytes) -> list[int]:
     return [header.width, header.height]
 
 
+@library_function
 def png_pixels(data: bytes) -> bytes:
     """Pixels of a PNG picture row by row: a byte each where it is grey, else red, green, blue (and opacity) of each.
 
@@ -60,6 +63,7 @@ def png_pixels(data: bytes) -> bytes:
     return picture_of(data).samples
 
 
+@library_function
 def png_chunks(data: bytes) -> list[Value]:
     """Chunks of a PNG picture in their order: the name of each and its bytes, as [name, bytes].
 
@@ -73,6 +77,7 @@ def png_chunks(data: bytes) -> list[Value]:
     return [[name, held] for name, held in chunks_of(data)]
 
 
+@library_function
 def png_text(data: bytes) -> Record:
     """Texts beside the pixels of a PNG picture by their keywords, such as Comment; of one keyword the last text counts.
 
@@ -108,6 +113,7 @@ def _international(rest: bytes) -> str:
 TEXTS: Final = {"tEXt": lambda rest: rest.decode("latin-1"), "zTXt": _compressed, "iTXt": _international}
 
 
+@library_function
 def xmp_of(data: bytes) -> Record:
     """XMP metadata of a PNG picture by their names of Dublin Core, such as description, title, creator and subject.
 
@@ -150,6 +156,7 @@ def _held(node: ElementTree.Element) -> Value:
     return texts[0] if container.tag == RDF + "Alt" and texts else list(texts)
 
 
+@library_function
 def exif_of(data: bytes) -> Record:
     """EXIF texts of a PNG picture: description, artist, copyright, software, make, model, date_time, user_comment.
 
@@ -200,6 +207,7 @@ def _tagged(text: bytes, tag: int, order: str) -> str:
     return text[8:].decode(code, "replace").rstrip("\0")
 
 
+@library_function
 def hidden_in(data: bytes) -> bytes:
     """Bytes hidden in the least significant bits of a PNG picture's samples, as the builder `png` hides them.
 

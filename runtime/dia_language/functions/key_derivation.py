@@ -8,6 +8,7 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.functions.encoding import utf8
 from dia_language.functions.hashing import hmac
+from dia_language.functions.registry import library_function
 
 KEY_LENGTH = 65_536
 SCRYPT_MEMORY = 2**18
@@ -26,6 +27,7 @@ SHA512_ORDER = (
 )
 
 
+@library_function
 def pbkdf2(password: bytes, salt: bytes, iterations: int, length: int, name: str = "sha256") -> bytes:
     """Key of so many bytes that PBKDF2 derives from the password with HMAC and the named hash function.
 
@@ -43,6 +45,7 @@ def pbkdf2(password: bytes, salt: bytes, iterations: int, length: int, name: str
     return hashlib.pbkdf2_hmac(name, password, salt, iterations, length)
 
 
+@library_function
 def hkdf(secret: bytes, salt: bytes, info: bytes, length: int, name: str = "sha256") -> bytes:
     """Key of so many bytes that HKDF extracts from the secret and expands, with the named hash function.
 
@@ -62,6 +65,7 @@ def hkdf(secret: bytes, salt: bytes, info: bytes, length: int, name: str = "sha2
     return key[:length]
 
 
+@library_function
 def scrypt(password: bytes, salt: bytes, n: int, r: int, p: int, length: int) -> bytes:
     """Key of so many bytes that scrypt derives from the password.
 
@@ -82,6 +86,7 @@ def scrypt(password: bytes, salt: bytes, n: int, r: int, p: int, length: int) ->
     return hashlib.scrypt(password, salt=salt, n=n, r=r, p=p, maxmem=2**26, dklen=length)
 
 
+@library_function
 def shadow_hash(password: str, salt: str, scheme: str = "sha512", rounds: int = 5000) -> str:
     """Entry of a password as a Unix shadow file stores it: $6$salt$hash, or $5$ (sha256) or $1$ (md5).
 
@@ -109,6 +114,7 @@ def shadow_hash(password: str, salt: str, scheme: str = "sha512", rounds: int = 
     return f"${mark}${told}{salt}${_crypt64(_sha_crypt(secret, salt.encode(), scheme, rounds), order)}"
 
 
+@library_function
 def ntlm_hash(password: str) -> bytes:
     """Digest of the password as Windows stores it: MD4 of its UTF-16 text, 16 bytes long.
 
@@ -123,6 +129,7 @@ def ntlm_hash(password: str) -> bytes:
     return bytes(MD4.new(password.encode("utf-16-le")).digest())
 
 
+@library_function
 def hotp(secret: bytes, counter: int, length: int = 6, name: str = "sha1") -> str:
     """One-time code of so many digits for the counter; that of a time in seconds counts its periods of 30.
 

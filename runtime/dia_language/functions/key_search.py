@@ -7,6 +7,7 @@ from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 
 BLOCK, ROUNDS = 16, 10
 LEAST_KNOWN = 14
@@ -14,6 +15,7 @@ SHOWN = range(32, 127)
 WORD = "<u4"  # a column, its first row in the lowest byte
 
 
+@library_function
 def aes_candidates(data: bytes, known: bytes) -> list[bytes]:
     """Keys of 16 bytes that begin with the known 14 to 16 and decrypt the data to visible ASCII, ascending.
 

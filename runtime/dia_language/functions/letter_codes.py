@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 
 LOWER = "abcdefghijklmnopqrstuvwxyz"
@@ -22,6 +23,7 @@ MORSE = {
 SIGNS = {code: character for character, code in MORSE.items()}
 
 
+@library_function
 def to_morse(text: str) -> str:
     """Morse code of the text: signs with a blank between them, words with a slash between blanks.
 
@@ -44,6 +46,7 @@ def _morse(character: str) -> str:
     return code
 
 
+@library_function
 def from_morse(text: str) -> str:
     """Text in capital letters of the Morse code, as `to_morse` writes it.
 
@@ -65,6 +68,7 @@ def _sign(code: str) -> str:
     return SIGNS[code]
 
 
+@library_function
 def rot(text: str, n: int) -> str:
     """Text with each letter from a to z moved n places on in the alphabet, its case kept (Caesar's cipher).
 

@@ -16,6 +16,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Matrix, Number, Rational
 from dia_language.functions.arithmetic import INTEGERS, sqrt
 from dia_language.functions.ordering import order
+from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import operators
 from dia_language.numbers.values import is_symbolic, normal
@@ -23,6 +24,7 @@ from dia_language.numbers.values import is_symbolic, normal
 MANY = 9  # numbers from which on it pays to look whether all are whole
 
 
+@library_function
 def det(matrix: Matrix) -> Number:
     """Determinant of the square matrix.
 
@@ -39,6 +41,7 @@ def det(matrix: Matrix) -> Number:
     return found if scale == 1 else operators.divide(found, scale)
 
 
+@library_function
 def rank(matrix: Matrix) -> int:
     """Rank of the matrix: how many of its rows are independent.
 
@@ -50,6 +53,7 @@ def rank(matrix: Matrix) -> int:
     return _eliminated(_integers(matrix)[0])[0]
 
 
+@library_function
 def trace(matrix: Matrix) -> Number:
     """Sum of the entries on the diagonal of the square matrix.
 
@@ -60,6 +64,7 @@ def trace(matrix: Matrix) -> Number:
     return reduce(operators.add, (row[at] for at, row in enumerate(matrix)), 0)
 
 
+@library_function
 def transpose(matrix: Matrix) -> Matrix:
     """Matrix with rows and columns exchanged.
 
@@ -69,6 +74,7 @@ def transpose(matrix: Matrix) -> Matrix:
     return [list(column) for column in zip(*matrix, strict=True)]
 
 
+@library_function
 def matrix_multiply(a: Matrix, b: Matrix) -> Matrix:
     """Product of the two matrices.
 
@@ -82,6 +88,7 @@ def matrix_multiply(a: Matrix, b: Matrix) -> Matrix:
     return [[_inner(row, column) for column in columns] for row in a]
 
 
+@library_function
 def dot(a: Matrix | list[Number], b: list[Number]) -> Number | list[Number]:
     """Inner product of two vectors, or the product of a matrix and a vector, which is a vector.
 
@@ -108,6 +115,7 @@ def _longest(numbers: list[int]) -> int:
     return max(max(numbers), -min(numbers)).bit_length()
 
 
+@library_function
 def solve_linear(matrix: Matrix, right: list[Number]) -> list[Number]:
     """The one vector whose product with the square matrix is the vector `right`.
 
@@ -122,6 +130,7 @@ def solve_linear(matrix: Matrix, right: list[Number]) -> list[Number]:
     return [row[0] for row in _reduced(matrix, [[value] for value in right])]
 
 
+@library_function
 def inverse(matrix: Matrix) -> Matrix:
     """Inverse of the square matrix.
 
@@ -134,6 +143,7 @@ def inverse(matrix: Matrix) -> Matrix:
     return _reduced(matrix, identity(len(matrix)))
 
 
+@library_function
 def identity(n: int) -> Matrix:
     """Square matrix of n rows with 1 on the diagonal and 0 elsewhere.
 
@@ -148,6 +158,7 @@ def identity(n: int) -> Matrix:
     return [[int(row == column) for column in range(n)] for row in range(n)]
 
 
+@library_function
 def minor(matrix: Matrix, row: int, column: int) -> Number:
     """Determinant of the square matrix without the row and the column, which count from 0.
 
@@ -163,6 +174,7 @@ def minor(matrix: Matrix, row: int, column: int) -> Number:
     return det([values[:column] + values[column + 1 :] for values in kept])
 
 
+@library_function
 def determinant_mod(matrix: list[list[int]], modulus: int) -> int:
     """Determinant of the square matrix of integers modulo an integer, from 0 to modulus - 1.
 
@@ -176,6 +188,7 @@ def determinant_mod(matrix: list[list[int]], modulus: int) -> int:
     return int(det([[entry % modulus for entry in row] for row in matrix]) % modulus)
 
 
+@library_function
 def eigenvalues(matrix: Matrix) -> list[Number]:
     """Eigenvalues of the square matrix in ascending order, each as often as its multiplicity, exact.
 

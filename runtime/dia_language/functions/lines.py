@@ -8,10 +8,12 @@ from string import ascii_uppercase as LETTERS
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
+from dia_language.functions.registry import library_function
 from dia_language.functions.text import join
 from dia_language.numbers.values import plain
 
 
+@library_function
 def words(text: str) -> list[str]:
     """Words of the text: what stands between blanks and ends of lines, with its punctuation.
 
@@ -22,6 +24,7 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
+@library_function
 def word_count(text: str) -> int:
     """How many words the text has, as `words` sees them.
 
@@ -31,6 +34,7 @@ def word_count(text: str) -> int:
     return len(words(text))
 
 
+@library_function
 def first_words(text: str, n: int) -> str:
     """First n words of the text with one blank between them; the text as it is where it has no more.
 
@@ -45,6 +49,7 @@ def first_words(text: str, n: int) -> str:
     return text if len(found) <= n else " ".join(found[:n])
 
 
+@library_function
 def lines(text: str) -> list[str]:
     """Lines of the text without their ends, which are a line feed, a carriage return or both.
 
@@ -58,6 +63,7 @@ def lines(text: str) -> list[str]:
     return found[:-1] if not found[-1] else found
 
 
+@library_function
 def join_lines(items: list[Value]) -> str:
     """Text of the items with a line feed between them, and none at the end.
 
@@ -69,6 +75,7 @@ def join_lines(items: list[Value]) -> str:
     return join(items, "\n")
 
 
+@library_function
 def lettered(items: list[Value]) -> str:
     """Text of the items as options: each on a line of its own behind its letter, from A on.
 
@@ -82,6 +89,7 @@ def lettered(items: list[Value]) -> str:
     return join_lines([f"{letter}. {plain(item)}" for letter, item in zip(LETTERS, items, strict=False)])
 
 
+@library_function
 def relined(text: str, n: int) -> str:
     """Words of the text on exactly n lines, as evenly as they go; the first lines get a word more.
 

@@ -14,6 +14,7 @@ from operator import and_, or_, xor
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, names_help
 from dia_language.functions.argument_types import Tree, Value
+from dia_language.functions.registry import library_function
 from dia_language.limits import LIST_LENGTH
 from dia_language.numbers import operators
 from dia_language.numbers.values import Record, described, plain
@@ -44,6 +45,7 @@ NUMERIC: dict[str, Callable[[Value, Value], Value]] = {
 }
 
 
+@library_function
 def evaluate(tree: Tree, values: Record) -> Value:
     """Value of the formula or arithmetic tree, its variables having the values in the record.
 
@@ -119,6 +121,7 @@ def _leaves(tree: Tree, depth: int = 0) -> Iterator[Tree]:
         yield from _leaves(operand, depth + 1)
 
 
+@library_function
 def variables_of(tree: Tree) -> list[str]:
     """Names of the variables in the tree, each once, in the order of their first appearance.
 
@@ -128,6 +131,7 @@ def variables_of(tree: Tree) -> list[str]:
     return list(dict.fromkeys(leaf for leaf in _leaves(tree) if isinstance(leaf, str)))
 
 
+@library_function
 def numbers_in(tree: Tree) -> list[Value]:
     """Numbers in the tree from left to right, as often as they stand there, without their signs.
 
@@ -138,6 +142,7 @@ def numbers_in(tree: Tree) -> list[Value]:
     return [abs(leaf) if isinstance(leaf, (int, Fraction)) and leaf < 0 else leaf for leaf in numbers]
 
 
+@library_function
 def truth_table(tree: Tree, names: list[str]) -> list[bool]:
     """Values of the formula for all values of the variables, in the order of binary counting.
 
@@ -206,6 +211,7 @@ def _judged(tree: Tree, names: list[str]) -> tuple[int, int]:
     return _table(tree, names), 1 << len(names)
 
 
+@library_function
 def is_tautology(tree: Tree) -> bool:
     """Whether the formula is true for all values of its variables, which are at most 20.
 
@@ -216,6 +222,7 @@ def is_tautology(tree: Tree) -> bool:
     return table.bit_count() == rows
 
 
+@library_function
 def is_satisfiable(tree: Tree) -> bool:
     """Whether the formula is true for some values of its variables, which are at most 20.
 
@@ -225,6 +232,7 @@ def is_satisfiable(tree: Tree) -> bool:
     return _judged(tree, variables_of(tree))[0] != 0
 
 
+@library_function
 def equivalent(a: Tree, b: Tree) -> bool:
     """Whether two formulas have the same value for all values of their variables, which are at most 20 together.
 

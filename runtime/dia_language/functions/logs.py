@@ -9,6 +9,7 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.lines import lines
 from dia_language.functions.quoting import from_json
+from dia_language.functions.registry import library_function
 from dia_language.functions.time import MONTHS, add_seconds, is_moment
 from dia_language.numbers.values import Record
 
@@ -27,6 +28,7 @@ NAMED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"v": b"\v"}
 NUMBERS = {month[:3]: number for number, month in enumerate(MONTHS, 1)}
 
 
+@library_function
 def log_lines(text: str, style: str, year: int = 0) -> list[Record]:
     """Lines of the log as records, in their order; what a line does not tell (-) is none.
 

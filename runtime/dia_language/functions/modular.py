@@ -9,9 +9,11 @@ from operator import mul
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS, PRIME_BITS
 
 
+@library_function
 def gcd(first: int | list[int], *others: int | list[int]) -> int:
     """Greatest common divisor of the integers, never negative.
 
@@ -28,6 +30,7 @@ def gcd(first: int | list[int], *others: int | list[int]) -> int:
     return math.gcd(*numbers)
 
 
+@library_function
 def lcm(first: int | list[int], *others: int | list[int]) -> int:
     """Least common multiple of the integers, never negative.
 
@@ -43,6 +46,7 @@ def lcm(first: int | list[int], *others: int | list[int]) -> int:
     return math.lcm(*numbers)
 
 
+@library_function
 def mod_pow(base: int, exponent: int, modulus: int) -> int:
     """Remainder of base**exponent after division by the modulus, from 0 to modulus - 1.
 
@@ -70,6 +74,7 @@ def _power() -> Callable[[int, int, int], int]:
     return powmod  # type: ignore[no-any-return]
 
 
+@library_function
 def mod_inverse(a: int, modulus: int) -> int:
     """Number from 0 to modulus - 1 that times `a` leaves the remainder 1.
 
@@ -87,6 +92,7 @@ def mod_inverse(a: int, modulus: int) -> int:
         raise LanguageError("there is no inverse: `a` and `modulus` have a common divisor", mend, "E504") from None
 
 
+@library_function
 def crt(remainders: list[int], moduli: list[int]) -> int:
     """Smallest number from 0 on that leaves each remainder after division by its modulus.
 
@@ -118,6 +124,7 @@ def _merged(found: int, period: int, remainder: int, modulus: int) -> tuple[int,
     return found + times * period, period * step
 
 
+@library_function
 def discrete_log(modulus: int, value: int, base: int) -> int:
     """Smallest exponent from 0 on for which base**exponent leaves the value after division by the modulus.
 

@@ -6,6 +6,7 @@ import ipaddress
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 from dia_language.numbers.values import Record
 
 BITS = {4: 32, 6: 128}
@@ -24,6 +25,7 @@ SWAPS = (
 )  # fmt: skip
 
 
+@library_function
 def ip_to_int(address: str) -> int:
     """Number of the IP address, of version 4 or 6.
 
@@ -35,6 +37,7 @@ def ip_to_int(address: str) -> int:
     return _address(address)[0]
 
 
+@library_function
 def int_to_ip(n: int, version: int = 4) -> str:
     """IP address of the number, one of version 6 in its short form (RFC 5952).
 
@@ -48,6 +51,7 @@ def int_to_ip(n: int, version: int = 4) -> str:
     return str(ipaddress.IPv4Address(n) if version == 4 else ipaddress.IPv6Address(n))
 
 
+@library_function
 def ipv6_expanded(address: str) -> str:
     """IP address of version 6 with all its 8 groups of 4 hexadecimal digits.
 
@@ -61,6 +65,7 @@ def ipv6_expanded(address: str) -> str:
     return ":".join(shown[at : at + 4] for at in range(0, 32, 4))
 
 
+@library_function
 def subnet(address: str, prefix: int) -> Record:
     """Facts of the subnet that the address lies in: a record of texts and two counts.
 
@@ -82,6 +87,7 @@ def subnet(address: str, prefix: int) -> Record:
     return Record({**facts, "prefix": prefix, "addresses": size, "hosts": size - 2 * ends})
 
 
+@library_function
 def in_subnet(address: str, network: str, prefix: int) -> bool:
     """Whether the address lies in the subnet of another address with this prefix; versions must agree.
 
@@ -95,6 +101,7 @@ def in_subnet(address: str, network: str, prefix: int) -> bool:
     return number // size == other // size
 
 
+@library_function
 def subnets(address: str, prefix: int, longer: int) -> list[str]:
     """Subnets with the longer prefix that the subnet of the address has, written network/prefix, ascending.
 
@@ -114,6 +121,7 @@ def subnets(address: str, prefix: int, longer: int) -> list[str]:
     return [f"{int_to_ip(at, version)}/{longer}" for at in range(begin, begin + size, step)]
 
 
+@library_function
 def mac_address(data: bytes, separator: str = ":") -> str:
     """Hardware address of six bytes: pairs of small hexadecimal digits with the separator between them.
 
@@ -127,6 +135,7 @@ def mac_address(data: bytes, separator: str = ":") -> str:
     return separator.join(f"{byte:02x}" for byte in data)
 
 
+@library_function
 def skeleton(text: str) -> str:
     """Text as it looks at a glance: in small letters, look-alikes replaced by one of them (0 by o, rn by m).
 
@@ -143,6 +152,7 @@ def skeleton(text: str) -> str:
     return shown
 
 
+@library_function
 def lookalikes(domain: str) -> list[str]:
     """Domains that differ from the domain in one place and look like it, ascending; nothing behind the last dot.
 

@@ -15,6 +15,7 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.functions.argument_types import Tree
 from dia_language.functions.logic import DEPTH, STEPS, parts
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers import operators
 from dia_language.numbers.radix import integer_of, integer_text
@@ -55,6 +56,7 @@ def _is_name(text: str) -> bool:
     return NAME.fullmatch(text) is not None and text not in RESERVED
 
 
+@library_function
 def written(tree: Tree, style: str = "python") -> str:
     """Text of the formula or arithmetic tree, with brackets where they are needed.
 
@@ -167,6 +169,7 @@ DIGITS = 10_000
 BRACKETS = 100
 
 
+@library_function
 def parse_logic(text: str) -> Tree:
     """Tree of the formula that the text writes, in any of the styles of `written`.
 
@@ -180,6 +183,7 @@ def parse_logic(text: str) -> Tree:
     return _Reader(text, "formula").whole()
 
 
+@library_function
 def arithmetic(text: str) -> Tree:
     """Tree of the arithmetic that the text writes with numbers, names, + - * / ** and brackets.
 

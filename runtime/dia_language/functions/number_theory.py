@@ -14,6 +14,7 @@ from itertools import compress
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Rational
+from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
 
 # The largest arguments whose results have at most INTEGER_BITS bits
@@ -25,6 +26,7 @@ GROUP = 500  # small primes that are looked for together
 SIEVED = 10**12  # up to here a sieve is quicker than a test of each number, unless the numbers are few
 
 
+@library_function
 def is_prime(n: int) -> bool:
     """Whether the integer is prime.
 
@@ -39,6 +41,7 @@ def is_prime(n: int) -> bool:
     return bool(isprime(_small_enough("is_prime", n)))
 
 
+@library_function
 def next_prime(n: int) -> int:
     """Smallest prime above the integer.
 
@@ -65,6 +68,7 @@ def _following_prime() -> Callable[[int], int]:
     return following  # type: ignore[no-any-return]
 
 
+@library_function
 def previous_prime(n: int) -> int:
     """Largest prime below the integer.
 
@@ -80,6 +84,7 @@ def previous_prime(n: int) -> int:
     return int(prevprime(_small_enough("previous_prime", n)))
 
 
+@library_function
 def primes_between(low: int, high: int) -> list[int]:
     """Primes from `low` to `high`, both included, in ascending order.
 
@@ -131,6 +136,7 @@ def _kept_marks(bits: int) -> bytes:
     return bytes(_marks(range(3, 1 << bits, 2)))
 
 
+@library_function
 def prime_count(n: int) -> int:
     """How many primes there are from 2 to n.
 
@@ -142,6 +148,7 @@ def prime_count(n: int) -> int:
     return len(primes_between(2, n))
 
 
+@library_function
 def nth_prime(n: int) -> int:
     """Prime of number n, counted from 1: 2, 3, 5, 7 and so on.
 
@@ -158,6 +165,7 @@ def nth_prime(n: int) -> int:
     return int(sieve[n])
 
 
+@library_function
 def factor(n: int) -> list[list[int]]:
     """Prime factors with their exponents as a list of [prime, exponent], in ascending order.
 
@@ -203,6 +211,7 @@ def _small_primes() -> list[tuple[int, tuple[int, ...]]]:
     return [(math.prod(group), group) for group in groups]
 
 
+@library_function
 def prime_factors(n: int) -> list[int]:
     """Distinct prime factors of the integer, in ascending order.
 
@@ -214,6 +223,7 @@ def prime_factors(n: int) -> list[int]:
     return [prime for prime, _ in factor(n)]
 
 
+@library_function
 def divisors(n: int) -> list[int]:
     """Positive divisors of the integer, in ascending order.
 
@@ -230,6 +240,7 @@ def divisors(n: int) -> list[int]:
     return sorted(found)
 
 
+@library_function
 def totient(n: int) -> int:
     """How many of the integers from 1 to n have no divisor in common with n: Euler's phi.
 
@@ -241,6 +252,7 @@ def totient(n: int) -> int:
     return math.prod((prime - 1) * prime ** (exponent - 1) for prime, exponent in factor(n))
 
 
+@library_function
 def continued_fraction(x: Rational) -> list[int]:
     """Terms of the simple continued fraction of the rational number.
 
@@ -259,6 +271,7 @@ def continued_fraction(x: Rational) -> list[int]:
     return terms
 
 
+@library_function
 def isqrt(n: int) -> int:
     """Square root of the integer, rounded down.
 
@@ -272,6 +285,7 @@ def isqrt(n: int) -> int:
     return math.isqrt(n)
 
 
+@library_function
 def is_square(n: int) -> bool:
     """Whether the integer is the square of an integer.
 
@@ -281,6 +295,7 @@ def is_square(n: int) -> bool:
     return n >= 0 and math.isqrt(n) ** 2 == n
 
 
+@library_function
 def factorial(n: int) -> int:
     """Product of the integers from 1 to n; factorial(0) is 1.
 
@@ -293,6 +308,7 @@ def factorial(n: int) -> int:
     return math.factorial(n)
 
 
+@library_function
 def binomial(n: int, k: int) -> int:
     """Ways to choose k of n things; 0 where k is negative or above n.
 
@@ -312,6 +328,7 @@ def binomial(n: int, k: int) -> int:
     return math.comb(n, smaller)
 
 
+@library_function
 def fibonacci(n: int) -> int:
     """Fibonacci number of index n: 0, 1, 1, 2, 3, 5 and so on from index 0.
 

@@ -10,6 +10,7 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
 from dia_language.functions.encoding import from_base64, to_base64
+from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS, LIST_LENGTH, TEXT_LENGTH
 
 BASE45 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
@@ -19,6 +20,7 @@ ROMAN = (
 )  # fmt: skip
 
 
+@library_function
 def to_base64url(data: bytes) -> str:
     """Base64 text of the bytes with - and _ for + and /, without padding, as in addresses and tokens.
 
@@ -30,6 +32,7 @@ def to_base64url(data: bytes) -> str:
     return to_base64(data).rstrip("=").replace("+", "-").replace("/", "_")
 
 
+@library_function
 def from_base64url(text: str) -> bytes:
     """Bytes of the base64url text without padding.
 
@@ -44,6 +47,7 @@ def from_base64url(text: str) -> bytes:
     return from_base64(plain + "=" * (-len(plain) % 4))
 
 
+@library_function
 def to_base45(data: bytes) -> str:
     """Base45 text of the bytes, as in QR codes of certificates: three signs for two bytes.
 
@@ -57,6 +61,7 @@ def to_base45(data: bytes) -> str:
     return "".join(_three(data[at : at + 2]) for at in range(0, len(data), 2))
 
 
+@library_function
 def from_base45(text: str) -> bytes:
     """Bytes of the base45 text.
 
@@ -69,6 +74,7 @@ def from_base45(text: str) -> bytes:
     return b"".join(_two(text[at : at + 3]) for at in range(0, len(text), 3))
 
 
+@library_function
 def to_ascii85(data: bytes) -> str:
     """Ascii85 text of the bytes as PostScript and PDF write it, without <~ and ~>; four zero bytes are z.
 
@@ -81,6 +87,7 @@ def to_ascii85(data: bytes) -> str:
     return base64.a85encode(data).decode("ascii")
 
 
+@library_function
 def from_ascii85(text: str) -> bytes:
     """Bytes of the Ascii85 text without <~ and ~>.
 
@@ -98,6 +105,7 @@ def from_ascii85(text: str) -> bytes:
     return data
 
 
+@library_function
 def to_bits(data: bytes, separator: str = " ") -> str:
     """Eight binary digits of each byte, the highest first, with the separator between bytes.
 
@@ -109,6 +117,7 @@ def to_bits(data: bytes, separator: str = " ") -> str:
     return separator.join(f"{byte:08b}" for byte in data)
 
 
+@library_function
 def from_bits(text: str) -> bytes:
     """Bytes of the binary digits, eight each; blanks and ends of lines between digits do not matter.
 
@@ -124,6 +133,7 @@ def from_bits(text: str) -> bytes:
     return int(shown or "0", 2).to_bytes(len(shown) // 8)
 
 
+@library_function
 def bytes_to_integer(data: bytes, order: str = "big") -> int:
     """Number whose bytes these are, the highest first (big) or the lowest first (little).
 
@@ -137,6 +147,7 @@ def bytes_to_integer(data: bytes, order: str = "big") -> int:
     return int.from_bytes(data, _order(order))
 
 
+@library_function
 def integer_to_bytes(n: int, length: int, order: str = "big") -> bytes:
     """So many bytes of the number from 0 up, the highest first (big) or the lowest first (little).
 
@@ -151,6 +162,7 @@ def integer_to_bytes(n: int, length: int, order: str = "big") -> bytes:
     return n.to_bytes(length, _order(order))
 
 
+@library_function
 def gray_code(n: int) -> int:
     """Number whose binary digits are the Gray code of n: neighbours differ in one digit.
 
@@ -162,6 +174,7 @@ def gray_code(n: int) -> int:
     return _natural("gray_code", n) ^ n >> 1
 
 
+@library_function
 def from_gray_code(code: int) -> int:
     """Number whose `gray_code` is the code.
 
@@ -175,6 +188,7 @@ def from_gray_code(code: int) -> int:
     return n
 
 
+@library_function
 def to_roman(n: int) -> str:
     """Roman numeral of the number, with IV for 4, XC for 90 and so on.
 
@@ -192,6 +206,7 @@ def to_roman(n: int) -> str:
     return written
 
 
+@library_function
 def from_roman(text: str) -> int:
     """Number of the Roman numeral in capital letters.
 
@@ -209,6 +224,7 @@ def from_roman(text: str) -> int:
     return n
 
 
+@library_function
 def run_lengths(whole: str | list[Value]) -> list[Value]:
     """Runs of equal elements as a list of [element, how many], from left to right.
 
@@ -219,6 +235,7 @@ def run_lengths(whole: str | list[Value]) -> list[Value]:
     return [[element, len(list(run))] for element, run in groupby(whole)]
 
 
+@library_function
 def from_run_lengths(runs: list[Value]) -> list[Value]:
     """Elements of a list of [element, how many], each so many times.
 

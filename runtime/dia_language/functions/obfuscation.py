@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.encoding import utf8
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 
 WRITTEN = 2_000
@@ -17,6 +18,7 @@ FEW_SIGNS = re.compile(r"'((?:%c)*+)'%\(((?:1++(?:[+,]1++)*+)?+)\)")
 WORD, QUOTED = r"\w++", r"""'(?:[^'\\\n]|\\.)*+'?+|"(?:[^"\\\n]|\\.)*+"?+"""
 
 
+@library_function
 def to_pyfuck(text: str) -> str:
     """Python expression of the eight signs ' % c ( 1 + , ) whose value is the text.
 
@@ -35,6 +37,7 @@ def to_pyfuck(text: str) -> str:
     return f"'{'%c' * len(text)}'%({','.join(_sum(ord(character)) for character in text)})"
 
 
+@library_function
 def from_pyfuck(code: str) -> str:
     """Text that is the value of an expression as `to_pyfuck` writes it.
 
@@ -53,6 +56,7 @@ def from_pyfuck(code: str) -> str:
     return "".join(_character(part) for part in sums)
 
 
+@library_function
 def renamed(source: str, old: list[str], new: list[str]) -> str:
     """Source with each of the old names replaced by the new one at the same place in its list.
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 
 LENGTH = 1_000
 DIRECTIONS = 3  # up, down, or the same character again
@@ -14,6 +15,7 @@ DIRECTIONS = 3  # up, down, or the same character again
 CLASSES = {"lower": 26, "upper": 26, "digit": 10, "other": 33}
 
 
+@library_function
 def entropy_classes(text: str) -> int:
     """How many of four kinds of characters stand in the text: small letters, capitals, digits, all others.
 
@@ -26,6 +28,7 @@ def entropy_classes(text: str) -> int:
     return len(set(map(_kind, text)))
 
 
+@library_function
 def guesses(text: str) -> int:
     """Tries that it takes at most to guess the password, by a simple estimate, exact as such.
 

@@ -9,8 +9,10 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Graph, Rational, Value
 from dia_language.functions.indexed_graph import IndexedGraph, indexed
+from dia_language.functions.registry import library_function
 
 
+@library_function
 def shortest_path(graph: Graph, start: Value, end: Value) -> list[Value]:
     """Nodes on the shortest path from start to end, both included.
 
@@ -33,6 +35,7 @@ def shortest_path(graph: Graph, start: Value, end: Value) -> list[Value]:
     return [held.nodes[place] for place in path]
 
 
+@library_function
 def shortest_path_length(graph: Graph, start: Value, end: Value) -> Rational:
     """Length of the shortest path from start to end: the sum of its weights, or its edges without weights.
 
@@ -46,6 +49,7 @@ def shortest_path_length(graph: Graph, start: Value, end: Value) -> Rational:
     return _reached(_distances(held, held.place(start)), held.place(end))
 
 
+@library_function
 def diameter(graph: Graph) -> Rational:
     """Greatest length of a shortest path between two nodes of the graph.
 
@@ -102,6 +106,7 @@ def _positive(name: str, held: IndexedGraph) -> IndexedGraph:
     return held
 
 
+@library_function
 def minimum_spanning_tree_weight(graph: Graph) -> Rational:
     """Least sum of weights of edges that join all nodes of the undirected graph.
 
@@ -134,6 +139,7 @@ def _leader(leader: list[int], place: int) -> int:
     return place
 
 
+@library_function
 def max_flow(graph: Graph, source: Value, sink: Value) -> Rational:
     """Greatest flow from source to sink if no edge carries more than its weight, which is 0 or more.
 

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
+from dia_language.functions.registry import library_function
 
 
+@library_function
 def matches(pattern: str, text: str) -> list[Value]:
     """All matches of the RE2 pattern in the text, from left to right without overlaps.
 
@@ -88,6 +90,7 @@ def _reason(error: Exception) -> str:
     return held.decode("utf-8", "replace") if isinstance(held, bytes) else str(held)
 
 
+@library_function
 def escape(text: str) -> str:
     """Pattern that matches the text itself, for `matches`.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
@@ -21,6 +22,7 @@ STUMBLES = (
 RC4, CRYPT_FILTERS = 1, 4
 
 
+@library_function
 def pdf_text(document: bytes, password: str = "") -> str:
     """Text of a PDF file: the lines of its pages in their order, without blanks at their ends.
 
@@ -44,6 +46,7 @@ def pdf_text(document: bytes, password: str = "") -> str:
     return text
 
 
+@library_function
 def pdf_info(document: bytes, password: str = "") -> Record:
     """What a PDF file says of itself: a record of title, author, pages and cipher.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 from dia_language.media.png_reader import picture_of
 from dia_language.numbers.values import Value, normal
 
@@ -29,6 +30,7 @@ class Axes:
     bottom: int
 
 
+@library_function
 def marks_of(data: bytes, colour: str = "#1f77b4") -> list[Value]:
     """Places of the marks of a plot that the builder `plot` drew, from the left: how far across and up each stands.
 

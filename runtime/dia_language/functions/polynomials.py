@@ -9,6 +9,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions import calculus
 from dia_language.functions.argument_types import Expression, Number
 from dia_language.functions.closed_forms import require_symbol
+from dia_language.functions.registry import library_function
 from dia_language.numbers import operators
 from dia_language.numbers.values import normal
 
@@ -16,6 +17,7 @@ FACTORED_DEGREE = 100
 DEGREE = 10_000
 
 
+@library_function
 def roots(polynomial: Expression, symbol: Expression) -> list[list[Number]]:
     """Complex roots of the polynomial as a list of [root, multiplicity], the real ones in ascending order first.
 
@@ -35,6 +37,7 @@ def roots(polynomial: Expression, symbol: Expression) -> list[list[Number]]:
     return [[root, int(times[root])] for root in calculus.solve(held.as_expr(), symbol)]
 
 
+@library_function
 def factor_polynomial(polynomial: Expression, symbol: Expression) -> list[list[Expression]]:
     """Irreducible factors of the polynomial over the rational numbers as a list of [factor, exponent].
 
@@ -51,6 +54,7 @@ def factor_polynomial(polynomial: Expression, symbol: Expression) -> list[list[E
     return first + [[normal(part.as_expr()), int(exponent)] for part, exponent in found]
 
 
+@library_function
 def degree(polynomial: Expression, symbol: Expression) -> int:
     """Degree of the polynomial in the symbol.
 
@@ -67,6 +71,7 @@ def degree(polynomial: Expression, symbol: Expression) -> int:
     return int(held.degree())
 
 
+@library_function
 def coefficients(polynomial: Expression, symbol: Expression) -> list[Expression]:
     """Coefficients of the polynomial in the symbol, the constant first; of 0 it is [0].
 
@@ -80,6 +85,7 @@ def coefficients(polynomial: Expression, symbol: Expression) -> list[Expression]
     return [normal(value) for value in reversed(_polynomial("coefficients", polynomial, symbol).all_coeffs())]
 
 
+@library_function
 def divide_polynomials(a: Expression, b: Expression, symbol: Expression) -> list[Expression]:
     """Quotient and remainder of dividing the polynomial `a` by `b`: a = quotient * b + remainder.
 

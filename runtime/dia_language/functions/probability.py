@@ -9,6 +9,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Number, Rational
 from dia_language.functions.arithmetic import sum_
 from dia_language.functions.number_theory import binomial, factorial
+from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import operators
 from dia_language.numbers.values import normal
@@ -16,6 +17,7 @@ from dia_language.numbers.values import normal
 DISTANCE_BITS = 2_000
 
 
+@library_function
 def expected_value(values: list[Number], weights: list[Rational]) -> Number:
     """Mean of the values, each with its weight, exact: their expected value where the weights are probabilities.
 
@@ -30,6 +32,7 @@ def expected_value(values: list[Number], weights: list[Rational]) -> Number:
     return operators.divide(total, sum_(list(weights)))
 
 
+@library_function
 def bayes(priors: list[Rational], likelihoods: list[Rational]) -> list[Rational]:
     """Probabilities of the causes after what was seen, from those before it and how likely each cause makes it.
 
@@ -48,6 +51,7 @@ def bayes(priors: list[Rational], likelihoods: list[Rational]) -> list[Rational]
     return [normal(part / sum(joint)) for part in joint]
 
 
+@library_function
 def binomial_probability(n: int, k: int, p: Rational) -> Rational:
     """Probability of exactly k successes in n independent trials that succeed with probability p each.
 
@@ -65,6 +69,7 @@ def binomial_probability(n: int, k: int, p: Rational) -> Rational:
     return normal(binomial(n, k) * Fraction(p) ** k * (1 - Fraction(p)) ** (n - k))  # type: ignore[no-any-return]
 
 
+@library_function
 def hypergeometric_probability(population: int, successes: int, draws: int, k: int) -> Rational:
     """Probability that exactly k of the drawn things are among the successes, drawing without putting back.
 
@@ -81,6 +86,7 @@ def hypergeometric_probability(population: int, successes: int, draws: int, k: i
     return normal(Fraction(ways, binomial(population, draws)))  # type: ignore[no-any-return]
 
 
+@library_function
 def geometric_probability(k: int, p: Rational) -> Rational:
     """Probability that the first success comes at trial k, counted from 1, if each succeeds with probability p.
 
@@ -94,6 +100,7 @@ def geometric_probability(k: int, p: Rational) -> Rational:
     return normal((1 - Fraction(p)) ** (k - 1) * p) if k > 0 else 0
 
 
+@library_function
 def poisson_probability(k: int, rate: Rational) -> Number:
     """Probability of exactly k events where `rate` are expected (Poisson), exact: a multiple of exp(-rate).
 
@@ -113,6 +120,7 @@ def poisson_probability(k: int, rate: Rational) -> Number:
     return normal(share * sympy.exp(-operators.symbolic(rate)))
 
 
+@library_function
 def normal_probability(x: Number, mean: Number = 0, deviation: Number = 1) -> Number:
     """Probability that a normally distributed number is at most x, exact by the error function.
 

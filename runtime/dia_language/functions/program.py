@@ -8,11 +8,13 @@ and 1 MiB of output.
 from __future__ import annotations
 
 from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.functions.registry import library_function
 
 LANGUAGES = ("python", "c", "javascript", "php", "perl", "ruby", "bash", "pari", "elf")
 SOURCE_BYTES = 8 << 20
 
 
+@library_function
 def program(language: str, source: str | bytes, input: str = "") -> str:
     """What a program prints on standard output, less one last newline.
 
@@ -42,6 +44,7 @@ def program(language: str, source: str | bytes, input: str = "") -> str:
     return output_of(language, code, input.encode("utf-8"))
 
 
+@library_function
 def run_elf(binary: bytes, input: str = "") -> str:
     """What an ELF program of this machine's processor prints on standard output, less one last newline.
 

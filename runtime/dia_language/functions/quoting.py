@@ -11,6 +11,7 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
 from dia_language.functions.encoding import utf8
+from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS, TEXT_LENGTH
 from dia_language.numbers.radix import integer_of
 from dia_language.numbers.values import Record, decimal
@@ -23,6 +24,7 @@ EXPONENT = 10_000
 FOR_PYTHON, FOR_C = re.compile(r"[^ !#-\[\]-~]"), re.compile(r"[^ !#->@-\[\]-~]")
 
 
+@library_function
 def quoted(text: str, style: str = "marks") -> str:
     """Text between marks that it cannot hold, or as the literal of a language.
 
@@ -40,6 +42,7 @@ def quoted(text: str, style: str = "marks") -> str:
     return _bounded("quoted", STYLES[style](text))
 
 
+@library_function
 def code_block(text: str, language: str = "") -> str:
     """Text as a fenced block of Markdown, with the language behind its first fence.
 
@@ -55,6 +58,7 @@ def code_block(text: str, language: str = "") -> str:
     return _bounded("code_block", f"{fence}{language}\n{text}\n{fence}")
 
 
+@library_function
 def from_json(text: str) -> Value:
     """Value that the JSON text says: text, number (exact), boolean, none, list or record.
 

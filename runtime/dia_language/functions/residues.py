@@ -7,9 +7,11 @@ import math
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.number_theory import factor, is_prime, prime_factors
+from dia_language.functions.registry import library_function
 from dia_language.limits import PRIME_BITS
 
 
+@library_function
 def multiplicative_order(a: int, modulus: int) -> int:
     """Smallest exponent from 1 on for which a**exponent leaves the remainder 1.
 
@@ -35,6 +37,7 @@ def _exponent(modulus: int) -> int:
     return math.lcm(*((prime - 1) * prime ** (times - 1) for prime, times in factor(modulus)))
 
 
+@library_function
 def is_primitive_root(g: int, modulus: int) -> bool:
     """Whether the powers of the number leave every remainder that has no divisor in common with the modulus.
 
@@ -50,6 +53,7 @@ def is_primitive_root(g: int, modulus: int) -> bool:
     return bool(multiplicative_order(g, modulus) == count)
 
 
+@library_function
 def primitive_root(modulus: int) -> int:
     """Smallest primitive root of the modulus, from 1 on.
 
@@ -72,6 +76,7 @@ def primitive_root(modulus: int) -> int:
     return root
 
 
+@library_function
 def jacobi(a: int, n: int) -> int:
     """Jacobi symbol of `a` over the odd number n: -1, 0 or 1.
 
@@ -97,6 +102,7 @@ def jacobi(a: int, n: int) -> int:
     return symbol if n == 1 else 0
 
 
+@library_function
 def sqrt_mod(a: int, prime: int) -> int:
     """Smaller number of 0 to prime - 1 whose square leaves the remainder of `a`; prime minus it is the other.
 

@@ -8,6 +8,7 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.functions.argument_types import RsaKey
 from dia_language.functions.modular import lcm, mod_inverse, mod_pow
+from dia_language.functions.registry import library_function
 from dia_language.limits import PRIME_BITS
 from dia_language.numbers.values import Record
 
@@ -16,6 +17,7 @@ PUBLIC = ("n", "e")
 PRIVATE = ("n", "e", "d", "p", "q")
 
 
+@library_function
 def rsa_key(p: int, q: int, e: int = 65537) -> Record:
     """RSA key with these two primes and this public exponent: a record of n, e, d, p and q.
 
@@ -35,6 +37,7 @@ def rsa_key(p: int, q: int, e: int = 65537) -> Record:
     return Record(n=p * q, e=e, d=mod_inverse(e, lcm(p - 1, q - 1)), p=p, q=q)
 
 
+@library_function
 def rsa_encrypt(key: RsaKey, number: int) -> int:
     """Number to the public exponent modulo n: RSA without padding.
 
@@ -46,6 +49,7 @@ def rsa_encrypt(key: RsaKey, number: int) -> int:
     return mod_pow(_below(key, number), key["e"], key["n"])
 
 
+@library_function
 def rsa_decrypt(key: RsaKey, number: int) -> int:
     """Number whose `rsa_encrypt` is the number given: RSA without padding.
 
@@ -57,6 +61,7 @@ def rsa_decrypt(key: RsaKey, number: int) -> int:
     return mod_pow(_below(key, number), _private("rsa_decrypt", key)["d"], key["n"])
 
 
+@library_function
 def rsa_oaep_encrypt(key: RsaKey, message: bytes, seed: bytes, name: str = "sha1") -> bytes:
     """RSA-OAEP ciphertext of the message, as long as n; the mask is MGF1 with the same hash function.
 
@@ -78,6 +83,7 @@ def rsa_oaep_encrypt(key: RsaKey, message: bytes, seed: bytes, name: str = "sha1
     return bytes(_oaep(key, hashed, PUBLIC, seed).encrypt(message))
 
 
+@library_function
 def rsa_oaep_decrypt(key: RsaKey, ciphertext: bytes, name: str = "sha1") -> bytes:
     """Message whose `rsa_oaep_encrypt` is the ciphertext.
 
@@ -95,6 +101,7 @@ def rsa_oaep_decrypt(key: RsaKey, ciphertext: bytes, name: str = "sha1") -> byte
         raise LanguageError("the ciphertext does not belong to this key and hash function") from None
 
 
+@library_function
 def rsa_sign(key: RsaKey, message: bytes, name: str = "sha256") -> bytes:
     """Signature of the message (PKCS #1 v1.5), as long as n, over its digest by the named hash function.
 
@@ -111,6 +118,7 @@ def rsa_sign(key: RsaKey, message: bytes, name: str = "sha256") -> bytes:
     return bytes(pkcs1_15.new(built).sign(hashed.new(message)))
 
 
+@library_function
 def rsa_verify(key: RsaKey, message: bytes, signature: bytes, name: str = "sha256") -> bool:
     """Whether the signature is the one that `rsa_sign` gives for the message.
 
@@ -130,6 +138,7 @@ def rsa_verify(key: RsaKey, message: bytes, signature: bytes, name: str = "sha25
     return True
 
 
+@library_function
 def rsa_private_pem(key: RsaKey) -> str:
     """PEM text of the private key (PKCS #8, not encrypted), without a newline at its end.
 
@@ -142,6 +151,7 @@ def rsa_private_pem(key: RsaKey) -> str:
     return bytes(built.export_key("PEM", pkcs=8)).decode("ascii")
 
 
+@library_function
 def rsa_public_pem(key: RsaKey) -> str:
     """PEM text of the public key (SubjectPublicKeyInfo), without a newline at its end.
 
@@ -153,6 +163,7 @@ def rsa_public_pem(key: RsaKey) -> str:
     return bytes(_built(key, PUBLIC).export_key("PEM")).decode("ascii")
 
 
+@library_function
 def rsa_from_pem(text: str) -> Record:
     """Key that the PEM text holds: n, e, d, p and q of a private one, n and e of a public one.
 

@@ -11,11 +11,13 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Number, Sized, Value
 from dia_language.functions.arithmetic import INTEGERS
 from dia_language.functions.ordering import ascending, compare, distinct, is_exact, is_plain, same
+from dia_language.functions.registry import library_function
 from dia_language.limits import LIST_LENGTH
 from dia_language.numbers import operators
 from dia_language.numbers.values import Record
 
 
+@library_function
 def length(whole: Sized) -> int:
     """How many items a list, characters a text, bytes a byte string or fields a record has.
 
@@ -25,6 +27,7 @@ def length(whole: Sized) -> int:
     return len(whole)
 
 
+@library_function
 def range_(first: int, *others: int) -> list[int]:
     """List of integers: range(stop), range(start, stop) or range(start, stop, step), without the stop.
 
@@ -43,6 +46,7 @@ def range_(first: int, *others: int) -> list[int]:
     return list(numbers)
 
 
+@library_function
 def sort(items: list[Value]) -> list[Value]:
     """Items in ascending order: numbers by size, texts by code point, lists by their first difference.
 
@@ -54,6 +58,7 @@ def sort(items: list[Value]) -> list[Value]:
     return ascending(items)
 
 
+@library_function
 def is_sorted(items: list[Value]) -> bool:
     """Whether each item is at least as great as the one before it.
 
@@ -66,6 +71,7 @@ def is_sorted(items: list[Value]) -> bool:
     return all(compare(*pair) <= 0 for pair in pairwise(items))
 
 
+@library_function
 def all_(values: Iterable[Value]) -> bool:
     """Whether all values are true; of no values it is true.
 
@@ -77,6 +83,7 @@ def all_(values: Iterable[Value]) -> bool:
     return operators.every(values)
 
 
+@library_function
 def any_(values: Iterable[Value]) -> bool:
     """Whether one of the values is true; of no values it is false.
 
@@ -88,6 +95,7 @@ def any_(values: Iterable[Value]) -> bool:
     return operators.some(values)
 
 
+@library_function
 def unique(items: list[Value]) -> list[Value]:
     """Items without repeats, in the order of their first appearance.
 
@@ -97,6 +105,7 @@ def unique(items: list[Value]) -> list[Value]:
     return distinct(items)
 
 
+@library_function
 def set_(items: list[Value]) -> list[Value]:
     """Items without repeats in ascending order, so that sets with the same members are equal.
 
@@ -111,6 +120,7 @@ def set_(items: list[Value]) -> list[Value]:
     return ascending(distinct(items))
 
 
+@library_function
 def reverse(whole: str | bytes | list[Value]) -> str | bytes | list[Value]:
     """Text, bytes or list from its end to its beginning.
 
@@ -120,6 +130,7 @@ def reverse(whole: str | bytes | list[Value]) -> str | bytes | list[Value]:
     return whole[::-1]
 
 
+@library_function
 def rotate(whole: str | bytes | list[Value], n: int) -> str | bytes | list[Value]:
     """Text, bytes or list with its last n elements moved to the front.
 
@@ -132,6 +143,7 @@ def rotate(whole: str | bytes | list[Value], n: int) -> str | bytes | list[Value
     return operators.add(whole[at:], whole[:at])  # type: ignore[no-any-return]
 
 
+@library_function
 def zip_(first: list[Value], *others: list[Value]) -> list[Value]:
     """List of lists that hold the first items, the second items and so on; as long as the shortest list.
 
@@ -144,6 +156,7 @@ def zip_(first: list[Value], *others: list[Value]) -> list[Value]:
     return [list(row) for row in zip(first, *others, strict=False)]
 
 
+@library_function
 def enumerate_(items: list[Value], start: int = 0) -> list[Value]:
     """List of [number, item] for each item, counted from `start`.
 
@@ -157,6 +170,7 @@ def enumerate_(items: list[Value], start: int = 0) -> list[Value]:
 LISTS = frozenset({list})
 
 
+@library_function
 def flatten(items: list[Value]) -> list[Value]:
     """Items of the lists in the list, one level deep; what is no list stays as it is.
 
@@ -171,6 +185,7 @@ def flatten(items: list[Value]) -> list[Value]:
     return list(chain.from_iterable(parts))
 
 
+@library_function
 def cartesian(first: list[Value], *others: list[Value]) -> list[Value]:
     """All lists of one item from each list, the last list's items changing fastest.
 
@@ -186,6 +201,7 @@ def cartesian(first: list[Value], *others: list[Value]) -> list[Value]:
     return [list(chosen) for chosen in product(first, *others)]
 
 
+@library_function
 def count(whole: str | list[Value], value: Value) -> int:
     """How often the value stands in a list, or a text in another without overlaps.
 
@@ -202,6 +218,7 @@ def count(whole: str | list[Value], value: Value) -> int:
     return sum(same(item, value) for item in whole)
 
 
+@library_function
 def first_index(whole: str | list[Value], value: Value) -> int | None:
     """Place of the value's first appearance in a list, or of a text's in another; none where it is absent.
 
@@ -222,6 +239,7 @@ def first_index(whole: str | list[Value], value: Value) -> int | None:
     return next((at for at, item in enumerate(whole) if same(item, value)), None)
 
 
+@library_function
 def field_names(record: Record) -> list[str]:
     """Names of a record's fields, in their order.
 
@@ -238,6 +256,7 @@ def _sought(value: Value) -> str:
     return value
 
 
+@library_function
 def first(whole: str | list[Value]) -> Value:
     """First item of the list, or first character of the text.
 
@@ -249,6 +268,7 @@ def first(whole: str | list[Value]) -> Value:
     return _filled("first", whole)[0]
 
 
+@library_function
 def last(whole: str | list[Value]) -> Value:
     """Last item of the list, or last character of the text.
 
@@ -266,6 +286,7 @@ def _filled(name: str, whole: str | list[Value]) -> str | list[Value]:
     return whole
 
 
+@library_function
 def take(whole: str | list[Value], n: int) -> str | list[Value]:
     """First n items of the list or characters of the text, all of them where it has fewer.
 
@@ -277,6 +298,7 @@ def take(whole: str | list[Value], n: int) -> str | list[Value]:
     return whole[: _size("take", n, 0)]
 
 
+@library_function
 def drop(whole: str | list[Value], n: int) -> str | list[Value]:
     """List or text without its first n items or characters, empty where it has fewer.
 
@@ -288,6 +310,7 @@ def drop(whole: str | list[Value], n: int) -> str | list[Value]:
     return whole[_size("drop", n, 0) :]
 
 
+@library_function
 def chunks(whole: str | list[Value], n: int) -> list[Value]:
     """Pieces of n items or characters in their order; the last one may be shorter.
 
@@ -301,6 +324,7 @@ def chunks(whole: str | list[Value], n: int) -> list[Value]:
     return [whole[at : at + size] for at in range(0, len(whole), size)]
 
 
+@library_function
 def windows(whole: str | list[Value], n: int) -> list[Value]:
     """All runs of n neighbouring items or characters, from left to right.
 
@@ -321,6 +345,7 @@ def _size(name: str, n: int, least: int) -> int:
     return n
 
 
+@library_function
 def riffle(a: list[Value], b: list[Value]) -> list[Value]:
     """Items of the two lists in turns, beginning with `a`: a[0], b[0], a[1], b[1] and so on.
 
@@ -336,6 +361,7 @@ def riffle(a: list[Value], b: list[Value]) -> list[Value]:
     return mixed + a[len(b) :]
 
 
+@library_function
 def interleave(a: list[Value], b: list[Value]) -> list[Value]:
     """Items of the two lists, each in its own order, the shorter list's spread evenly over the longer's.
 
@@ -354,6 +380,7 @@ def interleave(a: list[Value], b: list[Value]) -> list[Value]:
     return mixed + b[taken:]
 
 
+@library_function
 def prefix_sums(values: list[Number]) -> list[Number]:
     """Running sums of the numbers: the first, the sum of the first two and so on; as long as the list.
 

@@ -9,8 +9,10 @@ from itertools import filterfalse
 from dia_language.budgets import charge
 from dia_language.functions.argument_types import Value
 from dia_language.functions.ordering import PLAIN, distinct, same
+from dia_language.functions.registry import library_function
 
 
+@library_function
 def union(a: list[Value], b: list[Value]) -> list[Value]:
     """Items of either list without repeats, in the order of their first appearance, those of `a` first.
 
@@ -20,6 +22,7 @@ def union(a: list[Value], b: list[Value]) -> list[Value]:
     return distinct([*a, *b])
 
 
+@library_function
 def intersection(a: list[Value], b: list[Value]) -> list[Value]:
     """Items that stand in both lists, without repeats, in the order of `a`.
 
@@ -30,6 +33,7 @@ def intersection(a: list[Value], b: list[Value]) -> list[Value]:
     return list(filter(_membership(items, b), items))
 
 
+@library_function
 def difference(a: list[Value], b: list[Value]) -> list[Value]:
     """Items of `a` that do not stand in `b`, without repeats, in the order of `a`.
 
@@ -40,6 +44,7 @@ def difference(a: list[Value], b: list[Value]) -> list[Value]:
     return list(filterfalse(_membership(items, b), items))
 
 
+@library_function
 def is_subset(a: list[Value], b: list[Value]) -> bool:
     """Whether every item of `a` stands in `b`.
 
@@ -50,6 +55,7 @@ def is_subset(a: list[Value], b: list[Value]) -> bool:
     return all(list(map(_membership(items, b), items)))
 
 
+@library_function
 def tally(items: list[Value]) -> list[list[Value]]:
     """How often each item stands in the list, as a list of [item, count] in the order of first appearance.
 

@@ -7,12 +7,14 @@ from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.functions.argument_types import Curve, Point
 from dia_language.functions.elliptic_curves import base_point, is_on_curve, named_curve, point_add, point_multiply
 from dia_language.functions.hashing import HASHES, hmac
+from dia_language.functions.registry import library_function
 from dia_language.numbers.values import Record
 
 SIZE = 32
 COST = 40
 
 
+@library_function
 def ecdsa_sign(curve: Curve, key: int, digest: bytes, nonce: int) -> Record:
     """ECDSA signature of the digest on a named curve, with this private key and nonce: a record of r and s.
 
@@ -34,6 +36,7 @@ def ecdsa_sign(curve: Curve, key: int, digest: bytes, nonce: int) -> Record:
     return Record(r=r, s=s)
 
 
+@library_function
 def ecdsa_verify(curve: Curve, public: Point, digest: bytes, signature: Record) -> bool:
     """Whether the record of r and s is an ECDSA signature of the digest by the holder of the public point.
 
@@ -57,6 +60,7 @@ def ecdsa_verify(curve: Curve, public: Point, digest: bytes, signature: Record) 
     return point is not None and point["x"] % n == r
 
 
+@library_function
 def ecdsa_nonce(curve: Curve, key: int, digest: bytes, name: str = "sha256") -> int:
     """Nonce that RFC 6979 derives from private key and digest with HMAC and the named hash function.
 
@@ -96,6 +100,7 @@ def _generated(seed: bytes, n: int, name: str) -> int:
         v = hmac(k, v, name)
 
 
+@library_function
 def ed25519_public_key(key: bytes) -> bytes:
     """Public key of 32 bytes that belongs to the private key of 32 bytes.
 
@@ -110,6 +115,7 @@ def ed25519_public_key(key: bytes) -> bytes:
     return held.public_key().public_bytes_raw()
 
 
+@library_function
 def ed25519_sign(key: bytes, message: bytes) -> bytes:
     """Ed25519 signature of 64 bytes of the message with the private key of 32 bytes.
 
@@ -124,6 +130,7 @@ def ed25519_sign(key: bytes, message: bytes) -> bytes:
     return Ed25519PrivateKey.from_private_bytes(_sized("ed25519_sign", "key", key, SIZE)).sign(message)
 
 
+@library_function
 def ed25519_verify(public: bytes, message: bytes, signature: bytes) -> bool:
     """Whether the 64 bytes are an Ed25519 signature of the message by the holder of the public key.
 
@@ -144,6 +151,7 @@ def ed25519_verify(public: bytes, message: bytes, signature: bytes) -> bool:
     return True
 
 
+@library_function
 def x25519(key: bytes, public: bytes) -> bytes:
     """Secret of 32 bytes that the private key shares with the public key; with 9 the own public key.
 

@@ -10,11 +10,13 @@ from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.functions.argument_types import Number, Rational, Value
 from dia_language.functions.arithmetic import mean, sqrt, sum_
 from dia_language.functions.ordering import ascending
+from dia_language.functions.registry import library_function
 from dia_language.functions.sets import tally
 from dia_language.numbers import operators
 from dia_language.numbers.values import normal
 
 
+@library_function
 def modes(items: list[Value]) -> list[Value]:
     """Items that stand most often in the list, in the order of their first appearance; of an empty list none.
 
@@ -26,6 +28,7 @@ def modes(items: list[Value]) -> list[Value]:
     return [item for item, count in counts if count == most]
 
 
+@library_function
 def variance(values: list[Number], of: str = "population") -> Number:
     """Variance of the numbers, exact: the mean of the squared distances from their mean.
 
@@ -38,6 +41,7 @@ def variance(values: list[Number], of: str = "population") -> Number:
     return covariance(values, values, of)
 
 
+@library_function
 def standard_deviation(values: list[Number], of: str = "population") -> Number:
     """Standard deviation of the numbers: the square root of their `variance`, exact.
 
@@ -47,6 +51,7 @@ def standard_deviation(values: list[Number], of: str = "population") -> Number:
     return sqrt(variance(values, of))
 
 
+@library_function
 def covariance(a: list[Number], b: list[Number], of: str = "population") -> Number:
     """Covariance of two lists of numbers of one length, exact.
 
@@ -58,6 +63,7 @@ def covariance(a: list[Number], b: list[Number], of: str = "population") -> Numb
     return operators.divide(_products(a, b), _divisor(len(a), of))
 
 
+@library_function
 def correlation(a: list[Number], b: list[Number]) -> Number:
     """Pearson's correlation of two lists of numbers of one length, exact, from -1 to 1.
 
@@ -72,6 +78,7 @@ def correlation(a: list[Number], b: list[Number]) -> Number:
     return operators.divide(_products(a, b), sqrt(spread))
 
 
+@library_function
 def linear_fit(xs: list[Number], ys: list[Number]) -> list[Number]:
     """Slope and intercept of the line with the least sum of squared vertical distances, exact.
 
@@ -87,6 +94,7 @@ def linear_fit(xs: list[Number], ys: list[Number]) -> list[Number]:
     return [slope, operators.subtract(mean(ys), operators.multiply(slope, mean(xs)))]
 
 
+@library_function
 def quantile(values: list[Number], share: Rational, method: str = "linear") -> Number:
     """Value below which the share of the sorted numbers lies, exact.
 

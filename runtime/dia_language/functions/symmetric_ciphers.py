@@ -7,11 +7,13 @@ from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.functions.registry import library_function
 
 BLOCK = 16
 PADDINGS = ("pkcs7", "none")
 
 
+@library_function
 def xor_bytes(data: bytes, key: bytes) -> bytes:
     """Bytes of the data, each xor-ed with the byte of the key at its place; a shorter key is repeated.
 
@@ -27,6 +29,7 @@ def xor_bytes(data: bytes, key: bytes) -> bytes:
     return (int.from_bytes(data) ^ int.from_bytes(stream)).to_bytes(len(data))
 
 
+@library_function
 def aes_encrypt(
     data: bytes, key: bytes, mode: str, nonce: bytes = b"", padding: str = "", associated: bytes = b""
 ) -> bytes:
@@ -49,6 +52,7 @@ def aes_encrypt(
     return bytes(cipher.encrypt(filled))
 
 
+@library_function
 def aes_decrypt(
     data: bytes, key: bytes, mode: str, nonce: bytes = b"", padding: str = "", associated: bytes = b""
 ) -> bytes:
@@ -68,6 +72,7 @@ def aes_decrypt(
     return _unpadded(plain) if is_padded else plain
 
 
+@library_function
 def chacha20(data: bytes, key: bytes, nonce: bytes, counter: int = 0) -> bytes:
     """Bytes of the data xor-ed with ChaCha20's stream: the ciphertext of a plaintext, and the other way round.
 
@@ -89,6 +94,7 @@ def chacha20(data: bytes, key: bytes, nonce: bytes, counter: int = 0) -> bytes:
     return bytes(Cipher(ChaCha20(key, start), mode=None).encryptor().update(data))
 
 
+@library_function
 def chacha20_poly1305_encrypt(data: bytes, key: bytes, nonce: bytes, associated: bytes = b"") -> bytes:
     """ChaCha20 ciphertext of the data with the Poly1305 tag of 16 bytes behind it.
 
@@ -101,6 +107,7 @@ def chacha20_poly1305_encrypt(data: bytes, key: bytes, nonce: bytes, associated:
     return bytes(body + tag)
 
 
+@library_function
 def chacha20_poly1305_decrypt(data: bytes, key: bytes, nonce: bytes, associated: bytes = b"") -> bytes:
     """Data whose ciphertext and tag `chacha20_poly1305_encrypt` gives with the same arguments.
 
@@ -114,6 +121,7 @@ def chacha20_poly1305_decrypt(data: bytes, key: bytes, nonce: bytes, associated:
     return _verified("chacha20_poly1305_decrypt", cipher.decrypt_and_verify, data)
 
 
+@library_function
 def rc4(data: bytes, key: bytes) -> bytes:
     """Bytes of the data xor-ed with RC4's stream: the ciphertext of a plaintext, and the other way round.
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.radix import integers_text, short_bounds
 from dia_language.numbers.values import TEXTS, plain
@@ -15,6 +16,7 @@ BLANKS = " \t\n\r\f\v"
 ALPHABET = 100  # characters of an alphabet whose table is kept
 
 
+@library_function
 def str_(value: Value) -> str:
     """Text of the value as prompts and f-strings print it.
 
@@ -26,6 +28,7 @@ def str_(value: Value) -> str:
     return plain(value)
 
 
+@library_function
 def join(items: list[Value], separator: str = "") -> str:
     """Text of all items one after the other with the separator between them.
 
@@ -47,6 +50,7 @@ def join(items: list[Value], separator: str = "") -> str:
     return separator.join(parts)
 
 
+@library_function
 def split(text: str, separator: str) -> list[str]:
     """Pieces of the text between the separators; n separators make n + 1 pieces, which may be empty.
 
@@ -59,6 +63,7 @@ def split(text: str, separator: str) -> list[str]:
     return text.split(_filled("separator", separator))
 
 
+@library_function
 def replace(text: str, old: str, new: str) -> str:
     """Text with `new` in place of each `old`, from left to right without overlaps.
 
@@ -71,6 +76,7 @@ def replace(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
+@library_function
 def without(text: str, unwanted: str) -> str:
     """Text without any of the characters of `unwanted`.
 
@@ -80,6 +86,7 @@ def without(text: str, unwanted: str) -> str:
     return text.translate(dict.fromkeys(map(ord, unwanted)))
 
 
+@library_function
 def concat(*texts: str) -> str:
     """Texts one after the other as one text.
 
@@ -92,6 +99,7 @@ def concat(*texts: str) -> str:
     return "".join(texts)
 
 
+@library_function
 def repeat(text: str, times: int) -> str:
     """Text written so many times in a row; empty for 0 times.
 
@@ -106,6 +114,7 @@ def repeat(text: str, times: int) -> str:
     return text * times
 
 
+@library_function
 def upper(text: str) -> str:
     """Text in capital letters (Unicode's full mapping: the German sharp s becomes SS).
 
@@ -115,6 +124,7 @@ def upper(text: str) -> str:
     return text.upper()
 
 
+@library_function
 def lower(text: str) -> str:
     """Text in small letters.
 
@@ -124,6 +134,7 @@ def lower(text: str) -> str:
     return text.lower()
 
 
+@library_function
 def swap_case(text: str) -> str:
     """Text with capital letters made small and small letters made capital.
 
@@ -133,6 +144,7 @@ def swap_case(text: str) -> str:
     return text.swapcase()
 
 
+@library_function
 def casefold(text: str) -> str:
     """Text in the form in which texts that differ in case alone are equal (Unicode's case folding).
 
@@ -142,6 +154,7 @@ def casefold(text: str) -> str:
     return text.casefold()
 
 
+@library_function
 def strip(text: str, unwanted: str = BLANKS) -> str:
     """Text without the characters of `unwanted`, by default blanks and ends of lines, at its two ends.
 
@@ -151,6 +164,7 @@ def strip(text: str, unwanted: str = BLANKS) -> str:
     return text.strip(unwanted)
 
 
+@library_function
 def starts_with(text: str, part: str) -> bool:
     """Whether the text begins with the part.
 
@@ -160,6 +174,7 @@ def starts_with(text: str, part: str) -> bool:
     return text.startswith(part)
 
 
+@library_function
 def ends_with(text: str, part: str) -> bool:
     """Whether the text ends with the part.
 
@@ -169,6 +184,7 @@ def ends_with(text: str, part: str) -> bool:
     return text.endswith(part)
 
 
+@library_function
 def contains(text: str, part: str) -> bool:
     """Whether the part stands in the text; `part in text` says the same.
 
@@ -178,6 +194,7 @@ def contains(text: str, part: str) -> bool:
     return part in text
 
 
+@library_function
 def pad_left(value: Value, width: int, fill: str = " ") -> str:
     """Text of the value, filled up at its left to the width; longer ones stay as they are.
 
@@ -189,6 +206,7 @@ def pad_left(value: Value, width: int, fill: str = " ") -> str:
     return str_(value).rjust(_width("pad_left", width), _character(fill))
 
 
+@library_function
 def pad_right(value: Value, width: int, fill: str = " ") -> str:
     """Text of the value, filled up at its right to the width; longer ones stay as they are.
 
@@ -200,6 +218,7 @@ def pad_right(value: Value, width: int, fill: str = " ") -> str:
     return str_(value).ljust(_width("pad_right", width), _character(fill))
 
 
+@library_function
 def char_code(character: str) -> int:
     """Unicode code point of the one character.
 
@@ -209,6 +228,7 @@ def char_code(character: str) -> int:
     return ord(_character(character))
 
 
+@library_function
 def from_char_code(code: int) -> str:
     """Character of the Unicode code point.
 
@@ -222,6 +242,7 @@ def from_char_code(code: int) -> str:
     return chr(code)
 
 
+@library_function
 def characters(text: str) -> list[str]:
     """Characters of the text as a list.
 
@@ -232,6 +253,7 @@ def characters(text: str) -> list[str]:
     return list(text)
 
 
+@library_function
 def translate(text: str, old: str, new: str) -> str:
     """Text with each character that stands in `old` replaced by the one at the same place in `new`.
 
@@ -252,6 +274,7 @@ def _table(old: str, new: str) -> dict[int, int]:
 _kept_table = lru_cache(maxsize=256)(_table)
 
 
+@library_function
 def is_palindrome(text: str) -> bool:
     """Whether the text reads the same from its end; case, blanks and signs count.
 
@@ -261,6 +284,7 @@ def is_palindrome(text: str) -> bool:
     return text == text[::-1]
 
 
+@library_function
 def capitalize(text: str) -> str:
     """Text with its first character as a capital; the others stay as they are.
 

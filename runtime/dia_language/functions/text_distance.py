@@ -14,8 +14,10 @@ from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 
 
+@library_function
 def levenshtein(a: str, b: str) -> int:
     """Fewest insertions, deletions and replacements of one character that turn one text into the other.
 
@@ -36,6 +38,7 @@ def levenshtein(a: str, b: str) -> int:
     return above[-1]
 
 
+@library_function
 def hamming(a: str, b: str) -> int:
     """How many places of the two texts differ.
 
@@ -50,6 +53,7 @@ def hamming(a: str, b: str) -> int:
     return sum(x != y for x, y in zip(a, b, strict=True))
 
 
+@library_function
 def longest_common_subsequence(a: str, b: str) -> str:
     """Longest text that both texts become when some of their characters are taken out.
 
@@ -97,6 +101,7 @@ def _last_beginnings(a: str, b: str) -> list[list[int]]:
     return found[::-1]
 
 
+@library_function
 def longest_common_substring(a: str, b: str) -> str:
     """Longest run of neighbouring characters that stands in both texts.
 
@@ -113,6 +118,7 @@ def longest_common_substring(a: str, b: str) -> str:
     return a[first : first + size]
 
 
+@library_function
 def is_subsequence(part: str, whole: str) -> bool:
     """Whether the part is what is left of the whole when some of its characters are taken out.
 
@@ -124,6 +130,7 @@ def is_subsequence(part: str, whole: str) -> bool:
     return all(map(contains, repeat(rest), part))
 
 
+@library_function
 def indel_distance(a: str, b: str) -> int:
     """Fewest insertions and deletions of one character that turn one text into the other.
 

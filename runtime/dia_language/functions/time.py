@@ -12,6 +12,7 @@ from functools import lru_cache
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Moment, Timestamp
+from dia_language.functions.registry import library_function
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
@@ -33,6 +34,7 @@ def is_moment(text: object) -> bool:
     return is_day and hour < 24 and minute < 60 and second < 60
 
 
+@library_function
 def is_leap_year(year: int) -> bool:
     """Whether the year has a 29 February: every fourth, of the hundreds every fourth.
 
@@ -42,6 +44,7 @@ def is_leap_year(year: int) -> bool:
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
+@library_function
 def days_in_month(year: int, month: int) -> int:
     """Number of days of the month, which counts from 1.
 
@@ -57,6 +60,7 @@ def _length(year: int, month: int) -> int:
     return LENGTHS[month - 1] + (month == 2 and is_leap_year(year))
 
 
+@library_function
 def year(moment: Moment) -> int:
     """Year of the date or time.
 
@@ -66,6 +70,7 @@ def year(moment: Moment) -> int:
     return _fields(moment)[0]
 
 
+@library_function
 def month(moment: Moment) -> int:
     """Month of the date or time, from 1 to 12.
 
@@ -75,6 +80,7 @@ def month(moment: Moment) -> int:
     return _fields(moment)[1]
 
 
+@library_function
 def day(moment: Moment) -> int:
     """Day of the month of the date or time, from 1.
 
@@ -84,6 +90,7 @@ def day(moment: Moment) -> int:
     return _fields(moment)[2]
 
 
+@library_function
 def hour(moment: Moment) -> int:
     """Hour of the time, from 0 to 23.
 
@@ -93,6 +100,7 @@ def hour(moment: Moment) -> int:
     return _fields(moment)[3]
 
 
+@library_function
 def minute(moment: Moment) -> int:
     """Minute of the time, from 0 to 59.
 
@@ -102,6 +110,7 @@ def minute(moment: Moment) -> int:
     return _fields(moment)[4]
 
 
+@library_function
 def second(moment: Moment) -> int:
     """Second of the time, from 0 to 59.
 
@@ -118,6 +127,7 @@ def _fields(moment: str) -> tuple[int, ...]:
     return tuple(int(part or 0) for part in found.groups())
 
 
+@library_function
 def weekday(moment: Moment) -> str:
     """English name of the day of the week of the date or time.
 
@@ -127,6 +137,7 @@ def weekday(moment: Moment) -> str:
     return DAYS[_day_number(moment) % 7]
 
 
+@library_function
 def day_of_year(moment: Moment) -> int:
     """Number of the day within its year, from 1 to 366.
 
@@ -136,6 +147,7 @@ def day_of_year(moment: Moment) -> int:
     return _day_number(moment) - _days_before(year(moment), 1, 1) + 1
 
 
+@library_function
 def days_between(start: Moment, end: Moment) -> int:
     """Days from the date of `start` to that of `end`; negative where it lies before.
 
@@ -145,6 +157,7 @@ def days_between(start: Moment, end: Moment) -> int:
     return _day_number(end) - _day_number(start)
 
 
+@library_function
 def seconds_between(start: Moment, end: Moment) -> int:
     """Seconds from `start` to `end`; negative where it lies before.
 
@@ -154,6 +167,7 @@ def seconds_between(start: Moment, end: Moment) -> int:
     return _seconds(end) - _seconds(start)
 
 
+@library_function
 def add_days(moment: Moment, n: int) -> Moment:
     """Date or time so many days later, or earlier where `n` is negative.
 
@@ -165,6 +179,7 @@ def add_days(moment: Moment, n: int) -> Moment:
     return _dated(_day_number(moment) + n) + moment[10:]
 
 
+@library_function
 def add_months(moment: Moment, n: int) -> Moment:
     """Date or time so many months later, or earlier where `n` is negative; on the month's last day where it is shorter.
 
@@ -180,6 +195,7 @@ def add_months(moment: Moment, n: int) -> Moment:
     return f"{later:04}-{at + 1:02}-{min(at_day, _length(later, at + 1)):02}" + moment[10:]
 
 
+@library_function
 def add_seconds(moment: Moment, n: int) -> Timestamp:
     """Time so many seconds later, or earlier where `n` is negative.
 
@@ -191,6 +207,7 @@ def add_seconds(moment: Moment, n: int) -> Timestamp:
     return _timed(_seconds(moment) + n)
 
 
+@library_function
 def unix_time(moment: Moment) -> int:
     """Seconds from 1970-01-01T00:00:00Z to the date or time.
 
@@ -200,6 +217,7 @@ def unix_time(moment: Moment) -> int:
     return _seconds(moment) - EPOCH_DAY * DAY_SECONDS
 
 
+@library_function
 def from_unix_time(n: int) -> Timestamp:
     """Time that lies so many seconds after 1970-01-01T00:00:00Z.
 
@@ -211,6 +229,7 @@ def from_unix_time(n: int) -> Timestamp:
     return _timed(n + EPOCH_DAY * DAY_SECONDS)
 
 
+@library_function
 def clf_time(moment: Moment) -> str:
     """Time as the logs of web servers write it (common log format).
 
@@ -220,6 +239,7 @@ def clf_time(moment: Moment) -> str:
     return format_time(moment, "%d/%b/%Y:%H:%M:%S +0000")
 
 
+@library_function
 def format_time(moment: Moment, pattern: str) -> str:
     """Date or time in the pattern, in which directives are replaced.
 

@@ -12,12 +12,14 @@ from dia_language.functions.formatting import json
 from dia_language.functions.hashing import hmac
 from dia_language.functions.numerals import from_base64url, to_base64url
 from dia_language.functions.quoting import from_json, json_value
+from dia_language.functions.registry import library_function
 from dia_language.numbers.values import Record, Value
 
 ALGORITHMS = {"HS256": "sha256", "HS384": "sha384", "HS512": "sha512"}
 LONGEST_KEPT = 10_000  # signs of a part that is not read anew
 
 
+@library_function
 def jwt_encode(payload: Record, secret: str | bytes, algorithm: str = "HS256") -> str:
     """JSON Web Token of the payload, signed with the secret; its header is {"alg":ALGORITHM,"typ":"JWT"}.
 
@@ -31,6 +33,7 @@ def jwt_encode(payload: Record, secret: str | bytes, algorithm: str = "HS256") -
     return f"{shown}.{to_base64url(_signature(shown, secret, algorithm))}"
 
 
+@library_function
 def jwt_decode(token: str) -> Record:
     """Parts of a JSON Web Token: a record of header, payload (both records) and signature (bytes).
 
@@ -49,6 +52,7 @@ def jwt_decode(token: str) -> Record:
     return Record(header=header, payload=payload, signature=from_base64url(parts[2]))
 
 
+@library_function
 def jwt_verify(token: str, secret: str | bytes) -> bool:
     """Whether the token's signature is the one that its header names, made with the secret.
 

@@ -10,6 +10,7 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
 from dia_language.functions.encoding import percent_decode, percent_encode, utf8
+from dia_language.functions.registry import library_function
 from dia_language.functions.text import str_
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
@@ -25,6 +26,7 @@ DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
+@library_function
 def parse_url(url: str) -> Record:
     """Parts of the web address: a record of scheme, user, host, port, path, query and fragment.
 
@@ -45,6 +47,7 @@ def parse_url(url: str) -> Record:
     return Record(scheme=scheme, user=held[1] or "", host=held[2], port=port, path=path, query=query, fragment=fragment)
 
 
+@library_function
 def query_string(pairs: list[list[Value]]) -> str:
     """Query of a web address from a list of [name, value], percent-encoded, with = and & between them.
 
@@ -58,6 +61,7 @@ def query_string(pairs: list[list[Value]]) -> str:
     return _bounded("query_string", shown)
 
 
+@library_function
 def parse_query(query: str) -> list[list[str]]:
     """Names and values of the query as a list of [name, value], decoded; + is a blank.
 
@@ -71,6 +75,7 @@ def parse_query(query: str) -> list[list[str]]:
     return [[percent_decode(name), percent_decode(value)] for name, _, value in pairs]
 
 
+@library_function
 def html_escape(text: str) -> str:
     """Text with & < > and both quotes written as entities of HTML.
 
@@ -81,6 +86,7 @@ def html_escape(text: str) -> str:
     return _bounded("html_escape", text.translate(ENTITIES))
 
 
+@library_function
 def html_unescape(text: str) -> str:
     """Text that the text with entities of HTML stands for, named and numbered ones.
 
@@ -93,6 +99,7 @@ def html_unescape(text: str) -> str:
     return html.unescape(text)
 
 
+@library_function
 def to_punycode(domain: str) -> str:
     """Domain with each label that is not ASCII written in Punycode behind xn--, as the name system has it.
 
@@ -106,6 +113,7 @@ def to_punycode(domain: str) -> str:
     return ".".join(label if label.isascii() else f"xn--{_puny(label)}" for label in labels)
 
 
+@library_function
 def from_punycode(domain: str) -> str:
     """Domain whose `to_punycode` is the domain given.
 
@@ -117,6 +125,7 @@ def from_punycode(domain: str) -> str:
     return ".".join(_unpuny(label) if label.startswith("xn--") else label for label in _short(domain).split("."))
 
 
+@library_function
 def http_date(timestamp: str) -> str:
     """Timestamp in UTC, such as 2026-01-31T12:00:00Z, as headers of HTTP write it.
 

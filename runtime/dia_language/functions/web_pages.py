@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
+from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.media.html_reader import RAW, TEXT_ALONE, VOID, plain_page
 from dia_language.numbers.values import Record
@@ -46,6 +47,7 @@ class Element(NamedTuple):
     behind: int
 
 
+@library_function
 def html_elements(page: str, name: str) -> list[Record]:
     """Elements of that name in the page or part of a page, in their order: records of attributes, inner and text.
 
@@ -78,6 +80,7 @@ def html_elements(page: str, name: str) -> list[Record]:
     ]
 
 
+@library_function
 def html_comments(page: str) -> list[str]:
     """Comments of the page in their order, what stands between <!-- and -->; those within scripts are none.
 
@@ -91,6 +94,7 @@ def html_comments(page: str) -> list[str]:
     return [piece.held for piece in _pieces(page) if piece.kind == "comment"]
 
 
+@library_function
 def http_message(message: str) -> Record:
     """Parts of a message of HTTP: a record of start (its first line), headers (a list of [name, value]) and body.
 
@@ -112,6 +116,7 @@ def http_message(message: str) -> Record:
     return Record(start=start, headers=[[found[1], found[2]] for found in headers if found], body=message[end.end() :])
 
 
+@library_function
 def header_of(message: str, name: str) -> str | None:
     """Value of the message's header of that name, whatever its case; none where it has no such header.
 

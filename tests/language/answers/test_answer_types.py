@@ -27,6 +27,7 @@ from dia_language.answers import (
 from dia_language.answers.list_parsing import flat, pieces_of
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import ExactDecimal, Record, Value, decode, encode
+from helpers.answer_samples import SAMPLES, settled
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -116,6 +117,15 @@ def test_what_is_written_is_read_again(answer: tuple[dict[str, Any], Any]) -> No
     assert settle(truth, comparison) == truth
     assert equal(read(text, comparison), decode(json.loads(json.dumps(encode(truth)))), comparison)
     assert read(f"\n {text} ", comparison) == truth
+
+
+@pytest.mark.parametrize(("comparison", "value"), SAMPLES, ids=lambda part: str(part)[:60])
+def test_samples_of_every_type_are_read_again(comparison: dict[str, Any], value: Any) -> None:
+    truth = settled(comparison, value)
+    for mode in MODES:
+        assert equal(read(write(truth, comparison), comparison, mode), truth, comparison)
+    assert equal(truth, decode(json.loads(json.dumps(encode(truth)))), comparison)
+    assert describe(comparison) and validate(comparison) == []
 
 
 @settings(deadline=None)
@@ -508,7 +518,7 @@ def test_comparisons_that_do_not_fit_are_told(case: tuple[Any, str]) -> None:
 
 
 def test_comparisons_that_fit_have_no_faults() -> None:
-    fitting = [comparison for comparison, _ in (*PHRASES, *SCALARS)]
+    fitting = [comparison for comparison, _ in (*PHRASES, *SCALARS, *SAMPLES)]
     fitting += [TOLERANT, RELATIVE, BOTH, {"type": "integer", "accept_if": {"expression": "reply > 1"}}]
     for comparison in fitting:
         assert validate(comparison) == []

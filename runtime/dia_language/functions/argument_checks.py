@@ -1,0 +1,225 @@
+"""What the annotations of library functions let through, and functions that check their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import chain, repeat
+from typing import Any
+
+from dia_language.budgets import SIZE, too_large
+from dia_language.diagnostics import LanguageError
+from dia_language.functions import time
+from dia_language.numbers.values import Entry, Record, is_symbolic, kind_of, normal
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_number(value: Any) -> bool:
+    kind = type(value)
+    return kind is int or isinstance(value, Fraction) or (kind is not bool and is_symbolic(value))
+
+
+def _is_rational(value: Any) -> bool:
+    return type(value) is int or isinstance(value, Fraction)
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) is list
+
+
+def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: type(value) is list and all(map(check, value))
+
+
+def _all_of(kind: type, check: Callable[[Any], bool] | None = None) -> Callable[[Any], bool]:
+    """Whether a value is a list of one plain kind, asked of all elements at once; else each has to pass the check."""
+    kinds = {kind}
+
+    def test(value: Any) -> bool:
+        if type(value) is not list:
+            return False
+        return kinds.issuperset(map(type, value)) or (check is not None and all(map(check, value)))
+
+    return test
+
+
+_are_integers, _are_numbers = _all_of(int), _all_of(int, _is_number)
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _is_matrix(value: Any) -> bool:
+    return type(value) is list and bool(value) and all(_are_numbers(row) and len(row) == len(value[0]) for row in value)
+
+
+def _is_endpoint(value: Any) -> bool:
+    return _is_number(value) or value in ("infinity", "-infinity")
+
+
+def _is_graph(value: Any) -> bool:
+    if type(value) is not Record or not {"nodes", "edges", "directed"} <= value.keys():
+        return False
+    pairs = value["edges"]
+    return (
+        type(value["nodes"]) is list
+        and type(value["directed"]) is bool
+        and type(pairs) is list
+        and LISTS.issuperset(map(type, pairs))
+        and PAIRS.issuperset(map(len, pairs))
+    )
+
+
+LISTS, PAIRS = frozenset({list}), frozenset({2})
+
+
+def _is_tree(value: Any) -> bool:
+    if type(value) is Record:
+        return {"op", "args"} <= value.keys()
+    return type(value) in (str, bool) or _is_number(value)
+
+
+def _has(value: Any, names: str) -> bool:
+    return type(value) is Record and all(_is_integer(value.get(name)) for name in names)
+
+
+def _is_noun(value: Any) -> bool:
+    forms = [value.get("one"), value.get("many")] if type(value) is Record else [value]
+    return all(map(_is_text, forms))
+
+
+# Annotation in a function's signature -> (word in messages and docs, test). `Value` is anything.
+KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "int": ("integer", _is_integer),
+    "int | None": ("integer or none", lambda value: value is None or _is_integer(value)),
+    "Number": ("number", _is_number),
+    "Rational": ("rational number", _is_rational),
+    "bool": ("boolean", lambda value: type(value) is bool),
+    "str": ("text", _is_text),
+    "bytes": ("bytes", lambda value: type(value) is bytes),
+    "str | bytes": ("text or bytes", lambda value: type(value) in (str, bytes)),
+    "str | list[Value]": ("text or list", lambda value: type(value) in (str, list)),
+    "str | bytes | list[Value]": ("text, bytes or list", lambda value: type(value) in (str, bytes, list)),
+    "int | list[Value]": ("integer or list", lambda value: type(value) in (int, list)),
+    "list[Number] | None": (
+        "list of numbers or none",
+        lambda value: value is None or _are_numbers(value),
+    ),
+    "int | list[int]": (
+        "integer or list of integers",
+        lambda value: _is_integer(value) or _are_integers(value),
+    ),
+    "Sized": ("text, bytes, list or record", lambda value: type(value) in (str, bytes, list, Record)),
+    "list[Value]": ("list", _is_list),
+    "list[int]": ("list of integers", _are_integers),
+    "list[Number]": ("list of numbers", _are_numbers),
+    "list[Number | bool]": (
+        "list of numbers or booleans",
+        _all_of(int, lambda value: _is_number(value) or type(value) is bool),
+    ),
+    "list[Rational]": ("list of rational numbers", _all_of(int, _is_rational)),
+    "list[str]": ("list of texts", _all_of(str)),
+    "list[list[Value]]": ("list of lists", _all_of(list)),
+    "list[list[int]]": ("list of lists of integers", _list_of(_are_integers)),
+    "Matrix | list[Number]": (
+        "matrix or list of numbers",
+        lambda value: _are_numbers(value) or _is_matrix(value),
+    ),
+    "Matrix": ("matrix (a list of rows of numbers)", _is_matrix),
+    "Expression": ("number or symbolic expression", _is_number),
+    "Endpoint": ("number, expression, or the text infinity or -infinity", _is_endpoint),
+    "Iterable[Value]": ("list", lambda value: type(value) is list or isinstance(value, Iterator)),
+    "Graph": ("graph", _is_graph),
+    "Points": (
+        "list of points (lists of two rational numbers)",
+        lambda value: _list_of(_list_of(_is_rational))(value) and all(len(point) == 2 for point in value),
+    ),
+    "Moment": ("date or time (text such as 2026-01-31 or 2026-01-31T12:30:00Z)", time.is_moment),
+    "Noun": ("text, or record of `one` and `many`", _is_noun),
+    "Tree": ("tree (a record of `op` and `args`, a name, a number or a boolean)", _is_tree),
+    "Record": ("record", lambda value: type(value) is Record),
+    "Function": ("function", callable),
+    "Entry": ("entry of a catalog", lambda value: type(value) is Entry),
+    "Curve": (
+        "curve (a record of the integers a, b and p)",
+        lambda value: _has(value, "abp") and type(value.get("name", "")) is str,
+    ),
+    "Point": ("point (a record of the integers x and y, or none)", lambda value: value is None or _has(value, "xy")),
+    "RsaKey": (
+        "RSA key (a record of integers)",
+        lambda value: _has(value, "ne") and all(map(_is_integer, value.values())),
+    ),
+    "Value": ("value", lambda value: True),
+}
+
+
+# Annotation -> a type whose values all pass its test
+USUAL: dict[str, type] = {
+    "int": int,
+    "int | None": int,
+    "Number": int,
+    "Rational": int,
+    "Expression": int,
+    "bool": bool,
+    "str": str,
+    "bytes": bytes,
+    "str | bytes": str,
+    "str | list[Value]": list,
+    "str | bytes | list[Value]": list,
+    "int | list[Value]": int,
+    "int | list[int]": int,
+    "Sized": list,
+    "list[Value]": list,
+    "Iterable[Value]": list,
+    "Record": Record,
+    "Noun": str,
+}
+PLAIN = frozenset({str, bool, bytes, list, Record, type(None)})
+
+
+def _settled(result: Any) -> Any:
+    """What a function gave in its normal form. Raises LanguageError for an integer that is too large."""
+    if type(result) is not int:
+        return normal(result)
+    if result.bit_length() > SIZE.bits:
+        raise too_large()
+    return result
+
+
+def checked_function(
+    name: str, raw: Callable[..., Any], kinds: tuple[tuple[str, str], ...], variadic: bool
+) -> Callable[..., Any]:
+    """The function behind the checks of its arguments; its result is in normal form."""
+    checks = [(parameter, kind, USUAL.get(kind), KINDS[kind][1]) for parameter, kind in kinds]
+    needs_checks = any(kind != "Value" for _, kind in kinds)
+
+    def call(*arguments: Any) -> Any:
+        if needs_checks:
+            each = chain(checks, repeat(checks[-1])) if variadic else checks
+            for (parameter, kind, usual, test), argument in zip(each, arguments, strict=False):
+                if type(argument) is not usual and not test(argument):
+                    raise _mismatch(name, parameter, KINDS[kind][0], argument)
+        result = raw(*arguments)
+        return result if type(result) in PLAIN else _settled(result)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _mismatch(name: str, parameter: str, word: str, argument: Any) -> LanguageError:
+    return LanguageError(f"`{name}` needs {_article(word)}{word} as `{parameter}`; this is {_shown(argument)}")
+
+
+def _article(word: str) -> str:
+    if word.startswith(("text", "bytes")):
+        return ""
+    return "an " if word[0] in "aeiou" else "a "
+
+
+def _shown(argument: Any) -> str:
+    word = kind_of(argument)
+    return word if word in ("text", "bytes", "none") else f"{_article(word)}{word}"
