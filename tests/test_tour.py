@@ -19,7 +19,7 @@ from dia_compiler.types.word_lists import WORD_LISTS
 from dia_language.answers import ANSWER_TYPES
 from dia_language.expressions.syntax import CONSTANTS
 from dia_runtime.formats import FORMATS
-from helpers.answer_samples import TEMPLATES
+from helpers import answer_samples
 from helpers.places import ROOT
 
 Dia = Callable[..., Any]
@@ -89,7 +89,7 @@ def test_every_function_type_and_word_list_is_used(manifests: list[dict[str, Any
 
 def test_every_key_is_used() -> None:
     properties = schema("template")["properties"]
-    answers = [part for spec in templates() for part in mappings(spec.get("answer"))]
+    answers = all_answers()
     assert unused(properties, keys(templates())) == []
     assert unused(properties["answer"]["properties"], keys(answers)) == []
     assert unused(schema("benchmark")["properties"], keys(spec for spec in specs() if "benchmark" in spec)) == []
@@ -109,10 +109,9 @@ def test_every_key_of_an_example_is_used() -> None:
 
 
 def test_every_answer_type_and_every_value_of_its_options_is_used() -> None:
-    answers = [part for spec in templates() for part in mappings(spec.get("answer"))]
+    answers = all_answers()
     named = (held for part in answers for held in texts((part.get("type"), part.get("of"))))
-    # the types of TEMPLATES go through tests/compiler/test_answer_kinds.py
-    assert unused(ANSWER_TYPES.keys() - TEMPLATES.keys(), named) == []
+    assert unused(ANSWER_TYPES, named) == []
     properties = schema("template")["properties"]["answer"]["properties"]
     tables = [(properties, answers), *(
         (properties[name]["properties"], [part[name] for part in answers if isinstance(part.get(name), dict)])
@@ -166,6 +165,12 @@ def test_every_constant_is_used() -> None:
 def unused(known: Iterable[Any], used: Iterable[Any]) -> list[Any]:
     """What is known and not used."""
     return sorted(set(known) - set(used))
+
+
+def all_answers() -> list[dict[str, Any]]:
+    """The answers of the templates, and of those that tests/compiler/test_answer_kinds.py takes from end to end."""
+    samples = [yaml.safe_load(answer) for answer, _, _ in answer_samples.TEMPLATES.values() if answer]
+    return [part for answer in [spec.get("answer") for spec in templates()] + samples for part in mappings(answer)]
 
 
 @cache
