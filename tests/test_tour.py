@@ -14,6 +14,7 @@ import pytest
 import yaml
 from dia_compiler import compile
 from dia_compiler.assets import OWN
+from dia_compiler.parse.spec_schema import structure
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS
 from dia_language.answers import ANSWER_TYPES
@@ -224,9 +225,8 @@ def keys(parts: Iterable[Mapping[str, Any]]) -> set[str]:
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """A JSON Schema of the project."""
-    found: dict[str, Any] = json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
-    return found
+    """The schema by which specs are checked."""
+    return structure(name)
 
 
 def shipped_lists() -> list[str]:
