@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
-from helpers.places import ROOT
+from helpers.schemas import faults, schema
 
 NAMES = (
     "check",
@@ -39,14 +39,6 @@ params:
 answer: {value: VALUE, type: integer}
 prompt: What is the square of {{ n }}?
 """
-
-
-def schema(name: str) -> Any:
-    return json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
-
-
-def faults(name: str, value: Any) -> list[str]:
-    return [error.message for error in jsonschema.Draft202012Validator(schema(name)).iter_errors(value)]
 
 
 @pytest.fixture

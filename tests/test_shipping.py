@@ -16,7 +16,7 @@ from dia_compiler.freeze.output import CompileOptions, refuse_foreign
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import key_file, sealed_file
 from dia_runtime.bundle.canary import sentence
-from helpers.places import ROOT
+from helpers.schemas import faults, schema
 
 NAMES = ("keygen", "sign", "seal", "unseal", "prove", "pack", "unpack", "scan", "signature", "commitment", "proof",
          "seal-header")  # fmt: skip
@@ -31,14 +31,6 @@ prompt: What is the square of the number {{ n }}?
 explanation: |
   It is {{ answer }}."""
 Print = Callable[..., Any]
-
-
-def schema(name: str) -> Any:
-    return json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
-
-
-def faults(name: str, value: Any) -> list[str]:
-    return [error.message for error in jsonschema.Draft202012Validator(schema(name)).iter_errors(value)]
 
 
 @pytest.fixture

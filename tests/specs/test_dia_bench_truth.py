@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.prompts import found
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
@@ -26,13 +27,6 @@ Answers = dict[str, dict[str, Any]]
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")  # OEIS A000796
 SMALL = [p for p in range(3, 2000, 2) if all(p % q for q in range(3, isqrt(p) + 1, 2))]
 HALF_EVEN = "a value exactly halfway between two candidates goes to the"
-
-
-def found(pattern: str, challenge: str) -> tuple[str, ...]:
-    """The groups of a pattern that must describe the whole task."""
-    match = re.fullmatch(pattern, challenge, re.DOTALL)
-    assert match, f"reads otherwise: {challenge[:300]}"
-    return match.groups()
 
 
 def is_probable_prime(n: int, bases: tuple[int, ...] = (2, 3, 5, 7)) -> bool:

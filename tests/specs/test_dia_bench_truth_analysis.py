@@ -12,6 +12,7 @@ from math import comb, isqrt
 from typing import Any
 
 import pytest
+from helpers.prompts import found
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
@@ -22,13 +23,6 @@ THREE_PLACES = (
     f" Round to 3 decimal places; {TIES} one whose last digit is even. "
     "Leave out trailing zeros after the decimal point."
 )
-
-
-def found(pattern: str, challenge: str) -> tuple[str, ...]:
-    """The groups of a pattern that must describe the whole task."""
-    match = re.fullmatch(pattern, challenge, re.DOTALL)
-    assert match, f"reads otherwise: {challenge[:300]}"
-    return match.groups()
 
 
 def numbers(pattern: str, challenge: str) -> Numbers:

@@ -27,6 +27,7 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from helpers.prompts import found
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
@@ -38,13 +39,6 @@ APES = {
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html, the table of unique identifiers.
 PREFIXES = {"ABIA", "ACCA", "AGPA", "AIDA", "AIPA", "AKIA", "ANPA", "ANVA", "APKA", "AROA", "ASCA", "ASIA"}
-
-
-def found(pattern: str, challenge: str) -> tuple[str, ...]:
-    """The groups of a pattern that must describe the whole task."""
-    match = re.fullmatch(pattern, challenge, re.DOTALL)
-    assert match, f"reads otherwise: {challenge[:300]}"
-    return match.groups()
 
 
 def printed(program: str) -> str:

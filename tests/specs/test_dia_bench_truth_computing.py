@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Any
 
 import pytest
+from helpers.prompts import found
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
@@ -26,13 +27,6 @@ SIGNS = (
 )
 MORSE = dict(zip(SIGNS.split(), "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", strict=True))
 LIST = r"\[(\d+(?:, \d+)*)\]"
-
-
-def found(pattern: str, challenge: str) -> tuple[str, ...]:
-    """The groups of a pattern that must describe the whole task."""
-    match = re.fullmatch(pattern, challenge, re.DOTALL)
-    assert match, f"reads otherwise: {challenge[:300]}"
-    return match.groups()
 
 
 def values_of(listed: str, count: int, limit: int) -> list[int]:

@@ -15,6 +15,7 @@ from math import comb, gcd, isqrt, prod
 from typing import Any
 
 import pytest
+from helpers.prompts import found
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
@@ -23,13 +24,6 @@ PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
 HALF_EVEN = "a value exactly halfway between two candidates goes to the one whose last digit is even"
 STRIPPED = r"Leave out trailing zeros after the decimal point\."
 N = r"(\d+)"
-
-
-def found(pattern: str, challenge: str) -> tuple[str, ...]:
-    """The groups of a pattern that must describe the whole task."""
-    match = re.fullmatch(pattern, challenge, re.DOTALL)
-    assert match, f"reads otherwise: {challenge[:300]}"
-    return match.groups()
 
 
 def numbers(pattern: str, challenge: str) -> list[int]:

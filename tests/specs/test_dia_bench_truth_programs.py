@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy
 import pytest
+from helpers.prompts import found
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
@@ -56,13 +57,6 @@ def peeled(source):
     return source
 print(json.dumps([peeled(source) for source in json.load(sys.stdin)]))
 """
-
-
-def found(pattern: str, challenge: str) -> tuple[str, ...]:
-    """The groups of a pattern that must describe the whole task."""
-    match = re.fullmatch(pattern, challenge, re.DOTALL)
-    assert match, f"reads otherwise: {challenge[:300]}"
-    return match.groups()
 
 
 def python(program: str, given: list[Any]) -> list[Any]:

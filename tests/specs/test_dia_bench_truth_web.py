@@ -25,6 +25,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from dia_runtime.grading.grader import grade
+from helpers.prompts import found
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
@@ -83,13 +84,6 @@ function texts(known, cipher) {
 }
 console.log(JSON.stringify(asked.map(([known, cipher]) => texts(known, cipher))));
 """
-
-
-def found(pattern: str, challenge: str) -> tuple[str, ...]:
-    """The groups of a pattern that must describe the whole task."""
-    match = re.fullmatch(pattern, challenge, re.DOTALL)
-    assert match, f"reads otherwise: {challenge[:300]}"
-    return match.groups()
 
 
 def node(program: str, given: dict[str, Any]) -> Any:

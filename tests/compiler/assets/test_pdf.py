@@ -17,8 +17,7 @@ from dia_compiler.assets.base import OptionFault, Site
 from dia_compiler.assets.pdf import SHOWN
 from dia_compiler.assets.pdf_lock import DRAWING
 from dia_compiler.generate.asset_builder import entropy
-from dia_language.budgets import reset
-from dia_language.functions import library
+from helpers.library_calls import call
 
 pytest.importorskip("reportlab")
 pytest.importorskip("pypdf")
@@ -56,11 +55,6 @@ def fault(options: dict[str, Any]) -> OptionFault:
     with pytest.raises(OptionFault) as caught:
         built({"text": "x"} | options)
     return caught.value
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
 
 
 @pytest.mark.parametrize("cipher", CIPHERS)

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
-from dia_language.budgets import reset
-from dia_language.functions import library
 from dia_language.numbers.sines import PEAK, STEPS, sines
+from helpers.library_calls import call
 
 TONES = {697: "123A", 770: "456B", 852: "789C", 941: "*0#D"}
 COLUMNS = [1209, 1336, 1477, 1633]
@@ -36,11 +35,6 @@ def samples(recording: bytes) -> tuple[int, Any]:
     with wave.open(io.BytesIO(recording), "rb") as file:
         assert (file.getnchannels(), file.getsampwidth()) == (1, 2)
         return file.getframerate(), np.frombuffer(file.readframes(file.getnframes()), "<i2").astype(float)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
 
 
 def test_sines_are_those_of_the_mathematics_library() -> None:

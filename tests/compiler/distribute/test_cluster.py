@@ -16,6 +16,7 @@ from dia_compiler import compile
 from dia_compiler.commands.cli import run
 from dia_compiler.merge import merge
 from dia_language.diagnostics import DiaError
+from helpers.files import content
 from helpers.places import ROOT
 
 distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
@@ -48,10 +49,6 @@ def specs(folder: Path, *texts: str) -> Path:
     for number, text in enumerate(texts):
         (folder / f"t{number}.yaml").write_text(text)
     return folder
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 class Machines:

@@ -19,6 +19,7 @@ from dia_compiler.parse.model import Template
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
+from helpers.files import content
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,10 +45,6 @@ prompt: What is {{ n }} {{ sign }} 1?
 """,
 }
 Change = Callable[[dict[str, Any]], None]
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from dia_compiler import compile
 from dia_compiler.distribute import gather as gathering
 from dia_compiler.freeze.cache import Cache, trim
 from dia_compiler.freeze.fingerprint import folder_files
+from helpers.files import content
 
 pytestmark = pytest.mark.slow  # each test compiles several times in processes of its own
 
@@ -66,10 +67,6 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(gathering.Gatherer, "__init__", noting)
     return names
-
-
-def content(bundle: Path) -> dict[str, bytes]:
-    return {path.relative_to(bundle).as_posix(): path.read_bytes() for path in bundle.rglob("*") if path.is_file()}
 
 
 def compiled(specs: Path, out: Path, **named: Any) -> dict[str, bytes]:

@@ -18,6 +18,7 @@ from dia_compiler.pipeline import job_of
 from dia_compiler.sampling.digests import groups
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import verify
+from helpers.files import content
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,10 +80,6 @@ def small_span(monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
     monkeypatch.setattr("dia_compiler.pipeline.job_of", divided)
-
-
-def content(bundle: Path) -> dict[str, bytes]:
-    return {path.relative_to(bundle).as_posix(): path.read_bytes() for path in bundle.rglob("*") if path.is_file()}
 
 
 def records(bundle: Path, kind: str) -> list[dict[str, Any]]:

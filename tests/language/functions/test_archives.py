@@ -7,27 +7,14 @@ import shutil
 import subprocess
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 FILES = {"a.txt": b"hello " * 50, "folder/\u00fc.bin": bytes(range(256)), "empty": b""}
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def refused(name: str, *arguments: Any) -> LanguageError:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value
 
 
 def archive_of(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:

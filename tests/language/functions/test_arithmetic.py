@@ -10,27 +10,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy
-import pytest
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, normal
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 RATIONALS = st.fractions(max_denominator=10**6).map(normal)
 INTEGERS = st.integers(-(2**140), 2**140)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @given(st.lists(RATIONALS, min_size=1))

@@ -7,29 +7,16 @@ import io
 import math
 import wave
 from struct import pack
-from typing import Any
 
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 # ITU-T Q.23: the keys of a row share a low frequency, those of a column a high one.
 ROWS = {697: "123A", 770: "456B", 852: "789C", 941: "*0#D"}
 COLUMNS = (1209, 1336, 1477, 1633)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def refused(name: str, *arguments: Any) -> LanguageError:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value
 
 
 def recorded(samples: list[int], rate: int = 8000, channels: int = 1, width: int = 2) -> bytes:

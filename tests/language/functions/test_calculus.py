@@ -10,26 +10,13 @@ import mpmath
 import numpy
 import pytest
 import sympy
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import normal
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 RATIONALS = st.fractions(-20, 20, max_denominator=12).map(normal)
 COEFFICIENTS = st.lists(RATIONALS, max_size=7)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 x = call("symbol", "x")

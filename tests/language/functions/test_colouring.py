@@ -12,19 +12,9 @@ from dia_language.budgets import left, reset
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import colouring, library
 from dia_language.numbers.values import Record
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def graphs(most: int) -> st.SearchStrategy[Record]:

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import pytest
 import sympy
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
 from sympy.functions.combinatorial.numbers import stirling
 from sympy.utilities.iterables import multiset_permutations
 from sympy.utilities.iterables import partitions as listed
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @given(st.lists(st.integers(0, 5), max_size=6), st.integers(0, 6))

@@ -8,25 +8,12 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def refused(name: str, *arguments: Any) -> LanguageError:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value
 
 
 def by_hand(sections: dict[str, tuple[int, bytes]], machine: int = 62, entry: int = 0x401000) -> bytes:

@@ -18,6 +18,7 @@ from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import library
 from dia_language.numbers.values import Record
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,17 +27,6 @@ CURVES: dict[str, ec.EllipticCurve] = {
     "secp256k1": ec.SECP256K1(),
 }  # fmt: skip
 SMALL = [(2, 3, 97), (0, 1, 5), (-1, 3, 101), (1, 0, 7), (0, 7, 43)]
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def chord(a: int, p: int, one: Any, other: Any) -> Any:

@@ -10,26 +10,14 @@ from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
 
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
 
 DATA = [bytes(range(size)) for size in range(12)] + [b"\xff" * 61, bytes(range(256)), b"\0" * 5 + b"a"]
 NAMES = ("base16", "base32", "base58", "base64", "base85")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @pytest.mark.skipif(shutil.which("basenc") is None, reason="needs the command basenc of coreutils")

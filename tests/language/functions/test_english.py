@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import Record
+from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
-
 
 # As in the Oxford English Dictionary
 PLURALS = """apple apples, peach peaches, fig figs, bus buses, class classes, dish dishes, fox foxes, buzz buzzes, city cities,

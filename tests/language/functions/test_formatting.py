@@ -7,12 +7,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-import pytest
 import sympy
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, Record
+from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,17 +44,6 @@ UNITS = {
     for n, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
 }
 POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "quadrillion": 15}
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def read(words: str) -> int:

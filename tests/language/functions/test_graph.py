@@ -7,23 +7,12 @@ from typing import Any
 
 import networkx
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import indexed_graph, library
+from dia_language.functions import indexed_graph
 from dia_language.numbers.values import Record
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @st.composite

@@ -21,10 +21,9 @@ from Crypto.Hash import (
     BLAKE2b,
     BLAKE2s,
 )
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.functions.hashing import HASHES
+from helpers.library_calls import call
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,11 +31,6 @@ MODULES: dict[str, Any] = {
     "md5": MD5, "sha1": SHA1, "sha224": SHA224, "sha256": SHA256, "sha384": SHA384, "sha512": SHA512,
     "sha3_224": SHA3_224, "sha3_256": SHA3_256, "sha3_384": SHA3_384, "sha3_512": SHA3_512,
 }  # fmt: skip
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
 
 
 @given(st.binary(max_size=300), st.binary(max_size=200))

@@ -10,21 +10,11 @@ import pytest
 from dia_language.budgets import left, reset
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import library
+from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
 
 ITEMS = st.lists(st.integers(-9, 9), max_size=12)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def squared(n: int) -> int:

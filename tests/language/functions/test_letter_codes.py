@@ -5,12 +5,9 @@ from __future__ import annotations
 import codecs
 import shutil
 import subprocess
-from typing import Any
 
 import pytest
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,17 +20,6 @@ n -.    o ---   p .--.  q --.-  r .-.   s ...   t -     u ..-   v ...-  w .--   
 " .-..-.  = -...-  + .-.-.  @ .--.-.
 """
 SIGNS = dict(zip(RECOMMENDATION.split()[::2], RECOMMENDATION.split()[1::2], strict=True))
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def test_every_sign_is_that_of_the_recommendation() -> None:

@@ -6,12 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy
-import pytest
 import sympy
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import normal
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,17 +23,6 @@ def matrices(rows: int, columns: int) -> st.SearchStrategy[list[list[Any]]]:
 SHAPES = st.tuples(st.integers(1, 5), st.integers(1, 5))
 ANY_MATRIX = SHAPES.flatmap(lambda shape: matrices(*shape))
 SQUARE = st.integers(1, 5).flatmap(lambda size: matrices(size, size))
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def in_sympy(matrix: list[list[Any]]) -> Any:

@@ -6,25 +6,11 @@ import io
 import re
 from typing import Any
 
-import pytest
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
 
 TEXTS = st.text(alphabet="ab.é \t\r\n", max_size=25)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @given(TEXTS)

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, code
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 INTEGERS = st.integers(-(2**130), 2**130)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @given(INTEGERS, INTEGERS)

@@ -10,26 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, Record
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 STYLES = ["python", "c", "symbols", "words"]
 NAMES = ["a", "b", "c"]
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def tree(operator: str, *operands: Any) -> Record:

@@ -7,28 +7,14 @@ import shutil
 import subprocess
 import time
 from fractions import Fraction
-from typing import Any
 
 import pytest
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.ntheory import nextprime
 
 SIEVED = [n for n in range(2, 2000) if all(n % d for d in range(2, math.isqrt(n) + 1))]
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def test_small_primes_are_those_that_no_smaller_number_divides() -> None:

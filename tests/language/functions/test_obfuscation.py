@@ -7,12 +7,10 @@ import json
 import subprocess
 import sys
 import tokenize
-from typing import Any
 
-import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library, obfuscation
+from dia_language.functions import obfuscation
+from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,17 +26,6 @@ SOURCE = '''def total(n, seen=None):
 print(total(3), len('total'))
 '''
 NAMES = st.lists(st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True), unique=True, max_size=4)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def test_python_reads_what_to_pyfuck_writes() -> None:

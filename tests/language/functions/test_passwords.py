@@ -5,22 +5,15 @@ from __future__ import annotations
 import math
 import re
 import string
-from typing import Any
 
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call
 from hypothesis import given
 from hypothesis import strategies as st
 
 PRINTABLE = string.ascii_letters + string.digits + string.punctuation + " "
 KINDS = {"[a-z]": 26, "[A-Z]": 26, "[0-9]": 10, "[^a-zA-Z0-9]": 33}
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
 
 
 @given(st.text(PRINTABLE, max_size=20))

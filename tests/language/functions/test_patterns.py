@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any
 
 import pytest
 import re2
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library, patterns
+from dia_language.functions import patterns
+from helpers.library_calls import call
 from hypothesis import given
 from hypothesis import strategies as st
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
 
 PATTERNS = [
     r"\d+",

@@ -7,9 +7,8 @@ import io
 from typing import Any
 
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, refused
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -28,17 +27,6 @@ startxref
 0
 %%EOF
 """
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def refused(name: str, *arguments: Any) -> LanguageError:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value
 
 
 def repacked(**options: Any) -> bytes:

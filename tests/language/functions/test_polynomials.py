@@ -5,28 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-import pytest
 import sympy
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import normal
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 x, y = sympy.symbols("x y")
 VALUES = st.lists(st.integers(-9, 9), min_size=1, max_size=6)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def of(values: list[int]) -> Any:

@@ -8,25 +8,12 @@ from typing import Any
 
 import pytest
 import scipy.stats
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import normal
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 SHARES = st.fractions(0, 1, max_denominator=20).map(normal)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @settings(deadline=None)

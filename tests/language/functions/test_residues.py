@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 import sympy.ntheory as known
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.functions.combinatorial.numbers import jacobi_symbol
 
 MERSENNE = 2**127 - 1
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @pytest.mark.parametrize("modulus", range(1, 121))

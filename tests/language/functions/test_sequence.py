@@ -8,28 +8,14 @@ from collections import deque
 from fractions import Fraction
 from typing import Any
 
-import pytest
 import sympy
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, Record
+from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
 
 ITEMS = st.lists(st.integers(-5, 5), max_size=12)
 TEXTS = st.text(alphabet="abcé", max_size=12)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @given(ITEMS)

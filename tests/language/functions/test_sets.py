@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import sympy
-from dia_language.budgets import reset
-from dia_language.functions import library
+from helpers.library_calls import call
 from hypothesis import given
 from hypothesis import strategies as st
 
 ITEMS = st.lists(st.integers(0, 8), max_size=12)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
 
 
 @given(ITEMS, ITEMS)

@@ -10,27 +10,15 @@ from typing import Any
 import numpy
 import pytest
 import scipy.stats
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import normal
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 NUMBERS = st.one_of(st.integers(-50, 50), st.fractions(-9, 9, max_denominator=6).map(normal))
 LISTS = st.lists(NUMBERS, min_size=1, max_size=9)
 PAIRS = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=8)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @given(LISTS)

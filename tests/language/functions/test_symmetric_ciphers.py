@@ -10,9 +10,7 @@ import pytest
 from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,17 +31,6 @@ FIRST_BLOCKS = {
     ("CBC", VECTOR): "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2",
     ("CTR", COUNTER): "874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff",
 }
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def test_aes_gives_the_vectors_of_nist() -> None:

@@ -6,31 +6,17 @@ import functools
 import re
 import time
 import unicodedata
-from typing import Any
 
 import numpy
 import pytest
-from dia_language.budgets import reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, plain
+from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 SHORT = st.text(alphabet="ab", min_size=1, max_size=2)
 FEW = st.text(alphabet="abAB é", max_size=20)
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 @given(FEW, SHORT, TEXTS)

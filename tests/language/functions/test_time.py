@@ -5,28 +5,15 @@ from __future__ import annotations
 import calendar
 import time
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library
+from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
 
 DATES = st.dates()
 TIMES = st.datetimes().map(lambda moment: moment.replace(microsecond=0))
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def shown(moment: datetime) -> str:

@@ -22,6 +22,7 @@ from dia_language.budgets import STEPS, left, reset
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, Record
+from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,17 +32,6 @@ JSON = st.recursive(
     lambda held: st.lists(held, max_size=4) | st.dictionaries(TEXT, held, max_size=4),
     max_leaves=12,
 )
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
-
-
-def code(name: str, *arguments: Any) -> str:
-    with pytest.raises(LanguageError) as caught:
-        call(name, *arguments)
-    return caught.value.code
 
 
 def as_value(held: Any) -> Any:

@@ -10,10 +10,10 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import library, web_pages
+from dia_language.functions import web_pages
 from dia_language.media.html_reader import plain_page
+from helpers.library_calls import call
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -26,11 +26,6 @@ PAGE = """<!DOCTYPE html>
 <textarea>a &gt; b &amp; c</textarea>
 <script>if (1 < 2) document.write("<p>neither</p>");</script>
 </BODY></html>"""
-
-
-def call(name: str, *arguments: Any) -> Any:
-    reset()
-    return library()[name].call(*arguments)
 
 
 class Tags(HTMLParser):

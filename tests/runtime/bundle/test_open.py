@@ -12,14 +12,9 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
 from dia_runtime.bundle.open import Bundle, open_bundle
+from helpers.failures import failure
 
 Make = Callable[..., Path]
-
-
-def failure(action: Callable[[], Any]) -> DiaError:
-    with pytest.raises(DiaError) as caught:
-        action()
-    return caught.value
 
 
 def read_all(bundle: Bundle) -> None:

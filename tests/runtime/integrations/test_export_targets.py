@@ -20,6 +20,7 @@ from dia_runtime.integrations.exported_tasks.grading import Graded, graded
 from dia_runtime.integrations.exporters import EXPORTERS
 from dia_runtime.integrations.huggingface.card import escaped, license_of, size_of
 from dia_runtime.integrations.promptfoo import grader
+from helpers.files import lines
 
 TRICKY = "{{this}} {% x %} {# y #} ${a} \\frac{1}{2} <b>&amp;</b> \u202e Żółć \U0001f98a"
 ROWS = {
@@ -48,10 +49,6 @@ def exported(bundle: Path, target: str, out: Path, code: int = 0) -> Path:
     model = ["--model", "m"] if target == "openai-batch" else []
     assert run(["export", str(bundle), "--to", target, "-o", str(out), "-q", *model]) == code
     return out
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("target", ROWS)

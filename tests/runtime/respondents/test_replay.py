@@ -14,9 +14,9 @@ import dia_runtime
 import pytest
 import zstandard
 from dia_compiler.commands.cli import run
-from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.store import read_store
+from helpers.failures import failure
 
 Make = Callable[..., Path]
 IDS = [f"tiny/sum_{template}/{instance}" for template in range(2) for instance in range(3)]
@@ -47,12 +47,6 @@ def rows(path: Path, name: str) -> list[tuple[Any, ...]]:
     with read_store(path) as store:
         number = next(entry.id for entry in store.respondents() if entry.name == name)
         return [tuple(row.values())[:-1] for row in store.replies_of(number)]
-
-
-def failure(action: Callable[[], Any]) -> DiaError:
-    with pytest.raises(DiaError) as caught:
-        action()
-    return caught.value
 
 
 def replayed(bundle: Path, source: str, out: Path, **more: Any) -> dia_runtime.running.run.RunSummary:  # type: ignore[name-defined]

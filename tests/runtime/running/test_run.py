@@ -15,10 +15,10 @@ from typing import Any
 
 import dia_runtime
 import pytest
-from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running.run import Progress
 from dia_runtime.store.store import read_store
+from helpers.failures import failure
 
 Make = Callable[..., Path]
 
@@ -36,12 +36,6 @@ class Scripted:
     def reply(self, question: Mapping[str, Any]) -> Reply:
         self.asked.append(question["id"])
         return self.says(len(self.asked))
-
-
-def failure(action: Callable[[], Any]) -> DiaError:
-    with pytest.raises(DiaError) as caught:
-        action()
-    return caught.value
 
 
 def texts(path: Path, respondent: int = 1, attempt: int = 1) -> list[str | None]:

@@ -12,9 +12,9 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_compiler.commands.cli import run
-from dia_language.diagnostics import DiaError
 from dia_runtime.commands.score import notes
 from dia_runtime.respondents.respondent import Reply
+from helpers.failures import failure
 
 Make = Callable[..., Path]
 
@@ -52,12 +52,6 @@ def played(tiny: Make, tmp_path: Path) -> Callable[..., Path]:
 def model(path: Path, **options: Any) -> dict[str, Any]:
     (found,) = dia_runtime.score(path, **options)["models"]
     return dict(found)
-
-
-def failure(action: Callable[[], Any]) -> DiaError:
-    with pytest.raises(DiaError) as caught:
-        action()
-    return caught.value
 
 
 def test_verdicts_become_counts_and_figures(played: Make) -> None:

@@ -17,6 +17,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.schema import StoredQuestion
 from dia_runtime.store.store import Store, open_store, read_store
+from helpers.failures import failure
 
 ROOT = "ab" * 32
 FACTS = {"questions_root": ROOT, "bundle_id": "cd" * 32, "benchmark": "tiny", "version": "1", "k": 2}
@@ -52,12 +53,6 @@ def store(path: Path) -> Iterator[Store]:
     with open_store(path, ROOT) as opened:
         opened.lay_down(FACTS, questions())
         yield opened
-
-
-def failure(action: Callable[[], Any]) -> DiaError:
-    with pytest.raises(DiaError) as caught:
-        action()
-    return caught.value
 
 
 def names(folder: Path) -> list[str]:

@@ -7,10 +7,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from dia_compiler.commands.cli import run
+from helpers.files import lines
 from helpers.loopback import serve
 from helpers.tricky import SAME, Case, Command, pictured
 
@@ -77,7 +77,3 @@ def test_no_answer_stands_where_prompts_are_made(case: Case) -> None:
             assert not {"answer", "grading", "target"} & set(row)
             assert answers[row.get("id") or row["vars"]["dia_id"]] not in json.dumps(row)
     assert all(set(row["vars"]) == {"dia_id"} for row in lines(folder / "tests.jsonl"))
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
