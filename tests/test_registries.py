@@ -6,12 +6,18 @@ CONTRIBUTING.md has a recipe for each registry, which asks for the same parts.
 from __future__ import annotations
 
 import inspect
+import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dia_compiler.assets import BUILDERS
+from dia_compiler.assets.base import Builder
+from dia_compiler.types import TYPES
+from dia_compiler.types.base import Domain, OptionKind, ParameterType
 from dia_language.answers import ANSWER_TYPES
 from dia_language.answers.option_schemas import OPTION_SCHEMAS
 from dia_language.functions import FUNCTIONS, KINDS, registry
@@ -124,3 +130,141 @@ def test_what_an_answer_type_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     assert [message.partition(" ")[0] for message in missing_from_answer_type("colour")] == [
         "describe", "set", "write", "add", "add", "add", "name", "run",
     ]  # fmt: skip
+
+
+# Parameter types and asset builders
+
+GENERATE = "run `python docs/generate.py`"
+
+
+@cache
+def sources(folder: str, pattern: str) -> str:
+    """The text of all files below a folder, for questions of the kind `is this named anywhere`."""
+    return "\n".join(path.read_text("utf-8") for path in sorted((ROOT / folder).rglob(pattern)))
+
+
+def undescribed(owner: Any, options: Mapping[str, Any]) -> list[str]:
+    """The steps left out in what the entry says of itself."""
+    lacking = (
+        [] if getattr(owner, "summary", "").strip() else ["give its class a `summary`: what it is, in a few words"]
+    )
+    for option, kind in options.items():
+        if not kind.words.strip():
+            lacking.append(f"describe the option `{option}`: what it sets, its default, and what may stand there")
+    return lacking
+
+
+@cache
+def schema_names(key: str) -> set[str]:
+    """The names for which the template schema lists options, by `type` of parameters or `build` of assets."""
+    names: set[str] = set()
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            constant = node.get("if", {}).get("properties", {}).get(key, {}).get("const") if "if" in node else None
+            names.update([constant] if constant else [])
+            for part in node.values():
+                walk(part)
+        elif isinstance(node, list):
+            for part in node:
+                walk(part)
+
+    walk(json.loads(content(ROOT / "schemas" / "template.schema.json")))
+    return names
+
+
+FROM_FILES = {"entry", "row", "rows"}  # their examples need a catalog or a data file, which the language page has
+
+
+def missing_from_parameter_type(name: str, kind: Any) -> list[str]:
+    """What to add to a parameter type."""
+    lacking = undescribed(kind, kind.options)
+    if kind.name != name:
+        lacking.append(f"let its `name` be the key in the table, `{name}`")
+    page = content(REFERENCE / "language.md")
+    table = page.partition("## Parameters\n")[2].partition("\n## ")[0]
+    if not re.search(rf"^\|.*\b{name}\b.*\|$", table, re.MULTILINE):
+        lacking.append("name it in the table under `## Parameters` of docs/reference/language.md")
+    if name not in FROM_FILES and not re.search(rf"^- \{{type: {name}[,}}].*  # ", page, re.MULTILINE):
+        lacking.append(f"add a line `- {{type: {name}, ...}}  # what it draws` to the examples of the language page")
+    if f"\n### {name}\n" not in content(REFERENCE / "types.md"):
+        lacking.append(f"{GENERATE}: docs/reference/types.md lacks it")
+    if name not in schema_names("type"):
+        lacking.append(f"{GENERATE}: schemas/template.schema.json lacks it")
+    if not re.search(rf"type: {name}\b|[\"']{name}[\"']", sources("tests/compiler", "*.py")):
+        lacking.append("test what it draws, its bounds and its errors in tests/compiler/types/")
+    return lacking
+
+
+@pytest.mark.parametrize("name", TYPES.own)
+def test_every_parameter_type_is_complete(name: str) -> None:
+    assert missing_from_parameter_type(name, TYPES.own[name]) == []
+
+
+def test_what_a_parameter_type_lacks_is_named() -> None:
+    class Unfinished(ParameterType):
+        name = "something"
+        summary = ""
+
+        def domain(self, options: Mapping[str, Any]) -> Domain:
+            raise NotImplementedError
+
+    Unfinished.options = {"sides": OptionKind("data", "")}
+    steps = "; ".join(missing_from_parameter_type("unfinished", Unfinished()))
+    for step in (
+        "`summary`",
+        "`sides`",
+        "`name`",
+        "table",
+        "examples",
+        "types.md",
+        "template.schema.json",
+        "test what",
+    ):
+        assert step in steps
+
+
+# Asset builders
+
+
+def missing_from_builder(name: str, builder: Any) -> list[str]:
+    """What to add to an asset builder."""
+    lacking = undescribed(builder, builder.options)
+    for fact in ("extension", "media_type"):
+        if not getattr(builder, fact, ""):
+            lacking.append(f"give its class the `{fact}` of its files")
+    if builder.modules and not builder.libraries:
+        lacking.append(
+            "name the distributions of its `modules` in `libraries`, since its bytes depend on their versions"
+        )
+    if f"\n### {name}\n" not in content(REFERENCE / "builders.md"):
+        lacking.append(f"{GENERATE}: docs/reference/builders.md lacks it")
+    if name not in schema_names("build"):
+        lacking.append(f"{GENERATE}: schemas/template.schema.json lacks it")
+    if not re.search(rf"build: {name}\b", sources("docs/examples", "*.yaml") + sources("specs", "*.yaml")):
+        lacking.append("use it in a template of docs/examples/tour or of specs/")
+    if not re.search(rf"build: {name}\b|[\"']{name}[\"']", sources("tests/compiler/assets", "*.py")):
+        lacking.append("test its bytes, its options and its errors in tests/compiler/assets/")
+    return lacking
+
+
+@pytest.mark.parametrize("name", BUILDERS.own)
+def test_every_asset_builder_is_complete(name: str) -> None:
+    assert missing_from_builder(name, BUILDERS.own[name]) == []
+
+
+def test_what_an_asset_builder_lacks_is_named() -> None:
+    class Unfinished(Builder):
+        summary = ""
+        extension = ""
+        media_type = ""
+        modules = ("somewhere",)
+
+        def build(self, options: Mapping[str, Any], site: Any) -> bytes:
+            raise NotImplementedError
+
+    Unfinished.options = {"side": OptionKind("data", "")}
+    steps = "; ".join(missing_from_builder("unfinished", Unfinished()))
+    for step in ("`summary`", "`side`", "`extension`", "`media_type`", "`libraries`", "builders.md",
+                 "template.schema.json", "docs/examples", "test its bytes"):  # fmt: skip
+        assert step in steps

@@ -97,8 +97,8 @@ def _facts(plan: BundlePlan, held: PartNumber) -> dict[str, Any]:
         "of": held.of,
         "benchmark": plan.item.benchmark.name,
         "order": {
-            "seed": plan.seed, "k": options.k, "limit": options.limit, "chosen": chosen, "shard_size": options.shard_size,
-            "is_strict": options.is_strict,
+            "seed": plan.seed, "k": options.k, "limit": options.limit, "chosen": chosen,
+            "shard_size": options.shard_size, "is_strict": options.is_strict,
         },
         "left_out": [{"template": item.template, "why": item.why} for item in plan.item.left_out],
         "versions": versions(),
