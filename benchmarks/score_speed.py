@@ -85,7 +85,7 @@ def write(path: Path, replies: int, respondents: int, kind: str) -> None:
     number = replies // respondents
     facts = {"bundle_id": ROOT, "questions_root": ROOT, "benchmark": "speed", "version": "1", "k": K}
     with open_store(path, ROOT) as store:
-        store.lay_down(facts, questions(number, kind))
+        store.initialize(facts, questions(number, kind))
         for respondent in range(respondents):
             place = store.respondent(f"model {respondent}", "model", {})
             for start in range(0, number, BATCH):

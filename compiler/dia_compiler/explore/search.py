@@ -103,7 +103,7 @@ class UnansweredQuestions:
         """The next question."""
         return self.left.pop() if self.left else None
 
-    def heard(self, position: int, reply: Reply | None) -> None:
+    def finished(self, position: int, reply: Reply | None) -> None:
         """Nothing: what comes next does not depend on replies."""
 
 

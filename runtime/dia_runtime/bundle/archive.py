@@ -85,7 +85,7 @@ def _tar(bundle: Bundle, members: list[tuple[str, int]]) -> Iterator[bytes]:
     for name, size in members:
         yield _header(f"{folder}/{name}", size)
         yield from (
-            bundle.sound_pieces(name) if name in bundle.manifest["files"] else _unlisted_pieces(bundle, name, size)
+            bundle.verified_pieces(name) if name in bundle.manifest["files"] else _unlisted_pieces(bundle, name, size)
         )
         yield bytes(-size % BLOCK)
         length += BLOCK + size + -size % BLOCK
@@ -105,12 +105,12 @@ def _header(path: str, size: int) -> bytes:
 
 
 def _unlisted_pieces(bundle: Bundle, name: str, size: int) -> Iterator[bytes]:
-    found = 0
+    total = 0
     with open_inside(bundle.path, name) as file:
-        while piece := file.read(min(READ, size - found)):
-            found += len(piece)
+        while piece := file.read(min(READ, size - total)):
+            total += len(piece)
             yield piece
-    if found != size:
+    if total != size:
         raise integrity_error("E703", visible(f"`{name}` changed while it was packed"))
 
 
@@ -146,26 +146,26 @@ def _extract(tar: _Tar, folder: Path) -> None:
         raise tar.refused(f"its `{manifests.NAME}` is damaged or foreign: {faults[0]}")
     tar.grant(sum(entry["size"] for entry in manifest["files"].values()))
     (folder / manifests.NAME).write_bytes(encoded)
-    bundle, seen = Bundle(folder, manifest, bundle_id(encoded)), {manifests.NAME}
+    bundle, names = Bundle(folder, manifest, bundle_id(encoded)), {manifests.NAME}
     while member := tar.next():
-        _extract_member(tar, bundle, seen, member, f"{prefix}/" if prefix else "")
-    missing = [name for name in manifest["files"] if name not in seen]
+        _extract_member(tar, bundle, names, member, f"{prefix}/" if prefix else "")
+    missing = [name for name in manifest["files"] if name not in names]
     if missing:
         raise tar.refused(f"`{missing[0]}`, which its manifest lists, is missing")
 
 
-def _extract_member(tar: _Tar, bundle: Bundle, seen: set[str], member: tuple[str, int], prefix: str) -> None:
+def _extract_member(tar: _Tar, bundle: Bundle, names: set[str], member: tuple[str, int], prefix: str) -> None:
     """Writes one member, when it is one that the manifest lists and not there yet."""
     place, size = member
     name = place.removeprefix(prefix)
     files = bundle.manifest["files"]
     if not place.startswith(prefix) or (name not in files and name not in (*UNLISTED, manifests.NAME)):
         raise tar.refused(f"it holds `{place}`, which its manifest does not list")
-    if name in seen:
+    if name in names:
         raise tar.refused(f"it holds `{place}` twice")
     if size != files[name]["size"] if name in files else size > LARGEST_UNLISTED:
         raise tar.refused(f"`{place}` is of another size than its manifest says")
-    seen.add(name)
+    names.add(name)
     path = bundle.path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
@@ -233,10 +233,10 @@ class _Tar:
             raise self.refused("something stands between its files")
 
     def _read(self, size: int) -> bytes:
-        held = self._taken(size)
-        if len(held) != size:
+        piece = self._taken(size)
+        if len(piece) != size:
             raise self.refused("it is cut short")
-        return held
+        return piece
 
     def _taken(self, size: int) -> bytes:
         """So many bytes, or fewer at the end."""
@@ -248,8 +248,8 @@ class _Tar:
 
     def _end(self) -> None:
         """Nothing, when zeros of at most one record are all that is left."""
-        rest = self._taken(RECORD)
-        if rest.strip(b"\0") or self._taken(1):
+        remainder = self._taken(RECORD)
+        if remainder.strip(b"\0") or self._taken(1):
             raise self.refused("something stands behind its end")
 
     def _cleared(self, file: IO[bytes]) -> Iterator[bytes]:

@@ -32,11 +32,11 @@ def atomic_folder(target: Path, force: bool = False, source: Path | None = None)
     _require_free(target, force)
     require_replaceable(target, source)
     with write_errors(target), temporary_sibling(target) as private:
-        made = private / "made"
-        made.mkdir()
-        yield made
+        new_folder = private / "made"
+        new_folder.mkdir()
+        yield new_folder
         _require_free(target, force)  # another process may have been quicker
-        replace_with(made, target, private / "old")
+        replace_with(new_folder, target, private / "old")
 
 
 @contextlib.contextmanager
@@ -44,17 +44,17 @@ def atomic_file(target: Path, force: bool = False, mode: int | None = None) -> I
     """A file to be written, moved to the target at the end; gone where anything goes wrong. Raises DiaError alike."""
     _require_free(target, force, is_file=True)
     with write_errors(target), temporary_sibling(target) as private:
-        made = private / "made"
-        with made.open("xb") as file:
+        new_path = private / "made"
+        with new_path.open("xb") as file:
             if mode is not None:
-                made.chmod(mode)
+                new_path.chmod(mode)
             yield file
             file.flush()
             os.fsync(file.fileno())
         if force:
-            made.replace(target)
+            new_path.replace(target)
         else:
-            _link(made, target)
+            _link(new_path, target)
 
 
 def require_replaceable(target: Path, source: Path | None = None) -> None:
@@ -70,21 +70,21 @@ def require_replaceable(target: Path, source: Path | None = None) -> None:
         return
     place = target.resolve()
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - Path.expanduser fails for a user without one
-    held = [Path.cwd(), home] + ([] if source is None else [source.resolve().parent])
-    if any(below.is_relative_to(place) for below in held):
+    protected = [Path.cwd(), home] + ([] if source is None else [source.resolve().parent])
+    if any(below.is_relative_to(place) for below in protected):
         message = f"`{target}` is not replaced: it holds more than a result that may be made again"
         raise DiaError(Diagnostic("E601", visible(message), None, "choose another place with -o"))
 
 
-def _link(made: Path, target: Path) -> None:
+def _link(new_path: Path, target: Path) -> None:
     """Gives the file its name; what another process has put there meanwhile stays."""
     try:
-        os.link(made, target)
+        os.link(new_path, target)
     except FileExistsError:
         raise _exists(target) from None
     except OSError:  # a disk without links
         _require_free(target, False, is_file=True)
-        made.rename(target)
+        new_path.rename(target)
 
 
 def _require_free(target: Path, force: bool, is_file: bool = False) -> None:
@@ -97,16 +97,16 @@ def _require_free(target: Path, force: bool, is_file: bool = False) -> None:
 
 
 def _exists(target: Path) -> DiaError:
-    mend = "choose another place with -o"
-    return DiaError(Diagnostic("E601", visible(f"`{target}` exists already"), None, mend))
+    fix = "choose another place with -o"
+    return DiaError(Diagnostic("E601", visible(f"`{target}` exists already"), None, fix))
 
 
-def replace_with(made: Path, target: Path, old: Path) -> None:
+def replace_with(new_folder: Path, target: Path, old: Path) -> None:
     """Moves what was made to its place; what lies there steps aside, and comes back where that fails."""
     if os.path.lexists(target):
         target.rename(old)
     try:
-        made.rename(target)
+        new_folder.rename(target)
     except BaseException:
         if os.path.lexists(old):
             old.rename(target)

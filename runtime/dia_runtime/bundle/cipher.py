@@ -65,27 +65,27 @@ def encrypt_secret(key: bytes, nonce: bytes, secret: bytes, beside: bytes) -> by
     return AESGCM(key).encrypt(nonce, secret, beside)
 
 
-def decrypt_secret(key: bytes, nonce: bytes, held: bytes, beside: bytes) -> bytes | None:
+def decrypt_secret(key: bytes, nonce: bytes, encrypted: bytes, beside: bytes) -> bytes | None:
     """The secret, or None where key, bytes or what stands beside them are not those of its making."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     try:
-        return AESGCM(key).decrypt(nonce, held, beside)
+        return AESGCM(key).decrypt(nonce, encrypted, beside)
     except InvalidTag:
         return None
 
 
 def encrypt_blocks(key: bytes, beside: bytes, pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The pieces in blocks of 64 KiB, each encrypted under its number; the last one is marked as the last."""
-    number, held = 0, bytearray()
+    number, buffer = 0, bytearray()
     for piece in pieces:
-        held += piece
-        while len(held) > PIECE:  # never the last block, which may be full
-            yield encrypt_secret(key, _nonce(number, False), bytes(held[:PIECE]), beside)
-            del held[:PIECE]
+        buffer += piece
+        while len(buffer) > PIECE:  # never the last block, which may be full
+            yield encrypt_secret(key, _nonce(number, False), bytes(buffer[:PIECE]), beside)
+            del buffer[:PIECE]
             number += 1
-    yield encrypt_secret(key, _nonce(number, True), bytes(held), beside)
+    yield encrypt_secret(key, _nonce(number, True), bytes(buffer), beside)
 
 
 def decrypt_blocks(key: bytes, beside: bytes, file: IO[bytes]) -> Iterator[bytes]:

@@ -39,8 +39,8 @@ def commitment(salt: bytes, answer: Record) -> str:
 
 def commitment_record(sealing_key: bytes, answer: Record) -> dict[str, Any]:
     """The record of `commitments.jsonl` for an answer."""
-    held = {"id": answer["id"], "commitment": commitment(salt_of(sealing_key, answer["id"]), answer)}
-    return held | ({"canary": answer["canary"]} if "canary" in answer else {})
+    record = {"id": answer["id"], "commitment": commitment(salt_of(sealing_key, answer["id"]), answer)}
+    return record | ({"canary": answer["canary"]} if "canary" in answer else {})
 
 
 def make_proof(bundle: Bundle, sealing_key: bytes, answer: Record) -> dict[str, Any]:
@@ -99,10 +99,10 @@ def _salt(text: str) -> bytes:
 
 def _commitment_in(bundle: Bundle, id: str) -> str | None:
     """The commitment that the bundle holds for a question; the whole file is compared with the manifest."""
-    found = [str(held["commitment"]) for held in commitments(bundle) if held["id"] == id]
-    if len(found) != 1:
+    matches = [str(record["commitment"]) for record in commitments(bundle) if record["id"] == id]
+    if len(matches) != 1:
         raise _proof_error(f"the bundle holds no commitment for `{id}`")
-    return found[0]
+    return matches[0]
 
 
 def commitments(bundle: Bundle) -> Iterator[dict[str, Any]]:

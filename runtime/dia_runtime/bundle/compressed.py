@@ -58,14 +58,14 @@ class _Bounded(io.RawIOBase):
 
     def readinto(self, room: Any) -> int:
         try:
-            held = self.file.read(len(room))
+            piece = self.file.read(len(room))
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise ValueError(f"it is damaged: no whole {self.kind} file") from None
-        self.left -= len(held)
+        self.left -= len(piece)
         if self.left < 0:
             raise ValueError(f"it unpacks to more than {RATIO} times its size")
-        room[: len(held)] = held
-        return len(held)
+        room[: len(piece)] = piece
+        return len(piece)
 
 
 def _unpacked(file: IO[bytes], kind: str | None) -> IO[bytes]:
@@ -89,9 +89,9 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
 
         def readinto(self, room: Any) -> int:
             self.held = self.held or next(pieces, b"")
-            taken = self.held[: len(room)]
-            room[: len(taken)], self.held = taken, self.held[len(taken) :]
-            return len(taken)
+            piece = self.held[: len(room)]
+            room[: len(piece)], self.held = piece, self.held[len(piece) :]
+            return len(piece)
 
     return io.BufferedReader(Whole(), BUFFER)
 
@@ -100,14 +100,14 @@ def _zstd_pieces(file: IO[bytes]) -> Iterator[bytes]:
     """What a zstd file holds, frame after frame. Raises ValueError where it is damaged or cut."""
     import zstandard
 
-    frame, rest = zstandard.ZstdDecompressor().decompressobj(), b""
+    frame, remainder = zstandard.ZstdDecompressor().decompressobj(), b""
     try:
-        while chunk := rest or file.read(CHUNK):
+        while chunk := remainder or file.read(CHUNK):
             if frame.eof:
                 frame = zstandard.ZstdDecompressor().decompressobj()
             if piece := frame.decompress(chunk):
                 yield piece
-            rest = frame.unused_data if frame.eof else b""
+            remainder = frame.unused_data if frame.eof else b""
     except zstandard.ZstdError as error:
         raise ValueError(f"it is damaged: {error}") from None
     if not frame.eof:

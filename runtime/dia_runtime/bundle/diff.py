@@ -95,14 +95,14 @@ class Difference:
 
 def compare(old: Bundle, new: Bundle) -> Difference:
     """Everything that differs. Raises DiaError (exit 3) where a bundle's files are not what its manifest says."""
-    found = Difference(old, new)
+    difference = Difference(old, new)
     with tempfile.TemporaryDirectory(prefix="dia-diff-") as folder, closing(_opened(Path(folder))) as store:
         store.executemany("INSERT OR REPLACE INTO old VALUES (?, ?, ?, ?, ?)", _rows(old))
         for row in _rows(new):
-            _compare(found, store, row)
+            _compare(difference, store, row)
         for (id,) in store.execute("SELECT id FROM old ORDER BY id"):
-            found.removed.add(id=id)
-    return found
+            difference.removed.add(id=id)
+    return difference
 
 
 def _opened(folder: Path) -> sqlite3.Connection:
@@ -113,21 +113,21 @@ def _opened(folder: Path) -> sqlite3.Connection:
     return store
 
 
-def _compare(found: Difference, store: sqlite3.Connection, row: tuple[Any, ...]) -> None:
+def _compare(difference: Difference, store: sqlite3.Connection, row: tuple[Any, ...]) -> None:
     id, asked, facts, graded, text = row
     before = store.execute("SELECT asked, facts, graded, text FROM old WHERE id = ?", (id,)).fetchone()
     if before is None:
-        found.added.add(id=id)
+        difference.added.add(id=id)
         return
     store.execute("DELETE FROM old WHERE id = ?", (id,))
     can_tell = graded is not None and before[2] is not None  # not where one of the two has no answers
     if can_tell and graded != before[2]:
-        changes = found.alarming if asked == before[0] else found.answers
+        changes = difference.alarming if asked == before[0] else difference.answers
         changes.add(id=id, old=before[3], new=text)
     if asked != before[0]:
-        found.questions.add(id=id)
+        difference.questions.add(id=id)
     elif facts != before[1]:
-        found.relabelled.add(id=id)
+        difference.relabelled.add(id=id)
 
 
 def _rows(bundle: Bundle) -> Iterator[tuple[Any, ...]]:
@@ -176,7 +176,7 @@ def _specs(bundle: Bundle) -> dict[str, str]:
 def _versions(bundle: Bundle) -> dict[str, str]:
     """The versions that the bundle names, which its digest does not cover; none where there are none to read."""
     try:
-        held = json.loads((bundle.path / PROVENANCE).read_bytes())
-        return {"python": str(held["python"]), **{str(name): str(item) for name, item in held["libraries"].items()}}
+        record = json.loads((bundle.path / PROVENANCE).read_bytes())
+        return {"python": str(record["python"]), **{str(name): str(item) for name, item in record["libraries"].items()}}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}

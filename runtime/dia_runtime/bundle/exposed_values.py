@@ -18,12 +18,16 @@ def exposed_values(bundle: Bundle) -> list[str]:
     """
     if not any(_is_marked(bundle.pieces(name)) for name in bundle.names("questions")):
         return []
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for question, answer in zip(bundle.questions(), bundle.answers(), strict=False):
         if "sessions" in question:
-            asked, graded = dict(_values(question["sessions"])), dict(_values(answer.get("truth")))
-            found |= dict.fromkeys(name for name in graded if name in asked and asked[name] == graded[name])
-    return sorted(found)
+            session_values, grading_values = dict(_values(question["sessions"])), dict(_values(answer.get("truth")))
+            names |= dict.fromkeys(
+                name
+                for name in grading_values
+                if name in session_values and session_values[name] == grading_values[name]
+            )
+    return sorted(names)
 
 
 def _is_marked(pieces: Iterator[bytes]) -> bool:
@@ -40,10 +44,10 @@ def _values(record: Any) -> Iterator[tuple[str, Any]]:
     """Every value that stored code reads, by its name; a list, because a stranger's records may be nested deeply."""
     waiting = [record]
     while waiting:
-        held = waiting.pop()
-        if isinstance(held, dict):
-            names = held.get("names")
+        item = waiting.pop()
+        if isinstance(item, dict):
+            names = item.get("names")
             yield from names.items() if isinstance(names, dict) else ()
-            waiting.extend(held.values())
-        elif isinstance(held, list):
-            waiting.extend(held)
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)

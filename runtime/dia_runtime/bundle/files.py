@@ -84,8 +84,8 @@ def walk(root: Path) -> Iterator[tuple[str, bool]]:
     while folders:  # a list, because a stranger's folders may be nested deeper than calls
         below = folders.pop()
         with os.scandir(root / below) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
-        for entry in found:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+        for entry in ordered:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(f"{below}{entry.name}/")
             else:

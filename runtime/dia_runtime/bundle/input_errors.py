@@ -10,11 +10,11 @@ from dia_language.diagnostics import DiaError, Diagnostic, Position, visible
 
 def first_repeat(names: Iterable[str]) -> str | None:
     """The first name that comes a second time, or None."""
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for name in names:
-        if name in seen:
+        if name in earlier:
             return name
-        seen.add(name)
+        earlier.add(name)
     return None
 
 

@@ -44,8 +44,8 @@ KEYS: dict[str, tuple[type, ...]] = {
 
 def checksum(manifest: Mapping[str, Any]) -> str:
     """The SHA-256 of the canonical manifest without its key `checksum`."""
-    rest = {name: value for name, value in manifest.items() if name != "checksum"}
-    return hashlib.sha256(manifest_bytes(rest)).hexdigest()
+    covered = {name: value for name, value in manifest.items() if name != "checksum"}
+    return hashlib.sha256(manifest_bytes(covered)).hexdigest()
 
 
 def with_checksum(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,12 +119,12 @@ def _numbers(manifest: dict[str, Any]) -> list[str]:
 
 def _disagreements(manifest: dict[str, Any], encoded: bytes) -> list[str]:
     try:
-        canonical, found = manifest_bytes(manifest), checksum(manifest)
+        canonical, digest = manifest_bytes(manifest), checksum(manifest)
     except (ValueError, RecursionError) as error:
         return [f"it has no canonical form: {error}"]
     faults = []
-    if found != manifest["checksum"]:
-        faults.append(f"its checksum says {manifest['checksum']}, its content gives {found}")
+    if digest != manifest["checksum"]:
+        faults.append(f"its checksum says {manifest['checksum']}, its content gives {digest}")
     if canonical != encoded:
         faults.append("its bytes are not in canonical form")
     return faults

@@ -42,10 +42,10 @@ class MerkleTree:
         """The tree's root in hex."""
         if not self._peaks:
             return hashlib.sha256().hexdigest()
-        rest = self._peaks[-1]
+        node = self._peaks[-1]
         for peak in reversed(self._peaks[:-1]):
-            rest = node_hash(peak, rest)
-        return rest.hex()
+            node = node_hash(peak, node)
+        return node.hex()
 
 
 def root(leaves: Iterable[bytes]) -> str:

@@ -67,22 +67,22 @@ class Bundle:
         with self._opened(name) as file:
             yield from iter(partial(file.read, PIECE), b"")
 
-    def sound_pieces(self, name: str) -> Iterator[bytes]:
+    def verified_pieces(self, name: str) -> Iterator[bytes]:
         """The same; raises DiaError (exit 3) at the end where they are not the bytes that the manifest lists."""
         digest, size = hashlib.sha256(), 0
         for piece in self.pieces(name):
             digest.update(piece)
             size += len(piece)
             yield piece
-        found = Measured(size, digest.hexdigest())
-        if not self.agrees(name, found):
-            raise self.differs(name, found)
+        measured = Measured(size, digest.hexdigest())
+        if not self.agrees(name, measured):
+            raise self.differs(name, measured)
 
     def names(self, kind: str) -> list[str]:
         """The files of a kind of record: `questions.jsonl`, or the shards `questions-00000.jsonl` and on."""
         pattern = re.compile(rf"{kind}(-[0-9]{{5,}})?\.jsonl")
-        found = [name for name in self.manifest["files"] if pattern.fullmatch(name)]
-        return sorted(found, key=lambda name: (len(name), name))
+        measured = [name for name in self.manifest["files"] if pattern.fullmatch(name)]
+        return sorted(measured, key=lambda name: (len(name), name))
 
     def records(self, kind: str, shape: Shape) -> Iterator[dict[str, Any]]:
         """The records of the files of a kind, each of the shape."""
@@ -101,9 +101,9 @@ class Bundle:
                         yield record
                     else:
                         fault = f"line {number} of `{name}` is no record: {why}"
-        found = reading.measured()
-        if not self.agrees(name, found):
-            raise self.differs(name, found)
+        measured = reading.measured()
+        if not self.agrees(name, measured):
+            raise self.differs(name, measured)
         if fault:
             raise integrity_error("E707", visible(fault))
 
@@ -117,14 +117,14 @@ class Bundle:
             raise self.differs(name, measure(self.path, name, self.manifest["files"][name]["size"]))
         return file
 
-    def agrees(self, name: str, found: Measured) -> bool:
+    def agrees(self, name: str, measured: Measured) -> bool:
         """Whether a file is the one that the manifest lists."""
-        return found == self.expected(name)
+        return measured == self.expected(name)
 
-    def differs(self, name: str, found: Measured) -> DiaError:
+    def differs(self, name: str, measured: Measured) -> DiaError:
         """The error for a file that is not the one listed."""
         expected = self.expected(name)
-        return integrity_error("E703", f"`{name}` differs from the manifest: expected {expected}, found {found}")
+        return integrity_error("E703", f"`{name}` differs from the manifest: expected {expected}, found {measured}")
 
     def expected(self, name: str) -> Measured:
         """Size and digest of a file as the manifest lists them."""

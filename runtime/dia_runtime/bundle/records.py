@@ -42,10 +42,10 @@ TEMPLATE: Shape = {"template": TEXT}
 
 def question_core(question: Record) -> dict[str, Any]:
     """The part of a question that `questions_root` covers: what is asked, in which form, for which points."""
-    asked = "sessions" if "sessions" in question else "messages"
+    content = "sessions" if "sessions" in question else "messages"
     return {
         "id": question["id"],
-        asked: question[asked],
+        content: question[content],
         "assets": [_asset_hash(asset) for asset in question.get("assets", ())],
         "format": question["format"],
         "points": question["points"],

@@ -73,7 +73,7 @@ def seal(source: Path, passphrase: str, target: Path, is_weak: bool = False, for
     header = sealed_file.new_header(passphrase, key, bundle.questions_root)
     with atomic_folder(target, force, source) as folder:
         public = _public_files(bundle)
-        files: dict[str, Any] = {name: _put(folder, name, bundle.sound_pieces(name)) for name in sorted(public)}
+        files: dict[str, Any] = {name: _put(folder, name, bundle.verified_pieces(name)) for name in sorted(public)}
         files[FILE] = _put(
             folder, FILE, (canonical_line(commitment_record(key, answer)) + b"\n" for answer in bundle.answers())
         )
@@ -100,8 +100,8 @@ def _refuse_weak(seed: Any) -> None:
     bits = seed_bits(str(seed))
     if bits < LEAST_BITS:
         message = f"the seed can be guessed: it has about {bits} bits, and whoever guesses it makes the answers"
-        mend = f"`dia compile --seed secret` draws 256 bits; --weak seals with fewer than {LEAST_BITS}"
-        raise DiaError(Diagnostic("E722", message, None, mend))
+        fix = f"`dia compile --seed secret` draws 256 bits; --weak seals with fewer than {LEAST_BITS}"
+        raise DiaError(Diagnostic("E722", message, None, fix))
 
 
 def seed_bits(seed: str) -> int:
@@ -115,21 +115,21 @@ def seed_bits(seed: str) -> int:
     size = next((size for pattern, size in ALPHABETS if re.fullmatch(pattern, seed)), 95)
     distinct = len(set(seed))
     each = math.log2(max(1, min(size, distinct) if distinct < 8 else size))
-    words = [] if size <= 16 else [found[0] for found in WORD.finditer(seed)]
+    words = [] if size <= 16 else [match[0] for match in WORD.finditer(seed)]
     if 5 * sum(map(len, words)) < 4 * len(seed):  # random letters make short words by chance
         words = []
-    rest = len(seed) - sum(map(len, words))
-    return int(sum(min(WORD_BITS, len(word) * each) for word in words) + rest * each)
+    others = len(seed) - sum(map(len, words))
+    return int(sum(min(WORD_BITS, len(word) * each) for word in words) + others * each)
 
 
 def _public_files(bundle: Bundle) -> set[str]:
     """The files that whoever asks needs: the questions, and those assets that a question names."""
-    found = {name for name in bundle.manifest["files"] if PUBLIC_FILES.fullmatch(name)}
+    public = {name for name in bundle.manifest["files"] if PUBLIC_FILES.fullmatch(name)}
     questions = set(bundle.names("questions"))
-    if found == questions:
+    if public == questions:
         return questions
     named = {str(asset["path"]) for question in bundle.questions() for asset in question.get("assets", ())}
-    return questions | (found & named)
+    return questions | (public & named)
 
 
 def _members(bundle: Bundle, public: set[str]) -> list[tuple[str, int, Iterable[bytes]]]:
@@ -141,17 +141,17 @@ def _members(bundle: Bundle, public: set[str]) -> list[tuple[str, int, Iterable[
     answers = bundle.names("answers")
     names = [*answers, *(name for name in listed if name not in answers)]
     members: list[tuple[str, int, Iterable[bytes]]] = [(manifests.NAME, len(encoded), (encoded,))]
-    members += [(name, bundle.expected(name).size, bundle.sound_pieces(name)) for name in names]
+    members += [(name, bundle.expected(name).size, bundle.verified_pieces(name)) for name in names]
     beside = [name for name in (manifests.PROVENANCE, manifests.SIGNATURE) if (bundle.path / name).is_file()]
     return members + [_whole(bundle, name) for name in beside]
 
 
 def _whole(bundle: Bundle, name: str) -> tuple[str, int, Iterable[bytes]]:
     with open_inside(bundle.path, name) as file:
-        held = file.read(manifests.LARGEST + 1)
-    if len(held) > manifests.LARGEST:
+        content = file.read(manifests.LARGEST + 1)
+    if len(content) > manifests.LARGEST:
         raise integrity_error("E702", f"`{name}` is larger than {manifests.LARGEST} bytes")
-    return name, len(held), (held,)
+    return name, len(content), (content,)
 
 
 def _public_template(record: Mapping[str, Any]) -> bytes:
@@ -159,10 +159,10 @@ def _public_template(record: Mapping[str, Any]) -> bytes:
 
 
 def _public_manifest(manifest: Mapping[str, Any], files: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in manifest.items() if name in PUBLIC}
-    told = {"format": FORMAT, "file": sealed_file.NAME, "commitments": FILE}
+    public = {name: value for name, value in manifest.items() if name in PUBLIC}
+    sealed = {"format": FORMAT, "file": sealed_file.NAME, "commitments": FILE}
     emptied: dict[str, Any] = {name: {} for name in EMPTIED}
-    return manifests.with_checksum({**kept, **emptied, "seed": None, "files": dict(files), "sealed": told})
+    return manifests.with_checksum({**public, **emptied, "seed": None, "files": dict(files), "sealed": sealed})
 
 
 def _put(folder: Path, name: str, pieces: Iterable[bytes]) -> dict[str, Any]:
@@ -180,10 +180,10 @@ def _put(folder: Path, name: str, pieces: Iterable[bytes]) -> dict[str, Any]:
 
 def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The lines of a file that comes in pieces, each with its end."""
-    held = b""
+    end = b""
     for piece in pieces:
-        *whole, held = (held + piece).split(b"\n")
-        for part in whole:
+        *complete, end = (end + piece).split(b"\n")
+        for part in complete:
             yield part + b"\n"
-    if held:
-        yield held
+    if end:
+        yield end

@@ -54,12 +54,12 @@ class Header:
         """The sealing key. Raises DiaError (exit 3) for a wrong passphrase."""
         cost = self.facts["kdf"]
         key = key_from_passphrase(passphrase, bytes.fromhex(cost["salt"]), cost)
-        held, nonce = bytes.fromhex(self.facts["key"]), bytes.fromhex(self.facts["nonce"])
-        found = decrypt_secret(key, nonce, held, _bound_part(self.facts))
-        if found is None:
+        encrypted, nonce = bytes.fromhex(self.facts["key"]), bytes.fromhex(self.facts["nonce"])
+        sealing_key = decrypt_secret(key, nonce, encrypted, _bound_part(self.facts))
+        if sealing_key is None:
             message = "the passphrase is wrong, or the first line of the seal was changed"
             raise integrity_error("E718", message, "give the passphrase that the bundle was sealed with")
-        return found
+        return sealing_key
 
 
 def new_header(passphrase: str, sealing_key: bytes, questions_root: str) -> Header:
@@ -112,8 +112,8 @@ def _header_error(facts: dict[str, Any]) -> str | None:
         return "its parameters of scrypt are none, or ask for more memory than 256 MiB"
     if not _is_hex(cost.get("salt"), SALT):
         return "its salt is not 32 bytes in hex"
-    wrong = [name for name, size in HEX.items() if not _is_hex(facts.get(name), size)]
-    return f"its {wrong[0]} is of another length" if wrong else None
+    malformed = [name for name, size in HEX.items() if not _is_hex(facts.get(name), size)]
+    return f"its {malformed[0]} is of another length" if malformed else None
 
 
 def _is_hex(text: Any, size: int) -> bool:
@@ -141,10 +141,10 @@ def _cleartext(members: Members) -> Iterator[bytes]:
     yield index
     for _, _, pieces in members:
         yield from pieces
-    rest = padded_size(size, secrets.randbelow) - size
-    while rest:
-        yield bytes(min(rest, BLOCK))
-        rest -= min(rest, BLOCK)
+    padding = padded_size(size, secrets.randbelow) - size
+    while padding:
+        yield bytes(min(padding, BLOCK))
+        padding -= min(padding, BLOCK)
 
 
 def padded_size(size: int, below: Callable[[int], int]) -> int:
@@ -193,21 +193,21 @@ def open_sealed(header: Header, sealing_key: bytes, file: IO[bytes]) -> SealedFi
         index.write(piece)
         if b"\n" in piece or index.tell() > LONGEST_INDEX:
             break
-    raw, end, rest = index.getvalue().partition(b"\n")
+    raw, end, after = index.getvalue().partition(b"\n")
     try:
         files = _listed(parse_json(raw)) if end else None
     except ValueError:
         files = None
     if files is None:
         raise _damaged("it holds no list of its files")
-    return SealedFiles(pieces, files, rest)
+    return SealedFiles(pieces, files, after)
 
 
 def _listed(index: Any) -> list[tuple[str, int]] | None:
-    held = index.get("files") if isinstance(index, dict) else None
-    if not isinstance(held, list) or not all(isinstance(entry, dict) for entry in held):
+    entries = index.get("files") if isinstance(index, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         return None
-    files = [(entry.get("path"), entry.get("size")) for entry in held]
+    files = [(entry.get("path"), entry.get("size")) for entry in entries]
     names = [path for path, _ in files]
     is_sound = all(
         type(path) is str and path_error(path) is None and type(size) is int and size >= 0 for path, size in files

@@ -116,11 +116,11 @@ def _with_roles(sessions: Any) -> Iterator[tuple[str, Record]]:
 
 def read_sessions(question: Record) -> list[SessionRecord]:
     """The sessions of a question, each after those that it needs. Raises ValueError for what is none."""
-    held = question.get("sessions")
-    if not isinstance(held, list) or not 1 <= len(held) <= MOST_SESSIONS:
+    records = question.get("sessions")
+    if not isinstance(records, list) or not 1 <= len(records) <= MOST_SESSIONS:
         raise ValueError(f"`sessions` is a list of 1 to {MOST_SESSIONS}")
     try:
-        sessions = [_session(entry) for entry in held]
+        sessions = [_session(entry) for entry in records]
     except (KeyError, TypeError, AttributeError):
         raise ValueError("a session has no right shape") from None
     known: set[str] = set()
@@ -134,26 +134,26 @@ def read_sessions(question: Record) -> list[SessionRecord]:
     return sessions
 
 
-def _session(held: Record) -> SessionRecord:
-    turns, over, share = _list(held["turns"]), _items(held.get("over")), held.get("share")
+def _session(record: Record) -> SessionRecord:
+    turns, over, share = _list(record["turns"]), _items(record.get("over")), record.get("share")
     if not 1 <= len(turns) <= MOST_TURNS:
         raise ValueError(f"a session has 1 to {MOST_TURNS} turns")
     return SessionRecord(
-        _text(held["name"]),
+        _text(record["name"]),
         tuple(_turn(turn) for turn in turns),
-        _text(held.get("role", SUBJECT)),
-        tuple(map(_text, _list(held.get("needs", [])))),
-        _settings(held.get("settings", {})),
-        _texts(held.get("system")),
-        _code(held.get("when")),
+        _text(record.get("role", SUBJECT)),
+        tuple(map(_text, _list(record.get("needs", [])))),
+        _settings(record.get("settings", {})),
+        _texts(record.get("system")),
+        _code(record.get("when")),
         over,
-        _variable(held),
+        _variable(record),
         None if share is None else tuple(map(_text, _list(share["keys"]))),
     )
 
 
-def _turn(held: Record) -> TurnRecord:
-    reply, user, assistant = held.get("reply"), _texts(held.get("user")), _texts(held.get("assistant"))
+def _turn(record: Record) -> TurnRecord:
+    reply, user, assistant = record.get("reply"), _texts(record.get("user")), _texts(record.get("assistant"))
     if user is None and assistant is None:
         raise ValueError("a turn says nothing")
     named: dict[str, Any] = {}
@@ -161,27 +161,27 @@ def _turn(held: Record) -> TurnRecord:
         limit, format = reply.get("limit", LIMIT), reply.get("format", {"kind": "text"})
         if type(limit) is not int or limit < 0 or not isinstance(format, Mapping):
             raise ValueError("a reply has no right shape")
-        if found := reply_formats.faults(format):
-            raise ValueError(found[0])
+        if faults := reply_formats.faults(format):
+            raise ValueError(faults[0])
         named = {"reply": _text(reply["name"]), "format": format, "limit": limit}
-    when, until = _code(held.get("when")), _code(held.get("until"))
+    when, until = _code(record.get("when")), _code(record.get("until"))
     return TurnRecord(
-        user, assistant, when=when, over=_items(held.get("over")), variable=_variable(held), until=until, **named
+        user, assistant, when=when, over=_items(record.get("over")), variable=_variable(record), until=until, **named
     )
 
 
-def _variable(held: Record) -> str | None:
-    return None if held.get("as") is None else _text(held["as"])
+def _variable(record: Record) -> str | None:
+    return None if record.get("as") is None else _text(record["as"])
 
 
-def _texts(held: Any) -> Texts | None:
-    if held is None or isinstance(held, str):
-        return held
-    if "each" not in held:
-        return _code(held)
-    if not all(isinstance(text, str) for text in _list(held["each"])):
+def _texts(value: Any) -> Texts | None:
+    if value is None or isinstance(value, str):
+        return value
+    if "each" not in value:
+        return _code(value)
+    if not all(isinstance(text, str) for text in _list(value["each"])):
         raise ValueError("a text is something else")
-    return tuple(held["each"])
+    return tuple(value["each"])
 
 
 def _items(held: Any) -> Items | None:
@@ -193,22 +193,22 @@ def _items(held: Any) -> Items | None:
     return held
 
 
-def _code(held: Any) -> Code | None:
-    if held is not None and not isinstance(held, Mapping):
+def _code(value: Any) -> Code | None:
+    if value is not None and not isinstance(value, Mapping):
         raise ValueError("stored code has no right shape")
-    replies = [] if held is None else _list(held.get("replies", []))
+    replies = [] if value is None else _list(value.get("replies", []))
     if not all(isinstance(name, str) for name in replies):
         raise ValueError("stored code has no right shape")
-    return held
+    return value
 
 
-def _settings(held: Any) -> Mapping[str, Any]:
-    for name in held:
+def _settings(settings: Any) -> Mapping[str, Any]:
+    for name in settings:
         if name not in SETTINGS:
             raise ValueError(f"a session cannot set `{str(name)[:60]}`")
-        if not _has_kind(SETTINGS[name], decode(held[name])):
+        if not _has_kind(SETTINGS[name], decode(settings[name])):
             raise ValueError(f"the setting `{name}` has no right shape")
-    return dict(held)
+    return dict(settings)
 
 
 def _has_kind(kind: str, value: Any) -> bool:
@@ -221,13 +221,13 @@ def _has_kind(kind: str, value: Any) -> bool:
     return is_integer or (kind == "number" and isinstance(value, Fraction))
 
 
-def _list(held: Any) -> Sequence[Any]:
-    if not isinstance(held, list):
+def _list(value: Any) -> Sequence[Any]:
+    if not isinstance(value, list):
         raise ValueError("a list is something else")
-    return held
+    return value
 
 
-def _text(held: Any) -> str:
-    if not isinstance(held, str) or not held:
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
         raise ValueError("a name or a text is something else")
-    return held
+    return value

@@ -50,9 +50,9 @@ def keygen(place: Path, passphrase: str) -> KeyPair:
     form, unlocked = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     clear = key.private_bytes(serialization.Encoding.DER, form, unlocked)
     encoded = encrypted_pem(clear, passphrase_bytes(passphrase))
-    with atomic_file(public) as shown, atomic_file(place, mode=PRIVATE) as held:
-        held.write(encoded)
-        shown.write(_pem(key.public_key()))
+    with atomic_file(public) as public_file, atomic_file(place, mode=PRIVATE) as private_file:
+        private_file.write(encoded)
+        public_file.write(_pem(key.public_key()))
     return KeyPair(place, public, _hex(key.public_key()))
 
 
@@ -66,12 +66,12 @@ def private_key(place: Path, passphrase: str | None) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    held = _read(place)
+    encoded = _read(place)
     secret = None if passphrase is None else passphrase_bytes(passphrase)
     try:
-        key = serialization.load_pem_private_key(held, secret)
+        key = serialization.load_pem_private_key(encoded, secret)
     except Exception:
-        if LOCKED in held:
+        if LOCKED in encoded:
             message = f"the passphrase of `{place}` is wrong, or the file is damaged"
             raise integrity_error("E718", visible(message), "give the passphrase that the key was made with") from None
         raise _no_key(place, "private") from None
@@ -85,12 +85,12 @@ def public_key(place: Path) -> Ed25519PublicKey:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    held = _read(place)
+    encoded = _read(place)
     try:
-        key = serialization.load_pem_public_key(held)
+        key = serialization.load_pem_public_key(encoded)
     except Exception:
-        mend = f"the public one is `{place.name}.pub`" if b"PRIVATE KEY" in held else PAIR
-        raise _no_key(place, "public", mend) from None
+        fix = f"the public one is `{place.name}.pub`" if b"PRIVATE KEY" in encoded else PAIR
+        raise _no_key(place, "public", fix) from None
     if not isinstance(key, Ed25519PublicKey):
         raise _no_key(place, "public")
     return key
@@ -105,8 +105,8 @@ def _read(place: Path) -> bytes:
         raise DiaError(Diagnostic("E717", message, None, PAIR)) from None
 
 
-def _no_key(place: Path, kind: str, mend: str = PAIR) -> DiaError:
-    return DiaError(Diagnostic("E717", visible(f"`{place}` holds no {kind} Ed25519 key in PEM"), None, visible(mend)))
+def _no_key(place: Path, kind: str, fix: str = PAIR) -> DiaError:
+    return DiaError(Diagnostic("E717", visible(f"`{place}` holds no {kind} Ed25519 key in PEM"), None, visible(fix)))
 
 
 def _pem(key: Ed25519PublicKey) -> bytes:
@@ -144,14 +144,14 @@ def read_signature(folder: Path) -> dict[str, Any] | None:
     """The signature in a bundle's folder, or None where there is none that has the right shape."""
     try:
         with open_inside(folder, SIGNATURE) as file:
-            found = parse_json(file.read(LONGEST_FILE))
+            signature = parse_json(file.read(LONGEST_FILE))
     except (OSError, ValueError, DiaError):
         return None
-    if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("algorithm") != "Ed25519":
+    if not isinstance(signature, dict) or signature.get("format") != FORMAT or signature.get("algorithm") != "Ed25519":
         return None
     lengths = {"bundle_id": 64, "public_key": 64, "signature": 128}
-    is_sound = all(type(found.get(name)) is str and len(found[name]) == size for name, size in lengths.items())
-    return found if is_sound and DIGEST.fullmatch(found["bundle_id"]) else None
+    is_sound = all(type(signature.get(name)) is str and len(signature[name]) == size for name, size in lengths.items())
+    return signature if is_sound and DIGEST.fullmatch(signature["bundle_id"]) else None
 
 
 def signature_error(folder: Path, digest: str, key: Ed25519PublicKey | None = None) -> str | None:
@@ -161,23 +161,23 @@ def signature_error(folder: Path, digest: str, key: Ed25519PublicKey | None = No
     """
     if not (folder / SIGNATURE).exists():
         return None if key is None else "is missing: the bundle is not signed"
-    found = read_signature(folder)
-    if found is None:
+    signature = read_signature(folder)
+    if signature is None:
         return "is no signature"
-    return _disagreement(found, digest, key)
+    return _disagreement(signature, digest, key)
 
 
-def _disagreement(found: dict[str, Any], digest: str, key: Ed25519PublicKey | None) -> str | None:
+def _disagreement(signature: dict[str, Any], digest: str, key: Ed25519PublicKey | None) -> str | None:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    if key is not None and found["public_key"] != _hex(key):
-        return f"is by the key {visible(found['public_key'])}, not by {_hex(key)}"
-    if found["bundle_id"] != digest:
-        return f"signs the bundle {found['bundle_id']}, not this one"
+    if key is not None and signature["public_key"] != _hex(key):
+        return f"is by the key {visible(signature['public_key'])}, not by {_hex(key)}"
+    if signature["bundle_id"] != digest:
+        return f"signs the bundle {signature['bundle_id']}, not this one"
     try:
-        key = key or Ed25519PublicKey.from_public_bytes(bytes.fromhex(found["public_key"]))
-        key.verify(bytes.fromhex(found["signature"]), digest.encode())
+        key = key or Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature["public_key"]))
+        key.verify(bytes.fromhex(signature["signature"]), digest.encode())
     except (InvalidSignature, ValueError):
         return "is not what the key gives for this bundle"
     return None

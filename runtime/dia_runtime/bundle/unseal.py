@@ -32,8 +32,8 @@ def unseal(source: Path, passphrase: str, target: Path, force: bool = False) -> 
     bundle = sealed_bundle(source)
     if problems := examine(source).problems:
         raise DiaError([problem.as_diagnostic() for problem in problems], 3)
-    with _opened(bundle, passphrase) as (key, held), atomic_folder(target, force, source) as folder:
-        for name, pieces in held.members():
+    with _opened(bundle, passphrase) as (key, sealed_files), atomic_folder(target, force, source) as folder:
+        for name, pieces in sealed_files.members():
             _write(folder, name, pieces)
         for name in filter(PUBLIC_FILES.fullmatch, bundle.manifest["files"]):
             _write(folder, name, bundle.pieces(name))
@@ -46,8 +46,8 @@ def sealed_bundle(source: Path) -> Bundle:
     bundle = open_bundle(source)
     if not bundle.is_sealed:
         raise DiaError(Diagnostic("E723", visible(f"`{source}` is not sealed")))
-    held = bundle.manifest["sealed"]
-    if held.get("format") != sealed_file.FORMAT or held.get("file") != sealed_file.NAME:
+    facts = bundle.manifest["sealed"]
+    if facts.get("format") != sealed_file.FORMAT or facts.get("file") != sealed_file.NAME:
         message = f"`{source}` was sealed by another version: this one reads format {sealed_file.FORMAT}"
         raise integrity_error("E721", visible(message))
     return bundle
@@ -86,44 +86,44 @@ def _write(folder: Path, name: str, pieces: Iterable[bytes]) -> None:
 def _require_same(bundle: Bundle, folder: Path, key: bytes) -> None:
     """Nothing, when the folder holds a sound bundle of the same questions whose answers keep every commitment."""
     if problems := examine(folder).problems:
-        first = problems[0].as_diagnostic().message
-        raise integrity_error("E721", visible(f"what the seal held is no sound bundle: {first}"))
-    found = open_bundle(folder)
-    if found.questions_root != bundle.questions_root or found.is_sealed:
+        problem = problems[0].as_diagnostic().message
+        raise integrity_error("E721", visible(f"what the seal held is no sound bundle: {problem}"))
+    unsealed = open_bundle(folder)
+    if unsealed.questions_root != bundle.questions_root or unsealed.is_sealed:
         raise integrity_error("E721", f"`{sealed_file.NAME}` holds a bundle of other questions")
-    _require_same_facts(bundle, found)
-    promised = ({"id": held["id"], "commitment": held["commitment"]} for held in commitments(bundle))
-    for answer in found.answers():
-        made = commitment_record(key, answer)
-        if next(promised, None) != {"id": made["id"], "commitment": made["commitment"]}:
+    _require_same_facts(bundle, unsealed)
+    promised = ({"id": entry["id"], "commitment": entry["commitment"]} for entry in commitments(bundle))
+    for answer in unsealed.answers():
+        actual = commitment_record(key, answer)
+        if next(promised, None) != {"id": actual["id"], "commitment": actual["commitment"]}:
             message = f"the answer of `{answer['id']}` is not the one that the sealed bundle is committed to"
             raise integrity_error("E724", visible(message))
 
 
-def _require_same_facts(bundle: Bundle, found: Bundle) -> None:
+def _require_same_facts(bundle: Bundle, unsealed: Bundle) -> None:
     """Nothing, when the sealed bundle says in public what the one inside says: points, k, labels and the like."""
-    for what, public, inside in _public_and_sealed_facts(bundle, found):
+    for what, public, inside in _public_and_sealed_facts(bundle, unsealed):
         if public != inside:
             raise integrity_error("E721", visible(f"{what} was changed after `{bundle.path}` was sealed"))
 
 
-def _public_and_sealed_facts(bundle: Bundle, found: Bundle) -> Iterator[tuple[str, Any, Any]]:
+def _public_and_sealed_facts(bundle: Bundle, unsealed: Bundle) -> Iterator[tuple[str, Any, Any]]:
     """What it is, as the sealed bundle says it, and as the one inside does."""
     for name in sorted(PUBLIC & bundle.manifest.keys()):
-        yield f"`{name}` of its manifest", bundle.manifest[name], found.manifest.get(name)
-    held = {record["template"]: record for record in found.templates()}
+        yield f"`{name}` of its manifest", bundle.manifest[name], unsealed.manifest.get(name)
+    sealed_templates = {record["template"]: record for record in unsealed.templates()}
     for record in bundle.templates():
-        inside = held.get(record["template"], {})
-        shown = {name: value for name, value in record.items() if value is not None}
-        yield from ((f"`{name}` of a template", value, inside.get(name)) for name, value in shown.items())
+        inside = sealed_templates.get(record["template"], {})
+        public = {name: value for name, value in record.items() if value is not None}
+        yield from ((f"`{name}` of a template", value, inside.get(name)) for name, value in public.items())
 
 
 def prove(source: Path, id: str, passphrase: str) -> dict[str, Any]:
     """The proof for one question. Raises DiaError: exit 2 for an unknown question, 3 for a wrong passphrase."""
     bundle = sealed_bundle(source)
     name = _question(bundle, id)
-    with _opened(bundle, passphrase) as (key, held):
-        answer = _answer(held, name)
+    with _opened(bundle, passphrase) as (key, sealed_files):
+        answer = _answer(sealed_files, name)
         promised = [entry["commitment"] for entry in commitments(bundle) if entry["id"] == name]
         proof = make_proof(bundle, key, answer)
     if promised != [proof["commitment"]]:
@@ -134,18 +134,18 @@ def prove(source: Path, id: str, passphrase: str) -> dict[str, Any]:
 
 def _question(bundle: Bundle, id: str) -> str:
     """The whole id of a question; the benchmark's name before it may be left out."""
-    wanted, ids = {id, f"{bundle.manifest['benchmark']}/{id}"}, []
+    accepted, ids = {id, f"{bundle.manifest['benchmark']}/{id}"}, []
     for entry in commitments(bundle):
-        if entry["id"] in wanted:
+        if entry["id"] in accepted:
             return str(entry["id"])
         ids.append(entry["id"])
     near = did_you_mean(id, ids) if len(ids) <= NEAR else None
     raise DiaError(Diagnostic("E809", visible(f"`{bundle.path}` has no question `{id}`"), None, near))
 
 
-def _answer(held: SealedFiles, id: str) -> dict[str, Any]:
+def _answer(sealed_files: SealedFiles, id: str) -> dict[str, Any]:
     """The answer to the question of that id."""
-    for name, pieces in held.members():
+    for name, pieces in sealed_files.members():
         if not name.startswith("answers"):
             deque(pieces, 0)  # passes over them
             continue
@@ -162,5 +162,5 @@ def _record(raw: bytes) -> dict[str, Any]:
         answer = None
     if why := shape_error(answer, ANSWER):
         raise integrity_error("E707", f"a line of the sealed answers is no record: {why}")
-    found: dict[str, Any] = answer
-    return found
+    record: dict[str, Any] = answer
+    return record

@@ -112,19 +112,19 @@ def file_problems(bundle: Bundle, already_read: Collection[str] = ()) -> list[Pr
 
 
 def _changed(bundle: Bundle, name: str) -> Problem | None:
-    found, expected = measure(bundle.path, name, bundle.expected(name).size), bundle.expected(name)
-    if found == expected:
+    measured, expected = measure(bundle.path, name, bundle.expected(name).size), bundle.expected(name)
+    if measured == expected:
         return None
-    message = f"differs from the manifest: expected {expected}, found {found}"
-    return Problem("changed", name, message, expected.sha256, found.sha256)
+    message = f"differs from the manifest: expected {expected}, found {measured}"
+    return Problem("changed", name, message, expected.sha256, measured.sha256)
 
 
 def _moved(bundle: Bundle, missing: list[str], added: list[str]) -> Iterator[Problem]:
     """What is missing and what is added, a missing file that lies under another name told as renamed."""
-    wanted = {bundle.expected(name): name for name in reversed(missing)}
+    names_by_content = {bundle.expected(name): name for name in reversed(missing)}
     renamed = set()
     for name in added:
-        origin = _origin(bundle, name, wanted)
+        origin = _origin(bundle, name, names_by_content)
         if origin and origin not in renamed:
             renamed.add(origin)
             yield Problem("renamed", name, f"is `{origin}` under another name", origin, name)
@@ -135,27 +135,27 @@ def _moved(bundle: Bundle, missing: list[str], added: list[str]) -> Iterator[Pro
             yield Problem("missing", name, "is missing", bundle.expected(name).sha256)
 
 
-def _origin(bundle: Bundle, name: str, wanted: dict[Any, str]) -> str | None:
+def _origin(bundle: Bundle, name: str, names_by_content: dict[Any, str]) -> str | None:
     size = (bundle.path / name).lstat().st_size
-    if not any(entry.size == size for entry in wanted):
+    if not any(entry.size == size for entry in names_by_content):
         return None
-    return wanted.get(measure(bundle.path, name, size))
+    return names_by_content.get(measure(bundle.path, name, size))
 
 
 def record_problems(bundle: Bundle, faulty: Collection[str] = ()) -> list[Problem]:
     """Where the records contradict the manifest: root, ids, order, counts; `faulty` files are left out."""
     problems: list[Problem] = []
-    asked, answered = bundle.names("questions"), bundle.names("answers")
+    question_files, answer_files = bundle.names("questions"), bundle.names("answers")
     try:
-        if not set(asked) & set(faulty):
-            has_answers = bool(answered) and not set(answered) & set(faulty)
+        if not set(question_files) & set(faulty):
+            has_answers = bool(answer_files) and not set(answer_files) & set(faulty)
             problems += _question_problems(bundle, has_answers)
-        if bundle.is_sealed and not {*asked, COMMITMENTS} & set(faulty):
+        if bundle.is_sealed and not {*question_files, COMMITMENTS} & set(faulty):
             problems += _commitment_problems(bundle)
         if not set(bundle.names("templates")) & set(faulty):
             problems += _count_problems(bundle, "templates", sum(1 for _ in bundle.templates()))
     except DiaError as error:
-        problems += [_record_problem(entry, [*asked, *answered]) for entry in error.diagnostics]
+        problems += [_record_problem(entry, [*question_files, *answer_files]) for entry in error.diagnostics]
     return problems
 
 
@@ -163,14 +163,14 @@ def _commitment_problems(bundle: Bundle) -> Iterator[Problem]:
     """Where the commitments of a sealed bundle are not one for each question, in their order."""
     promised, count = commitments(bundle), 0
     for count, question in enumerate(bundle.questions(), 1):
-        held = next(promised, None)
-        if held is None or held["id"] != question["id"]:
-            found = None if held is None else str(held["id"])
-            message = f"commits to `{found}` at line {count}, where the question is `{question['id']}`"
-            yield Problem("answers", COMMITMENTS, message, question["id"], found)
+        entry = next(promised, None)
+        if entry is None or entry["id"] != question["id"]:
+            id = None if entry is None else str(entry["id"])
+            message = f"commits to `{id}` at line {count}, where the question is `{question['id']}`"
+            yield Problem("answers", COMMITMENTS, message, question["id"], id)
             return
-    if rest := sum(1 for _ in promised):
-        yield Problem("answers", COMMITMENTS, f"holds {rest} commitments more than there are questions", str(count))
+    if surplus := sum(1 for _ in promised):
+        yield Problem("answers", COMMITMENTS, f"holds {surplus} commitments more than there are questions", str(count))
 
 
 def _record_problem(entry: Diagnostic, names: Iterable[str]) -> Problem:
@@ -184,10 +184,10 @@ def _question_problems(bundle: Bundle, has_answers: bool) -> Iterator[Problem]:
     tree, ids, benchmark = MerkleTree(), _Ids(), bundle.manifest["benchmark"]
     answers = _Answers(bundle) if has_answers else None
     for question in bundle.questions():
-        held = leaf_or_none(question)
-        if held is None:  # the root cannot cover it
+        leaf = leaf_or_none(question)
+        if leaf is None:  # the root cannot cover it
             yield Problem("record", place, f"has the question `{question['id']}`, which has no canonical form")
-        tree.add(held or bytes(32))
+        tree.add(leaf or bytes(32))
         ids.add(question)
         if question["id"] != question_id(benchmark, question):
             ids.are_ordered = False
@@ -236,10 +236,10 @@ class _Ids:
 
 def _has_duplicate_ids(bundle: Bundle) -> bool:
     """Whether two questions have one id, wherever they stand."""
-    seen: set[bytes] = set()
+    digests: set[bytes] = set()
     for count, question in enumerate(bundle.questions(), 1):
-        seen.add(hashlib.sha256(question["id"].encode("utf-8", "surrogatepass")).digest()[:16])
-        if len(seen) != count:
+        digests.add(hashlib.sha256(question["id"].encode("utf-8", "surrogatepass")).digest()[:16])
+        if len(digests) != count:
             return True
     return False
 
@@ -271,8 +271,8 @@ class _Answers:
             yield Problem("answers", self.place, message, str(questions), str(self.count))
 
 
-def _count_problems(bundle: Bundle, name: str, found: int, place: str = "templates.jsonl") -> Iterator[Problem]:
+def _count_problems(bundle: Bundle, name: str, count: int, place: str = "templates.jsonl") -> Iterator[Problem]:
     expected = bundle.manifest["counts"][name]
-    if found != expected:
-        message = f"gives {found} {name}, the manifest says {expected}"
-        yield Problem("counts", place, message, str(expected), str(found))
+    if count != expected:
+        message = f"gives {count} {name}, the manifest says {expected}"
+        yield Problem("counts", place, message, str(expected), str(count))

@@ -57,8 +57,10 @@ def command(
     named = [name.strip() for name in chains.split(",")]
     if labelled is not None:
         with activity("grading"):
-            found = agreement(list(runs), labelled, named[0], bundle)
-        write_output(json.dumps(found, indent=2) + "\n" if as_json else AGREEMENT_FORMATS[form](found), out)
+            result_of_labels = agreement(list(runs), labelled, named[0], bundle)
+        write_output(
+            json.dumps(result_of_labels, indent=2) + "\n" if as_json else AGREEMENT_FORMATS[form](result_of_labels), out
+        )
         return 0
     with activity("grading"):
         result = audit(list(runs), named, bundle)

@@ -121,21 +121,21 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
         panel = read_panel(data, given["unit"], given["chain"], given["bundle"])
     anchors = None
     if given["anchors"] is not None:
-        known = read_bank(given["anchors"])
-        require_questions(known, panel.benchmark, panel.questions_root)
-        anchors = {entry.item: entry.difficulty for entry in known.items}
+        anchor_bank = read_bank(given["anchors"])
+        require_questions(anchor_bank, panel.benchmark, panel.questions_root)
+        anchors = {entry.item: entry.difficulty for entry in anchor_bank.items}
     options = _options(given, panel)
-    found = scale(panel, options, _wish(given, panel), anchors, _stage_printer(is_quiet(given["quiet"])))
+    scaled = scale(panel, options, _wish(given, panel), anchors, _stage_printer(is_quiet(given["quiet"])))
     out = given["out"] or Path("build", "banks", f"{panel.benchmark or data[0].name.partition('.')[0]}.json")
-    write_bank(found.bank, out)
+    write_bank(scaled.bank, out)
     if given["as_json"]:
-        click.echo(json.dumps({**found.result, "bank": str(out)}, indent=2))
+        click.echo(json.dumps({**scaled.result, "bank": str(out)}, indent=2))
     elif given["form"] == "csv":
-        click.echo("\n".join(map(as_rows, scale_tables(found.result, given["every"])[:2])), nl=False)
+        click.echo("\n".join(map(as_rows, scale_tables(scaled.result, given["every"])[:2])), nl=False)
     else:
-        click.echo(FORMATS[given["form"]](scale_tables(found.result, given["every"])), nl=False)
+        click.echo(FORMATS[given["form"]](scale_tables(scaled.result, given["every"])), nl=False)
     if not is_quiet(given["quiet"]):
-        for note in [*_notes(found.result, given, panel), f"the bank is in {out}"]:
+        for note in [*_notes(scaled.result, given, panel), f"the bank is in {out}"]:
             click.echo(f"note: {visible(note)}", err=True)
     return 0
 
@@ -160,10 +160,10 @@ def _wish(given: dict[str, Any], panel: Panel) -> Any:
     from dia_runtime.psychometrics.calibration import Wish
 
     checks = set(given["checks"])
-    wanted = EVERY if "all" in checks else tuple(name for name in EVERY if name in checks and "none" not in checks)
+    selected = EVERY if "all" in checks else tuple(name for name in EVERY if name in checks and "none" not in checks)
     families = _families(given, panel) if given["labels"] else None
     more = {name: given[name] for name in ("choose_filter", "largest_block", "draws", "seed")}
-    return Wish(given["rule"], checks=wanted, families=families, paper=given["preset"] == "paper", **more)
+    return Wish(given["rule"], checks=selected, families=families, paper=given["preset"] == "paper", **more)
 
 
 def _families(given: dict[str, Any], panel: Panel) -> tuple[str | None, ...]:
@@ -171,11 +171,11 @@ def _families(given: dict[str, Any], panel: Panel) -> tuple[str | None, ...]:
     from dia_runtime.scoring.labels import read_labels
 
     labels = read_labels(given["labels"])
-    found = tuple(labels.of(model).get(given["family"]) for model in panel.models)
-    if len(set(found) - {None}) < 2:
+    families = tuple(labels.of(model).get(given["family"]) for model in panel.models)
+    if len(set(families) - {None}) < 2:
         message = f"the label `{given['family']}` tells no two families of these models apart"
         raise fault(message, f"the file has the labels {', '.join(labels.names) or 'of none'}")
-    return found
+    return families
 
 
 def _notes(result: dict[str, Any], given: dict[str, Any], panel: Panel) -> list[str]:

@@ -33,29 +33,29 @@ def command(old: Path, new: Path, as_json: bool) -> int:
       dia diff build/dia_bench-0.2.0-k5 build/dia_bench-0.3.3-k5
     """
     with activity("comparing"):
-        found = compare(open_bundle(old), open_bundle(new))
-    facts = difference_json(found)
+        difference = compare(open_bundle(old), open_bundle(new))
+    facts = difference_json(difference)
     click.echo(json.dumps(facts, indent=2) if as_json else visible("\n".join(_text_lines(facts))))
-    return 0 if found.is_equal else 1
+    return 0 if difference.is_equal else 1
 
 
-def difference_json(found: Difference) -> dict[str, Any]:
+def difference_json(difference: Difference) -> dict[str, Any]:
     """What `dia diff --json` prints."""
     return {
-        "old": _bundle_facts(found.old),
-        "new": _bundle_facts(found.new),
-        "equal": found.is_equal,
-        "same_questions": found.old.questions_root == found.new.questions_root,
-        "answers_changed_alone": found.alarming.as_json(),
-        "answers_changed": found.answers.as_json(),
-        "questions_changed": found.questions.as_json(),
-        "questions_added": found.added.as_json(),
-        "questions_removed": found.removed.as_json(),
-        "questions_relabelled": found.relabelled.as_json(),
-        "templates": found.templates,
-        "specs": found.specs,
-        "manifest": found.manifest,
-        "versions": found.versions,
+        "old": _bundle_facts(difference.old),
+        "new": _bundle_facts(difference.new),
+        "equal": difference.is_equal,
+        "same_questions": difference.old.questions_root == difference.new.questions_root,
+        "answers_changed_alone": difference.alarming.as_json(),
+        "answers_changed": difference.answers.as_json(),
+        "questions_changed": difference.questions.as_json(),
+        "questions_added": difference.added.as_json(),
+        "questions_removed": difference.removed.as_json(),
+        "questions_relabelled": difference.relabelled.as_json(),
+        "templates": difference.templates,
+        "specs": difference.specs,
+        "manifest": difference.manifest,
+        "versions": difference.versions,
     }
 
 

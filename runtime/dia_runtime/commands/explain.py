@@ -55,10 +55,10 @@ def command(
     from dia_runtime.report.scale_tables import explain_tables
     from dia_runtime.report.tables import FORMATS
 
-    held = read_bank(bank)
-    if held.unit not in UNITS:
+    source_bank = read_bank(bank)
+    if source_bank.unit not in UNITS:
         raise fault("a bank of a table's columns knows no parameters", "calibrate runs")
     with activity("explaining"):
-        result = explain(read_panel(runs, held.unit, chain, bundle), held, folds, seed).result
+        result = explain(read_panel(runs, source_bank.unit, chain, bundle), source_bank, folds, seed).result
     write_output(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)
     return 0

@@ -88,17 +88,17 @@ def _report(
         return 0
     click.echo(folder.as_posix())
     if not is_quiet(quiet):
-        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         what = f"{questions} questions for {target}" if run is None else f"replies of {run}"
-        click.echo(f"  {what}: {shown}", err=True)
+        click.echo(f"  {what}: {listed}", err=True)
     return 0
 
 
 def _exporter(target: str, models: tuple[str, ...]) -> Exporter:
     if target not in EXPORTERS:
-        known = sorted([*EXPORTERS, *RUN_EXPORTERS])
-        mend = did_you_mean(target, known) or f"the targets are {', '.join(known)}"
-        raise DiaError(Diagnostic("E715", f"no target `{target}`", None, mend))
+        targets = sorted([*EXPORTERS, *RUN_EXPORTERS])
+        fix = did_you_mean(target, targets) or f"the targets are {', '.join(targets)}"
+        raise DiaError(Diagnostic("E715", f"no target `{target}`", None, fix))
     exporter = EXPORTERS[target]
     if exporter.takes_model:
         return type(exporter)(models)  # type: ignore[call-arg]
@@ -125,30 +125,30 @@ def _with_canary(files: Files, canary: str | None) -> Files:
 def _comment(name: str, canary: str) -> bytes:
     """The canary as one line of comment, whatever a stranger's bundle says: no second line, and no other encoding."""
     encoding = "# coding: utf-8\n" if name.endswith(".py") else ""
-    shown = visible(" ".join(canary.split()))
-    return f"{encoding}# {shown}\n".encode()
+    canary_text = visible(" ".join(canary.split()))
+    return f"{encoding}# {canary_text}\n".encode()
 
 
 def write(files: Files, folder: Path, force: bool = False) -> list[str]:
     """The names of the files, which are written to the folder in the same way."""
     with _write_errors(folder), temporary_sibling(folder) as private:
-        made = private / "made"
-        made.mkdir()
-        names = [_write(made, name, pieces) for name, pieces in files]
+        new_folder = private / "made"
+        new_folder.mkdir()
+        names = [_write(new_folder, name, pieces) for name, pieces in files]
         if _is_empty(folder) or force:
-            replace_with(made, folder, private / "old")
-        elif not _is_same(folder, made):
+            replace_with(new_folder, folder, private / "old")
+        elif not _is_same(folder, new_folder):
             message = f"`{folder}` holds something else"
             raise DiaError(Diagnostic("E601", message, None, "--force replaces it; -o chooses another folder"))
     return names
 
 
-def _write(made: Path, name: str, pieces: Iterator[bytes]) -> str:
+def _write(new_folder: Path, name: str, pieces: Iterator[bytes]) -> str:
     """The name of a file, which is written. Raises DiaError for a name that leaves the folder."""
-    fault = path_error(name)
-    if fault is not None:
-        raise DiaError(Diagnostic("E716", f"the exporter names a file `{name}`: {fault}", None))
-    path = made / name
+    why = path_error(name)
+    if why is not None:
+        raise DiaError(Diagnostic("E716", f"the exporter names a file `{name}`: {why}", None))
+    path = new_folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         file.writelines(pieces)
@@ -159,12 +159,12 @@ def _is_empty(folder: Path) -> bool:
     return not os.path.lexists(folder) or (folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()))
 
 
-def _is_same(folder: Path, made: Path) -> bool:
+def _is_same(folder: Path, new_folder: Path) -> bool:
     """Whether two folders hold the same files."""
     if folder.is_symlink() or not folder.is_dir():
         return False
-    names = [sorted(walk(place)) for place in (folder, made)]
-    return names[0] == names[1] and not cmpfiles(folder, made, [name for name, _ in names[0]], shallow=False)[1]
+    names = [sorted(walk(place)) for place in (folder, new_folder)]
+    return names[0] == names[1] and not cmpfiles(folder, new_folder, [name for name, _ in names[0]], shallow=False)[1]
 
 
 @contextlib.contextmanager

@@ -223,10 +223,10 @@ def _columns(
         comparison, format = {"type": "choice", "of": of}, {"kind": "letter", "of": of}
     format |= {"skip": skip} if skip else {}
     if format["kind"] not in FORMATS:
-        mend = did_you_mean(str(format["kind"]), FORMATS) or f"there are {', '.join(FORMATS)}"
-        raise _usage_error(f"no answer format is called `{format['kind']}`", mend)
-    if found := FORMATS[format["kind"]].faults(format):
-        raise _usage_error(found[0])
+        fix = did_you_mean(str(format["kind"]), FORMATS) or f"there are {', '.join(FORMATS)}"
+        raise _usage_error(f"no answer format is called `{format['kind']}`", fix)
+    if faults := FORMATS[format["kind"]].faults(format):
+        raise _usage_error(faults[0])
     try:
         answer = typed(comparison)
     except DiaError as error:
@@ -238,7 +238,7 @@ def _fields(texts: Iterable[str]) -> dict[str, str]:
     """Field -> column, from `gold=target`."""
     from dia_runtime.integrations.importing.fields import FIELDS
 
-    found = {}
+    columns = {}
     for text in texts:
         name, sign, column = text.partition("=")
         if not sign or not column:
@@ -247,15 +247,15 @@ def _fields(texts: Iterable[str]) -> dict[str, str]:
             raise _usage_error(
                 f"no field is called `{name}`", did_you_mean(name, FIELDS) or f"there are {', '.join(FIELDS)}"
             )
-        found[name] = column
-    return found
+        columns[name] = column
+    return columns
 
 
 def _letters(text: str) -> list[str]:
     """The letters of `A-E` or `A,B,C`."""
-    found = RANGE.fullmatch(text)
-    if found and found[1] < found[2]:
-        return [chr(code) for code in range(ord(found[1]), ord(found[2]) + 1)]
+    match = RANGE.fullmatch(text)
+    if match and match[1] < match[2]:
+        return [chr(code) for code in range(ord(match[1]), ord(match[2]) + 1)]
     if LETTERS.fullmatch(text):
         return list(text.replace(",", ""))
     raise _usage_error(f"`--letters {text}` names no letters", "write `A-E`, or `A,B,C`")
@@ -266,20 +266,20 @@ def _json_object(text: str, key: str) -> dict[str, Any]:
     if not text.lstrip().startswith("{"):
         return {key: text}
     try:
-        held = json.loads(text)
+        record = json.loads(text)
     except (ValueError, RecursionError):
         raise _usage_error(f"`{text[:60]}` is no JSON") from None
-    if not isinstance(held.get(key), str):
+    if not isinstance(record.get(key), str):
         raise _usage_error(f"`{text[:60]}` has no `{key}`")
-    return dict(held)
+    return dict(record)
 
 
 def _form(format: dict[str, Any], points: tuple[str, ...], benchmark: str) -> Form:
     from dia_runtime.grading.judge import worth
     from dia_runtime.integrations.importing.tables import Form
 
-    told = {name: str(worth(name, value)) for name, value in parse_points(points).items()}
-    worths = {"correct": "1", "skipped": "0", "wrong": "-1", **told}
+    prompted = {name: str(worth(name, value)) for name, value in parse_points(points).items()}
+    worths = {"correct": "1", "skipped": "0", "wrong": "-1", **prompted}
     exact = {name: int(value) if "/" not in value else value for name, value in worths.items()}
     return Form(format, exact, benchmark, bool(points))
 

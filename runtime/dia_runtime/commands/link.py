@@ -31,12 +31,12 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
     from dia_runtime.report.scale_tables import link_tables
     from dia_runtime.report.tables import as_text
 
-    bank, other = read_bank(first), read_bank(second)
-    result, moved = link_banks(bank, other, drift)
+    bank, second_bank = read_bank(first), read_bank(second)
+    result, moved = link_banks(bank, second_bank, drift)
     if out is not None:
         write_bank(moved, out)
     click.echo(json.dumps(result, indent=2) if as_json else as_text(link_tables(result)), nl=as_json)
-    if are_others(bank, other.questions_root):
+    if are_others(bank, second_bank.questions_root):
         click.echo("note: the banks are of other questions: what has one name in both is taken for one item", err=True)
     if out is not None:
         click.echo(f"note: {visible(str(second))} is on the scale of {visible(str(first))} in {out}", err=True)

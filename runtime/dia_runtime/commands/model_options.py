@@ -102,32 +102,32 @@ def run_options(asked: Mapping[str, Any]) -> RunOptions:
 
 def _by_role(option: str, texts: Sequence[str]) -> dict[str, str]:
     """Role -> what stands behind its sign. Raises DiaError (exit 2)."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         role, equals, value = text.partition("=")
-        if not role or not equals or not value or role in found:
-            mend = f"write `{option} judge=...`, once a role"
-            raise DiaError(Diagnostic("E846", visible(f"`{option} {text}` binds no role"), None, mend))
-        found[role] = value
-    return found
+        if not role or not equals or not value or role in values:
+            fix = f"write `{option} judge=...`, once a role"
+            raise DiaError(Diagnostic("E846", visible(f"`{option} {text}` binds no role"), None, fix))
+        values[role] = value
+    return values
 
 
 def _part(text: str | None) -> tuple[int, int]:
     """Which part of how many."""
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text or "1/1")
-    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text or "1/1")
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise DiaError(
             Diagnostic("E600", visible(f"`--part {text}` is no part"), None, "write 2/5 for the second of five")
         )
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _parameter(text: str) -> tuple[str, Any]:
     """Name and value of a parameter: the value as JSON where it is some, else as text."""
     name, equals, value = text.partition("=")
     if not equals or not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", name) or name in RESERVED_PARAMETERS:
-        mend = "write a parameter of the provider that no other option names: top_p=0.9"
-        raise DiaError(Diagnostic("E600", visible(f"`--parameter {text}` cannot be passed on"), None, mend))
+        fix = "write a parameter of the provider that no other option names: top_p=0.9"
+        raise DiaError(Diagnostic("E600", visible(f"`--parameter {text}` cannot be passed on"), None, fix))
     try:
         return name, json.loads(value, parse_float=Decimal, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -140,17 +140,17 @@ def _no_number(name: str) -> Any:
 
 def _decimal(option: str, text: str) -> str:
     """The text of a decimal number from 0 on."""
-    held = text.strip()
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", held):
+    number = text.strip()
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number):
         raise DiaError(Diagnostic("E600", visible(f"`{option}` takes numbers such as 0.7, not `{text}`")))
-    return held
+    return number
 
 
-def _text_of(given: str | None) -> str | None:
+def _text_of(text: str | None) -> str | None:
     """The text itself, or that of the file behind `@`."""
-    if given is None or not given.startswith("@"):
-        return given
+    if text is None or not text.startswith("@"):
+        return text
     try:
-        return Path(given[1:]).read_text(encoding="utf-8").strip()
+        return Path(text[1:]).read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
-        raise DiaError(Diagnostic("E600", visible(f"`--system {given}` cannot be read: {error}"))) from None
+        raise DiaError(Diagnostic("E600", visible(f"`--system {text}` cannot be read: {error}"))) from None

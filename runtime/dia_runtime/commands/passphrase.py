@@ -31,9 +31,9 @@ def passphrase(file: Path | None, what: str, is_new: bool = False) -> str:
     """The passphrase of something; a new one is asked for twice. Raises DiaError (exit 2) where there is none."""
     if file is not None:
         return _first_line(file)
-    held = os.environ.get(VARIABLE)
-    if held:
-        return held
+    secret = os.environ.get(VARIABLE)
+    if secret:
+        return secret
     if not sys.stdin.isatty():
         raise DiaError(Diagnostic("E718", visible(f"there is no passphrase for {what}"), None, FORMS))
     text = click.prompt(f"Passphrase of {visible(what)}", hide_input=True, confirmation_prompt=is_new, err=True)
@@ -42,8 +42,8 @@ def passphrase(file: Path | None, what: str, is_new: bool = False) -> str:
 
 def _first_line(file: Path) -> str:
     try:
-        with file.open("rb") as held:
-            raw = held.readline(LONGEST_PASSPHRASE + 3)
+        with file.open("rb") as opened:
+            raw = opened.readline(LONGEST_PASSPHRASE + 3)
         if len(raw.rstrip(b"\r\n")) > LONGEST_PASSPHRASE:
             message = f"the first line of the passphrase file `{file}` has more than {LONGEST_PASSPHRASE} bytes"
             raise DiaError(Diagnostic("E718", visible(message)))

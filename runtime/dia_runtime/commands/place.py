@@ -88,16 +88,16 @@ def command(
     if bool(replay) == bool(models and bundle):
         help = "`--bundle BUNDLE --model NAME` asks, `--replay RUN` takes what is recorded"
         raise DiaError(Diagnostic("E896", "it is unclear whom to place", None, help))
-    bank, ways = read_bank(bank_file), _ways(asked)
+    bank, options = read_bank(bank_file), _ways(asked)
     if replay:
         from dia_runtime.psychometrics.boundary.placing import place_recorded
 
-        placed, code = list(place_recorded(bank, replay, models, ways, bundle)), 0
+        placed, code = list(place_recorded(bank, replay, models, options, bundle)), 0
     else:
         assert bundle is not None
-        placed, code = _ask_models(bank, bundle, models, out, ways, asked, is_quiet(quiet))
+        placed, code = _ask_models(bank, bundle, models, out, options, asked, is_quiet(quiet))
     if as_json:
-        click.echo(json.dumps(as_record(bank, bank_file, ways, placed), indent=2))
+        click.echo(json.dumps(as_record(bank, bank_file, options, placed), indent=2))
     else:
         click.echo("\n".join(result_lines(placed)))
     return code
@@ -124,7 +124,7 @@ def _ask_models(
     bundle: Path,
     models: Sequence[str],
     out: Path | None,
-    ways: Ways,
+    options: Ways,
     asked: dict[str, Any],
     quiet: bool,
 ) -> tuple[list[Placed], int]:
@@ -141,12 +141,12 @@ def _ask_models(
         name = f"{file_name_part(str(opened.manifest['benchmark']))}-{file_name_part(model)}-placed.run"
         path = out or RUNS / name
         try:
-            found, summary = place(bank, opened, model, path, ways, terms, None if quiet else _progress())
+            placements, summary = place(bank, opened, model, path, options, terms, None if quiet else _progress())
         except KeyboardInterrupt:
             message = f"interrupted: the replies so far are in {path}; the same command goes on"
             click.echo(visible(message), err=True)
             return placed, 130
-        placed += found
+        placed += placements
         summaries.append(summary)
         if not quiet:
             click.echo(visible(f"{model}: the replies are in {path}"), err=True)
@@ -162,8 +162,8 @@ def _progress() -> Callable[[Placed], None] | None:
         return None
 
     def tell(placed: Placed) -> None:
-        shown = f"{placed.model[:60]}: {len(placed.steps)} items, {placed.ability:.2f} +- {placed.se:.2f} logits"
-        click.echo(f"\r\x1b[K{visible(shown)}", err=True, nl=False)
+        line = f"{placed.model[:60]}: {len(placed.steps)} items, {placed.ability:.2f} +- {placed.se:.2f} logits"
+        click.echo(f"\r\x1b[K{visible(line)}", err=True, nl=False)
 
     return tell
 
@@ -182,17 +182,17 @@ def result_lines(placed: Sequence[Placed]) -> list[str]:
     return lines
 
 
-def as_record(bank: Bank, file: Path, ways: Ways, placed: Sequence[Placed]) -> dict[str, Any]:
+def as_record(bank: Bank, file: Path, options: Ways, placed: Sequence[Placed]) -> dict[str, Any]:
     """What `dia place --json` prints."""
     from dia_runtime.psychometrics.rasch.bank import as_record as of_bank
 
     return {
         "bank": {"path": str(file), "checksum": of_bank(bank)["checksum"], "gauge": bank.gauge},
-        "method": ways.method.name,
-        "quadrature": ways.method.quadrature,
-        "prior": asdict(ways.method.prior),
-        "rule": ways.rule.name,
-        "goal": asdict(ways.goal),
+        "method": options.method.name,
+        "quadrature": options.method.quadrature,
+        "prior": asdict(options.method.prior),
+        "rule": options.rule.name,
+        "goal": asdict(options.goal),
         "models": [
             {
                 "model": one.model,

@@ -73,11 +73,11 @@ def command(
         compare = COMPARED if "comparisons" in needs else ()
         data = {"score": score(list(runs), chain, parse_points(points), errors, bundle, over, compare=compare)}
     drawing = PICTURES[kind].draw(data)
-    drawn = png(drawing) if out.suffix.lower() == ".png" else svg(drawing).encode()
+    encoded = png(drawing) if out.suffix.lower() == ".png" else svg(drawing).encode()
     with replaced(out) as file:
-        file.write(drawn)
+        file.write(encoded)
     facts: dict[str, Any] = {"path": str(out), "kind": kind, "title": drawing.title, "description": drawing.description}
-    facts |= {"width": drawing.width, "height": drawing.height, "bytes": len(drawn)}
+    facts |= {"width": drawing.width, "height": drawing.height, "bytes": len(encoded)}
     click.echo(json.dumps(facts, indent=2) if as_json else visible(str(out)))
     return 0
 
@@ -91,17 +91,17 @@ def _of_bank(
 
     if bank is None and (with_replies or len(runs) > 1):
         raise DiaError(Diagnostic("E872", "this picture is of a bank", None, "name it: `--bank FILE`"))
-    held = read_bank(runs[0] if bank is None else bank)
-    data: dict[str, Any] = {"bank": as_record(held)}
+    source_bank = read_bank(runs[0] if bank is None else bank)
+    data: dict[str, Any] = {"bank": as_record(source_bank)}
     if with_replies:
-        panel = read_panel(runs, "instances" if held.unit == "columns" else held.unit, chain, bundle)
-        data["observed"] = observed(panel, {entry.model: entry.ability for entry in held.models})
+        panel = read_panel(runs, "instances" if source_bank.unit == "columns" else source_bank.unit, chain, bundle)
+        data["observed"] = observed(panel, {entry.model: entry.ability for entry in source_bank.models})
     return data
 
 
-def _require_known(kind: str, known: Any) -> None:
-    if kind not in known:
-        help = did_you_mean(kind, known) or f"there are {', '.join(known)}"
+def _require_known(kind: str, kinds: Any) -> None:
+    if kind not in kinds:
+        help = did_you_mean(kind, kinds) or f"there are {', '.join(kinds)}"
         raise DiaError(Diagnostic("E872", visible(f"no picture is called `{kind}`"), None, help))
 
 

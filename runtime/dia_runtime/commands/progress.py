@@ -31,14 +31,14 @@ def activity(what: str, quiet: bool = False) -> Iterator[None]:
         thread.join()
 
 
-def _show_spinner(what: str, is_over: Event, begun: float) -> None:
+def _show_spinner(what: str, is_over: Event, start: float) -> None:
     if is_over.wait(SECONDS):
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, get_time=monotonic) as drawn:
-        task = drawn.add_task(what, total=None)
-        drawn.tasks[task].start_time = begun
+    with Progress(*columns, console=Console(stderr=True), transient=True, get_time=monotonic) as display:
+        task = display.add_task(what, total=None)
+        display.tasks[task].start_time = start
         is_over.wait()

@@ -34,8 +34,8 @@ class Rate(ProgressColumn):
         cost = task.fields["cost"]
         money = "" if cost is None else f", ${Decimal(cost):.4f}"
         elsewhere = task.fields["elsewhere"]
-        others = f", {elsewhere} asked by another process" if elsewhere else ""
-        return Text(f"{rate_text(task.speed or 0)}, {task.fields['errors']} errors{money}{others}")
+        waiting = f", {elsewhere} asked by another process" if elsewhere else ""
+        return Text(f"{rate_text(task.speed or 0)}, {task.fields['errors']} errors{money}{waiting}")
 
 
 def rate_text(speed: float) -> str:
@@ -52,13 +52,13 @@ def progress_bars(models: Sequence[str]) -> Iterator[Callable[[Step], None]]:
     """What to call with each step, while a bar a model is drawn on standard error."""
     name = TextColumn("{task.description}", markup=False)
     columns = (name, BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as drawn:
+    with Progress(*columns, console=Console(stderr=True)) as display:
         tasks = {
-            model: drawn.add_task(visible(model), total=None, errors=0, cost=None, elsewhere=0) for model in models
+            model: display.add_task(visible(model), total=None, errors=0, cost=None, elsewhere=0) for model in models
         }
 
         def report(step: Step) -> None:
-            drawn.update(
+            display.update(
                 tasks[step.respondent],
                 completed=step.done,
                 total=step.total,

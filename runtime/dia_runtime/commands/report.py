@@ -91,24 +91,26 @@ def command(
     worths = parse_points(points)
     scale = None if bank is None else scale_of(bank, runs, chain, bundle)
     rules = Rules(chain, {name: worth(name, value) for name, value in worths.items()}, errors, over, preset)
-    with _progress(not is_quiet(quiet)) as told, opened(list(runs), bundle) as (stores, source):
+    with _progress(not is_quiet(quiet)) as on_progress, opened(list(runs), bundle) as (stores, source):
         models = sum(len(store.respondents()) for store in stores)
         compare = COMPARED if 1 < models <= MOST_MODELS else ()
         result = score(
             list(runs), chain, worths, errors, bundle, over, by, compare=compare, labels=labels, preset=preset
         )
-        known = notes(result) + ([] if models <= MOST_MODELS else [f"{models} models are too many to be compared"])
-        written = write_report(out, result, stores, rules, source, title, replies, known, by, told, scale)
+        shown_notes = notes(result) + (
+            [] if models <= MOST_MODELS else [f"{models} models are too many to be compared"]
+        )
+        page = write_report(out, result, stores, rules, source, title, replies, shown_notes, by, on_progress, scale)
     facts = {
         "path": str(out),
         "bytes": out.stat().st_size,
         "models": len(result["models"]),
-        "questions": written.questions,
-        "replies": written.replies,
-        "parts": written.parts,
-        "reply_characters": written.length,
-        "cut_replies": written.cut,
-        "has_prompts": written.has_prompts,
+        "questions": page.questions,
+        "replies": page.replies,
+        "parts": page.parts,
+        "reply_characters": page.length,
+        "cut_replies": page.cut,
+        "has_prompts": page.has_prompts,
         "bank": scale and scale["bank"]["checksum"],
     }
     click.echo(json.dumps(facts, indent=2) if as_json else visible(str(out)))
@@ -123,15 +125,18 @@ def scale_of(bank: Path, runs: Sequence[Path], chain: str, bundle: Path | None) 
     from dia_runtime.psychometrics.panel import UNITS, observed, read_panel
     from dia_runtime.psychometrics.rasch.bank import as_record, read_bank
 
-    held = read_bank(bank)
-    panel = read_panel(runs, held.unit if held.unit in UNITS else "instances", chain, bundle)
-    is_of_others = held.unit in ("instances", "items") and held.questions_root not in (None, panel.questions_root)
-    if is_of_others or not {entry.item for entry in held.items} & set(panel.items):
+    scale_bank = read_bank(bank)
+    panel = read_panel(runs, scale_bank.unit if scale_bank.unit in UNITS else "instances", chain, bundle)
+    is_of_others = scale_bank.unit in ("instances", "items") and scale_bank.questions_root not in (
+        None,
+        panel.questions_root,
+    )
+    if is_of_others or not {entry.item for entry in scale_bank.items} & set(panel.items):
         message = visible(f"the bank `{bank}` is of other questions than the runs")
         help = "calibrate these runs: `dia calibrate RUN... -o bank.json`"
         raise DiaError(Diagnostic("E895", message, None, help))
-    abilities = {entry.model: entry.ability for entry in held.models}
-    return {"bank": as_record(held), "observed": observed(panel, abilities)}
+    abilities = {entry.model: entry.ability for entry in scale_bank.models}
+    return {"bank": as_record(scale_bank), "observed": observed(panel, abilities)}
 
 
 @contextmanager

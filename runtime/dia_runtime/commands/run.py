@@ -155,11 +155,11 @@ def _progress(models: Sequence[str], quiet: bool) -> AbstractContextManager[Repo
 
 def _wait_notes() -> Report:
     """Tells once of each respondent that another process is asking what is left."""
-    known: set[str] = set()
+    announced: set[str] = set()
 
     def report(step: Progress) -> None:
-        if step.elsewhere and step.respondent not in known:
-            known.add(step.respondent)
+        if step.elsewhere and step.respondent not in announced:
+            announced.add(step.respondent)
             message = f"{step.respondent}: waits for {step.elsewhere} questions that another process is asking"
             click.echo(visible(message), err=True)
 
@@ -169,13 +169,13 @@ def _wait_notes() -> Report:
 def _summary_lines(summary: RunSummary) -> Iterator[str]:
     total = summary.questions * summary.attempts
     for entry in summary.respondents:
-        kept = f", {entry.kept} of them from before" if entry.kept else ""
+        from_before = f", {entry.kept} of them from before" if entry.kept else ""
         errors = f", {entry.errors} errors" if entry.errors else ""
         errors += f"; ended early: {entry.ended}" if entry.ended and not entry.is_refused else ""  # told as an error
         still = f", {entry.open} still to come" if entry.open else ""
         still += f", {entry.cost} US dollars" if entry.cost not in (None, "0") else ""
         there = entry.kept + entry.asked - entry.errors
-        yield f"{entry.respondent}: {there} of {total} replies{kept}{errors}{still}"
+        yield f"{entry.respondent}: {there} of {total} replies{from_before}{errors}{still}"
 
 
 def _left_out_lines(summary: RunSummary) -> Iterator[str]:

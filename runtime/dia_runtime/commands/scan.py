@@ -63,11 +63,11 @@ def command(
             raise DiaError(Diagnostic("E727", message, None, "give its text or GUID behind --canary"))
     opened = None if bundle is None else open_bundle(bundle)
     tell = None if is_quiet(quiet) or not sys.stderr.isatty() else _progress()
-    found = scan(list(_all_files(files)), opened, canaries, words, limit, tell)
-    write_output(json.dumps(found, indent=2) + "\n" if as_json else visible(_text(found)), out)
+    result = scan(list(_all_files(files)), opened, canaries, words, limit, tell)
+    write_output(json.dumps(result, indent=2) + "\n" if as_json else visible(_text(result)), out)
     if tell is not None:
         click.echo("\r\x1b[K", err=True, nl=False)
-    is_found = any(entry["count"] for entry in (*found["canaries"], found["exact"], found["partial"]))
+    is_found = any(entry["count"] for entry in (*result["canaries"], result["exact"], result["partial"]))
     return 1 if strict and is_found else 0
 
 
@@ -93,24 +93,24 @@ def _progress() -> OnProgress:
     return tell
 
 
-def _text(found: dict[str, Any]) -> str:
-    lines = [f"{len(found['files'])} files, {found['bytes']} bytes"]
-    for entry in found["canaries"]:
+def _text(result: dict[str, Any]) -> str:
+    lines = [f"{len(result['files'])} files, {result['bytes']} bytes"]
+    for entry in result["canaries"]:
         lines += [f"canary {entry['canary']}: {entry['count']} times", *_match_lines(entry)]
-    if found["bundle"]:
-        exact, partial = found["exact"], found["partial"]
+    if result["bundle"]:
+        exact, partial = result["exact"], result["partial"]
         lines += [f"whole prompts: {exact['count']} times, of {exact['questions']} questions", *_match_lines(exact)]
         head = f"pieces of prompts: {partial['count']} times, of {partial['questions']} questions"
         lines += [f"{head} and {partial['templates']} templates", *_match_lines(partial)]
-        if found["too_short"]:
-            lines.append(f"{found['too_short']} questions are too short to be looked for")
+        if result["too_short"]:
+            lines.append(f"{result['too_short']} questions are too short to be looked for")
     return "\n".join(lines) + "\n"
 
 
-def _match_lines(found: dict[str, Any]) -> list[str]:
+def _match_lines(matches: dict[str, Any]) -> list[str]:
     lines = []
-    for entry in found["at"][:SHOWN]:
+    for entry in matches["at"][:SHOWN]:
         what = entry.get("question") or entry.get("template") or ("instructions" if "runs" in entry else "")
         lines.append(f"  {entry['file']}:{entry['line']}, offset {entry['offset']}  {what}".rstrip())
-    more = found["count"] - len(lines)
+    more = matches["count"] - len(lines)
     return [*lines, f"  and {more} more"] if more else lines

@@ -39,13 +39,13 @@ def with_default_figures(words: Sequence[str]) -> list[str]:
     """
     from dia_runtime.scoring.metrics import FIGURES
 
-    found: list[str] = []
+    spelled: list[str] = []
     for at, word in enumerate(words):
-        found.append(word)
+        spelled.append(word)
         following = words[at + 1] if at + 1 < len(words) else ""
         if word == "--compare" and not set(following.split(",")) & set(FIGURES):
-            found.append(",".join(COMPARED))
-    return found
+            spelled.append(",".join(COMPARED))
+    return spelled
 
 
 COMPARED = ("trad_score", "rs")
@@ -199,9 +199,9 @@ def shown(result: Mapping[str, Any], by: Sequence[str], show: Sequence[str], for
     from dia_runtime.report.session_tables import session_tables
 
     result = tables.named(result)
-    own = [label for label in by if label not in result["by_respondent"]]
-    figures = tables.score_tables(result, own)[: 1 if by and not own else None]
-    effects = [] if own and "variant" not in own else variant_tables(result)
+    other_labels = [label for label in by if label not in result["by_respondent"]]
+    figures = tables.score_tables(result, other_labels)[: 1 if by and not other_labels else None]
+    effects = [] if other_labels and "variant" not in other_labels else variant_tables(result)
     more = [*effects, *(table for name in show for table in SHOWS[name](result))]
     more += comparison_tables(models_by(result, by))
     more += [] if by else session_tables(result)
@@ -212,38 +212,40 @@ def shown(result: Mapping[str, Any], by: Sequence[str], show: Sequence[str], for
 
 def parse_points(texts: Iterable[str]) -> dict[str, str]:
     """Verdict -> points, from `wrong=-1` or `wrong=-1,skipped=0`."""
-    found = {}
+    points = {}
     for text in ",".join(texts).split(",") if texts else ():
         name, sign, value = text.partition("=")
         if not sign:
             help = "write a verdict and its points: `--points wrong=-1`"
             raise DiaError(Diagnostic("E811", visible(f"`{text}` sets no points"), None, help))
-        found[name.strip()] = value.strip()
-    return found
+        points[name.strip()] = value.strip()
+    return points
 
 
 def notes(result: Mapping[str, Any]) -> list[str]:
     """What a reader of the tables must know."""
     from dia_runtime.report.tables import named
 
-    found = []
+    lines = []
     if result["points_differ"]:
-        told = "; ".join(
+        prompted = "; ".join(
             " ".join(f"{name}={value}" for name, value in points.items()) for points in result["points_told"]
         )
         changed = " ".join(f"{name}={value}" for name, value in result["points"].items())
-        found.append(f"points {changed} are not what the models were told ({told}): told so, they might skip otherwise")
+        lines.append(
+            f"points {changed} are not what the models were told ({prompted}): told so, they might skip otherwise"
+        )
     if result["k_varies"]:
         items, many = ("questions", "attempts") if result["over"] == "attempts" else ("items", "instances")
-        found.append(f"{items} differ in their number of {many}: RS sums the mean points of the {items}")
+        lines.append(f"{items} differ in their number of {many}: RS sums the mean points of the {items}")
     for model in named(result)["models"]:
         missing, errors = model["missing"], model["counts"]["error"]
         if model.get("ability", model) is None:
-            found.append(
+            lines.append(
                 f"{model['model']}: the bank has no ability of it, and correlations with ability are without it"
             )
         if missing:
-            found.append(f"{model['model']}: {missing} questions were not asked and count nowhere")
+            lines.append(f"{model['model']}: {missing} questions were not asked and count nowhere")
         if errors:
-            found.append(f"{model['model']}: {errors} errors are left; `dia run` asks them again")
-    return found
+            lines.append(f"{model['model']}: {errors} errors are left; `dia run` asks them again")
+    return lines

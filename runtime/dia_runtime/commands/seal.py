@@ -45,18 +45,18 @@ def command(
     target = out or named_path(bundle).parent / f"{archive_name(opened)}-sealed"
     secret = passphrase(passphrase_file, f"the seal of {bundle}", is_new=True)
     with activity(f"sealing {bundle}", quiet):
-        made = seal(bundle, secret, target, weak, force)
+        sealed = seal(bundle, secret, target, weak, force)
     if names := exposed_values(opened):
-        shown = ", ".join(f"`{name}`" for name in names)
+        listed = ", ".join(f"`{name}`" for name in names)
         note = (
-            f"warning: the turns of sessions and their grading read {shown}: the questions hold these values in clear"
+            f"warning: the turns of sessions and their grading read {listed}: the questions hold these values in clear"
         )
         click.echo(visible(note), err=True)
     if as_json:
-        facts = {"path": made.path.as_posix(), "digest": made.id, "questions_root": made.questions_root}
-        click.echo(json.dumps({**facts, "unsealed": made.original, "answers": made.answers}, indent=2))
+        facts = {"path": sealed.path.as_posix(), "digest": sealed.id, "questions_root": sealed.questions_root}
+        click.echo(json.dumps({**facts, "unsealed": sealed.original, "answers": sealed.answers}, indent=2))
         return 0
-    click.echo(visible(f"{made.path.as_posix()}\n  digest {made.id}"))
+    click.echo(visible(f"{sealed.path.as_posix()}\n  digest {sealed.id}"))
     if not is_quiet(quiet):
-        click.echo(f"  {made.answers} answers are sealed; it is not signed yet (`dia sign`)", err=True)
+        click.echo(f"  {sealed.answers} answers are sealed; it is not signed yet (`dia sign`)", err=True)
     return 0

@@ -99,9 +99,9 @@ def freedom_text(degree: Any) -> str:
 
 
 def _question(bundle: Bundle, id: str) -> dict[str, Any]:
-    wanted, ids = {id, f"{bundle.manifest['benchmark']}/{id}"}, []
+    names, ids = {id, f"{bundle.manifest['benchmark']}/{id}"}, []
     for question, answer in _pairs(bundle):
-        if question["id"] in wanted:
+        if question["id"] in names:
             return {"question": question, "answer": answer}
         ids.append(question["id"])
     near = did_you_mean(id, ids) if len(ids) <= NEAR else None
@@ -138,8 +138,8 @@ def _assets(assets: Any) -> list[str]:
     """What goes beside the messages: how, under which name, and which file of the bundle it is."""
     if not assets:
         return []
-    told = (f"{held['name']} ({held['deliver']}, {held['size']} bytes): {held['path']}" for held in assets)
-    return ["", "[assets]", *told]
+    described = (f"{asset['name']} ({asset['deliver']}, {asset['size']} bytes): {asset['path']}" for asset in assets)
+    return ["", "[assets]", *described]
 
 
 def _content(content: Any) -> str:

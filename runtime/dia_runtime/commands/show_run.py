@@ -37,8 +37,8 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
                     for entry in store.respondents()
                 ],
             }
-        whole, position = _find_question(store, id)
-        return facts | {"question": whole, "replies": _replies(store, whole, position)}
+        question, position = _find_question(store, id)
+        return facts | {"question": question, "replies": _replies(store, question, position)}
 
 
 def _find_question(store: Store, id: str) -> tuple[str, int]:
@@ -54,7 +54,7 @@ def _find_question(store: Store, id: str) -> tuple[str, int]:
 
 def _replies(store: Store, question: str, position: int) -> list[dict[str, Any]]:
     """What every respondent replied at every attempt; of a conversation that is not finished, the turns so far."""
-    found = []
+    records = []
     for entry in store.respondents():
         attempts = {number for (number,) in store.rows(
             "SELECT attempt FROM reply WHERE respondent = ? AND question = ?", entry.id, position)}  # fmt: skip
@@ -62,11 +62,11 @@ def _replies(store: Store, question: str, position: int) -> list[dict[str, Any]]
         for attempt in sorted(attempts):
             reply = store.reply(entry.id, question, attempt) or {}
             turns = store.turns(entry.id, attempt, str(position)) if reply.get("text") is None else []
-            known = {name: value for name, value in reply.items() if name not in ("question", "attempt")}
-            found.append(
-                {"respondent": entry.name, "attempt": attempt, **known, "turns": [_turn(turn) for turn in turns]}
+            fields = {name: value for name, value in reply.items() if name not in ("question", "attempt")}
+            records.append(
+                {"respondent": entry.name, "attempt": attempt, **fields, "turns": [_turn(turn) for turn in turns]}
             )
-    return found
+    return records
 
 
 def _turn(turn: Any) -> dict[str, Any]:
@@ -89,6 +89,6 @@ def _reply_text(reply: Mapping[str, Any]) -> str:
     elif reply.get("error") is not None or reply.get("finish_reason") is not None:
         lines.append(f"no reply: {reply.get('error') or reply['finish_reason']}")
     for turn in reply["turns"]:
-        said = f"error: {turn['error']}" if turn["text"] is None else turn["text"]
-        lines.append(f"({turn['session']}, turn {turn['turn'] + 1}) {said}")
+        text = f"error: {turn['error']}" if turn["text"] is None else turn["text"]
+        lines.append(f"({turn['session']}, turn {turn['turn'] + 1}) {text}")
     return "\n".join(lines)

@@ -39,10 +39,10 @@ def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, 
 
     opened = open_bundle(bundle)
     with activity(f"verifying {bundle}", quiet):
-        found = examine(bundle)
-    if found.problems:
-        raise DiaError([problem.as_diagnostic() for problem in found.problems], 3)
-    if found.id != opened.id:
+        verification = examine(bundle)
+    if verification.problems:
+        raise DiaError([problem.as_diagnostic() for problem in verification.problems], 3)
+    if verification.id != opened.id:
         raise integrity_error("E702", visible(f"`{bundle}` changed while it was looked at"))
     secret = passphrase(passphrase_file, f"the key {key}") if signing.is_locked(key) else None
     signature = signing.sign(opened, signing.private_key(key, secret), force)

@@ -38,10 +38,10 @@ def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force:
     target = out or named_path(bundle).parent / f"{stem}-unsealed"
     secret = passphrase(passphrase_file, f"the seal of {bundle}")
     with activity(f"unsealing {bundle}"):
-        made = unseal(bundle, secret, target, force)
+        unsealed = unseal(bundle, secret, target, force)
     if as_json:
-        facts = {"path": made.path.as_posix(), "digest": made.id, "questions_root": made.questions_root}
-        click.echo(json.dumps({**facts, "answers": made.manifest["counts"]["questions"]}, indent=2))
+        facts = {"path": unsealed.path.as_posix(), "digest": unsealed.id, "questions_root": unsealed.questions_root}
+        click.echo(json.dumps({**facts, "answers": unsealed.manifest["counts"]["questions"]}, indent=2))
         return 0
-    click.echo(visible(f"{made.path.as_posix()}\n  digest {made.id}"))
+    click.echo(visible(f"{unsealed.path.as_posix()}\n  digest {unsealed.id}"))
     return 0

@@ -65,8 +65,8 @@ def unpacked_folder(bundle: Path) -> Iterator[Path]:
                 extract(bundle, private)
         except OSError as error:
             message = visible(f"`{bundle}` cannot be unpacked to a temporary folder: {error.strerror or error}")
-            mend = "free space, or set TMPDIR to a folder on another disk"
-            raise DiaError(Diagnostic("E602", message, None, mend)) from None
+            fix = "free space, or set TMPDIR to a folder on another disk"
+            raise DiaError(Diagnostic("E602", message, None, fix)) from None
         yield private
 
 
@@ -74,11 +74,11 @@ def verification_facts(
     bundle: Path, expect: str | None, public_key: Path | None = None, shown: Path | None = None
 ) -> dict[str, Any]:
     """What `dia verify --json` prints of the bundle; raises DiaError for an expected digest or a key that is none."""
-    wanted = None if expect is None else _digest(expect)
-    fault = _signature_fault(public_key)
-    found = examine(bundle)
-    problems = [*_pinned(found, wanted), *fault(found), *found.problems]
-    facts = verification_json(found, problems, _signed_by(bundle, public_key, problems))
+    digest = None if expect is None else _digest(expect)
+    signature_problems = _signature_fault(public_key)
+    verification = examine(bundle)
+    problems = [*_pinned(verification, digest), *signature_problems(verification), *verification.problems]
+    facts = verification_json(verification, problems, _signed_by(bundle, public_key, problems))
     return facts | {"bundle": str(shown or bundle)}
 
 
@@ -88,11 +88,11 @@ def _signature_fault(public_key: Path | None) -> Callable[[Verification], list[P
 
     key = None if public_key is None else signing.public_key(public_key)
 
-    def fault(found: Verification) -> list[Problem]:
-        why = signing.signature_error(found.path, found.id, key)
+    def problems(verification: Verification) -> list[Problem]:
+        why = signing.signature_error(verification.path, verification.id, key)
         return [] if why is None else [Problem("signature", SIGNATURE, why)]
 
-    return fault
+    return problems
 
 
 def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -> dict[str, Any] | None:
@@ -120,30 +120,30 @@ def _digest(text: str) -> str:
     return digest
 
 
-def _pinned(found: Verification, wanted: str | None) -> list[Problem]:
-    if wanted in (None, found.id):
+def _pinned(verification: Verification, digest: str | None) -> list[Problem]:
+    if digest in (None, verification.id):
         return []
-    message = f"has the digest {found.id}, not the expected {wanted}"
-    return [Problem("digest", NAME, message, wanted, found.id)]
+    message = f"has the digest {verification.id}, not the expected {digest}"
+    return [Problem("digest", NAME, message, digest, verification.id)]
 
 
 def verification_json(
-    found: Verification, problems: list[Problem], signature: dict[str, Any] | None = None
+    verification: Verification, problems: list[Problem], signature: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """What `dia verify --json` prints."""
-    manifest = found.manifest or {}
+    manifest = verification.manifest or {}
     return {
-        "bundle": str(found.path),
-        "digest": found.id,
+        "bundle": str(verification.path),
+        "digest": verification.id,
         "questions_root": manifest.get("questions_root"),
         "benchmark": manifest.get("benchmark"),
         "files": len(manifest.get("files", {})),
         "bytes": sum(entry["size"] for entry in manifest.get("files", {}).values()),
-        "complete": found.is_complete,
-        "valid": found.is_valid and not any(problem.kind in ("digest", "signature") for problem in problems),
+        "complete": verification.is_complete,
+        "valid": verification.is_valid and not any(problem.kind in ("digest", "signature") for problem in problems),
         "sealed": isinstance(manifest.get("sealed"), dict),
         "signature": signature,
-        "not_covered": list(found.not_covered),
+        "not_covered": list(verification.not_covered),
         "problems": [
             {
                 "kind": problem.kind,

@@ -21,6 +21,6 @@ def require_known(name: str) -> None:
     """Nothing, when a respondent has that name; else DiaError (exit 2) with all the names."""
     if name not in RESPONDENTS:
         near = did_you_mean(name, RESPONDENTS)
-        known = "known: " + ", ".join(f"`{known}`" for known in RESPONDENTS)
+        names = "known: " + ", ".join(f"`{names}`" for names in RESPONDENTS)
         message = visible(f"no respondent is called `{name}`")
-        raise DiaError(Diagnostic("E806", message, None, f"{near} ({known})" if near else known))
+        raise DiaError(Diagnostic("E806", message, None, f"{near} ({names})" if near else names))

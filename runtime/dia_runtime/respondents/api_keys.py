@@ -47,8 +47,8 @@ def read_env_file(folder: Path) -> dict[str, str]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
         return {}
-    found = (LINE.fullmatch(line.strip()) for line in lines)
-    return {match[1]: _unquoted(match[2]) for match in found if match}
+    matches = (LINE.fullmatch(line.strip()) for line in lines)
+    return {match[1]: _unquoted(match[2]) for match in matches if match}
 
 
 def all_keys(folder: Path) -> list[str]:

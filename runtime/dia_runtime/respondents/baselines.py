@@ -23,7 +23,7 @@ class Baseline:
 
     truth: Truth
     name: ClassVar[str]
-    speechless: ClassVar[str] = NO_SESSIONS
+    no_sessions_reason: ClassVar[str] = NO_SESSIONS
 
     @property
     def model(self) -> str:
@@ -95,8 +95,8 @@ class Guess(Baseline):
     def reply(self, question: Question) -> Reply:
         """A guess."""
         texts = self.truth.texts(question["item"])
-        others = [text for instance, text in sorted(texts.items()) if instance != question["instance"]]
-        text = pick_by_hash(others or answer_options(question) or [UNKNOWN], self.truth.seed, question["id"])
+        other_texts = [text for instance, text in sorted(texts.items()) if instance != question["instance"]]
+        text = pick_by_hash(other_texts or answer_options(question) or [UNKNOWN], self.truth.seed, question["id"])
         return Reply(self.truth.wrap(text, question["format"]))
 
 
@@ -104,8 +104,8 @@ def answer_options(question: Question) -> list[str]:
     """The answers that the question's format names, where it names any, without the one that skips."""
     format = question["format"]
     named = format.get("options", format.get("of", ()))
-    held = [str(option) for option in named] if isinstance(named, (list, tuple, dict)) else []
-    return [option for option in held if option != format.get("skip")]
+    texts = [str(option) for option in named] if isinstance(named, (list, tuple, dict)) else []
+    return [option for option in texts if option != format.get("skip")]
 
 
 def pick_by_hash(texts: Sequence[str], seed: str, question: str) -> str:

@@ -20,16 +20,16 @@ class Budget:
     requests: int | None = None
     spent_usd: Decimal = Decimal(0)
     spent_tokens: int = 0
-    begun: int = 0
+    requests_started: int = 0
 
-    def begin(self) -> bool:
+    def start_request(self) -> bool:
         """Whether one more request may begin; it counts from now on."""
         is_spent = (
-            (self.requests is not None and self.begun >= self.requests)
+            (self.requests is not None and self.requests_started >= self.requests)
             or (self.usd is not None and self.spent_usd >= self.usd)
             or (self.tokens is not None and self.spent_tokens >= self.tokens)
         )
-        self.begun += not is_spent
+        self.requests_started += not is_spent
         return not is_spent
 
     def add(self, reply: Reply) -> None:

@@ -11,9 +11,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.respondents.asker import AsyncRespondent, RequestError
 from dia_runtime.respondents.reply_records import reply_from_record
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import AsyncRespondent, Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS reply (key BLOB PRIMARY KEY, reply TEXT NOT NULL) STRICT, WITHOUT ROWID"
@@ -30,21 +29,21 @@ class ReplyCache:
             for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", SCHEMA):
                 self.connection.execute(statement)
 
-    def key(self, asker: AsyncRespondent, question: Mapping[str, Any], attempt: int) -> bytes | None:
+    def key(self, respondent: AsyncRespondent, question: Mapping[str, Any], attempt: int) -> bytes | None:
         """The digest of the request: endpoint, model, messages with their files, parameters, number of the attempt.
 
         None for who cannot say what it would send.
         """
-        request = getattr(asker, "request", None)
+        request = getattr(respondent, "request", None)
         if request is None:
             return None
         try:
-            whole = {"endpoint": asker.provider, "attempt": attempt, "request": request(question)}
+            key = {"endpoint": respondent.provider, "attempt": attempt, "request": request(question)}
             if isinstance(question, TurnRequest):  # what is asked twice in one question has two replies
-                whole["turn"] = question.place
+                key["turn"] = question.place
         except RequestError:
             return None
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).digest()
+        return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).digest()
 
     def get(self, key: bytes) -> Reply | None:
         """The reply to that request, which took no try now and cost nothing; None where there is none."""
@@ -59,8 +58,8 @@ class ReplyCache:
         """Nothing; keeps a reply. Errors are not kept: another try may mend them."""
         if reply.error is None and self.connection is not None:
             with suppress(sqlite3.Error, UnicodeError):
-                held = json.dumps(asdict(reply))
-                self.connection.execute("INSERT OR REPLACE INTO reply VALUES (?, ?)", (key, held))
+                encoded = json.dumps(asdict(reply))
+                self.connection.execute("INSERT OR REPLACE INTO reply VALUES (?, ?)", (key, encoded))
 
     def close(self) -> None:
         """Nothing; closes the file."""

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from dia_runtime.respondents.asker import RequestError
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 Record = Mapping[str, Any]
@@ -36,7 +35,7 @@ class Settings:
     seed: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
-    def given(self) -> dict[str, Any]:
+    def explicit(self) -> dict[str, Any]:
         """The settings that are given."""
         named = {
             "temperature": self.temperature,
@@ -49,16 +48,16 @@ class Settings:
 
     def stored(self) -> dict[str, Any]:
         """The settings that are given, as a run keeps them."""
-        held: dict[str, Any] = _map_decimals(self.given(), str)
-        return held
+        record: dict[str, Any] = _map_decimals(self.explicit(), str)
+        return record
 
     def parameters(self) -> dict[str, Any]:
         """The settings as a request has them, but for the system prompt."""
-        held: dict[str, Any] = _map_decimals(self.given(), float)
-        held.pop("system", None)
+        parameters: dict[str, Any] = _map_decimals(self.explicit(), float)
+        parameters.pop("system", None)
         if self.temperature is not None:
-            held["temperature"] = float(self.temperature)
-        return held
+            parameters["temperature"] = float(self.temperature)
+        return parameters
 
 
 def _map_decimals(value: Any, change: Callable[[Decimal], Any]) -> Any:
@@ -66,26 +65,26 @@ def _map_decimals(value: Any, change: Callable[[Decimal], Any]) -> Any:
     if isinstance(value, Decimal):
         return change(value)
     if isinstance(value, Mapping):
-        return {name: _map_decimals(held, change) for name, held in value.items()}
-    return [_map_decimals(held, change) for held in value] if isinstance(value, (list, tuple)) else value
+        return {name: _map_decimals(item, change) for name, item in value.items()}
+    return [_map_decimals(item, change) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def chat_messages(question: Record, settings: Settings, read: AssetReader | None = None) -> list[dict[str, Any]]:
     """The messages of a question behind the system prompt, its attached assets as parts of the last one.
 
-    In a conversation they are parts of the first message of the user. Raises Trouble (`request`) for an asset that an
-    endpoint cannot take.
+    In a conversation they are parts of the user's first message. Raises RequestError (`request`) for an asset that
+    an endpoint cannot take.
     """
     if "messages" not in question:
         raise RequestError("request", "the question is no list of messages")
-    held = [{"role": message["role"], "content": message["content"]} for message in question["messages"]]
+    messages = [{"role": message["role"], "content": message["content"]} for message in question["messages"]]
     assets = question.get("assets") or []
     if assets:
-        users = [message for message in held if message["role"] == "user"]
-        last = users[0] if isinstance(question, TurnRequest) and users else held[-1]
+        users = [message for message in messages if message["role"] == "user"]
+        last = users[0] if isinstance(question, TurnRequest) and users else messages[-1]
         last["content"] = [{"type": "text", "text": last["content"]}, *(_asset_part(asset, read) for asset in assets)]
     system = settings_for(question, settings).system
-    return held if system is None else [{"role": "system", "content": system}, *held]
+    return messages if system is None else [{"role": "system", "content": system}, *messages]
 
 
 def _asset_part(asset: Record, read: AssetReader | None) -> dict[str, Any]:
@@ -114,7 +113,7 @@ def _utf8_or_none(content: bytes) -> str | None:
 
 
 def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
-    """The reply in a chat completion. Raises Trouble for what is none."""
+    """The reply in a chat completion. Raises RequestError for what is none."""
     try:
         choice = answer["choices"][0]
         message, ending = choice["message"], choice.get("finish_reason")
@@ -189,17 +188,17 @@ def classify_refusal(
     status: int, code: str, message: str, seconds: str, asked_at: str, wait: float | None = None
 ) -> Reply | RequestError:
     """What a status other than 200 means: an answer for good, or trouble."""
-    told, said = f"{code} {message}", f"{status} {message}".strip()[:300]
-    if status in (400, 413, 422) and OVER_CONTEXT.search(told):
+    searched, shown = f"{code} {message}", f"{status} {message}".strip()[:300]
+    if status in (400, 413, 422) and OVER_CONTEXT.search(searched):
         return Reply(None, finish_reason="over_context", seconds=seconds, asked_at=asked_at)
-    if status in (400, 403, 422) and CONTENT_REFUSED.search(told):
+    if status in (400, 403, 422) and CONTENT_REFUSED.search(searched):
         return Reply(None, finish_reason="content_filter", seconds=seconds, asked_at=asked_at)
-    if status in (401, 402, 403, 404) or (status == 429 and UNPAID.search(told)):
-        return RequestError("fatal", said)
+    if status in (401, 402, 403, 404) or (status == 429 and UNPAID.search(searched)):
+        return RequestError("fatal", shown)
     if 300 <= status < 400:  # a key must not follow where an endpoint points
         return RequestError("fatal", f"{status}: the endpoint points elsewhere, which is not followed")
     if status in OVERLOADED:
-        return RequestError("rate_limit", said, wait)
+        return RequestError("rate_limit", shown, wait)
     if status >= 500 or status in (408, 409, 425):
-        return RequestError("timeout" if status == 408 else "server", said, wait)
-    return RequestError("request", said)
+        return RequestError("timeout" if status == 408 else "server", shown, wait)
+    return RequestError("request", shown)

@@ -22,11 +22,10 @@ from typing import TYPE_CHECKING, Any
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.respondents.api_keys import read_env_file, redact
-from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.chat import decimal_text
 from dia_runtime.respondents.line_process import LineProcess, ProcessFailed
 from dia_runtime.respondents.reply_records import reply_from_record
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 if TYPE_CHECKING:
@@ -41,11 +40,11 @@ TURN_KEYS = ("session", "session_item", "turn", "step", "role", "name", "prefill
 class CommandRespondent:
     """A program, in as many copies as may be asked at once."""
 
-    def __init__(self, name: str, rest: str, settings: Settings, wish: ModelOptions) -> None:
+    def __init__(self, name: str, command_line: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) where the program cannot be found."""
-        self.name, self.model, self.wish, self.asked_with = name, f"command:{rest}", wish, settings
-        self.words, self.at_once = _command_words(rest), wish.copies
-        self.turns = asyncio.Semaphore(wish.copies)
+        self.name, self.model, self.options, self.base_settings = name, f"command:{command_line}", options, settings
+        self.words, self.at_once = _command_words(command_line), options.copies
+        self.turns = asyncio.Semaphore(options.copies)
         self.free: list[LineProcess] = []
         self.running: set[LineProcess] = set()
         self.failures = 0
@@ -54,7 +53,7 @@ class CommandRespondent:
     @property
     def settings(self) -> Mapping[str, Any]:
         """What the program is told of how to answer."""
-        return self.asked_with.stored()
+        return self.base_settings.stored()
 
     @property
     def provider(self) -> str:
@@ -62,14 +61,14 @@ class CommandRespondent:
         return self.model
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply that the program prints. Raises Trouble."""
+        """The reply that the program prints. Raises RequestError."""
         line = self._line(question, attempt)
         async with self.turns:
-            begun, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            start, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             try:
-                said = _printed_record(await self._printed(line), question["id"])
-                seconds = decimal_text(time.monotonic() - begun, 3)
-                reply = reply_from_record({**said, "seconds": seconds, "asked_at": asked_at, "error": None})
+                record = _printed_record(await self._printed(line), question["id"])
+                seconds = decimal_text(time.monotonic() - start, 3)
+                reply = reply_from_record({**record, "seconds": seconds, "asked_at": asked_at, "error": None})
             except ProcessFailed as error:
                 raise self._trouble(str(error)) from None
             except ValueError as error:
@@ -82,7 +81,7 @@ class CommandRespondent:
         program = self.free.pop() if self.free else await LineProcess.start(self.words)
         self.running.add(program)
         try:
-            answer = await program.asked(line, self.wish.timeout)
+            answer = await program.ask(line, self.options.timeout)
         except ProcessFailed:
             self.running.discard(program)
             await program.end(0)
@@ -99,7 +98,7 @@ class CommandRespondent:
 
     def _secrets(self) -> list[str]:
         names = (name for name in os.environ if name.endswith("_API_KEY") or name == "DIA_PASSPHRASE")
-        return [*(os.environ[name] for name in names), *read_env_file(self.wish.folder).values()]
+        return [*(os.environ[name] for name in names), *read_env_file(self.options.folder).values()]
 
     def _line(self, question: Mapping[str, Any], attempt: int) -> bytes:
         """The question as the program reads it."""
@@ -107,16 +106,16 @@ class CommandRespondent:
             "id": question["id"],
             "messages": question["messages"],
             "assets": [self._asset(asset) for asset in question.get("assets") or ()],
-            "settings": settings_for(question, self.asked_with).stored(),
+            "settings": settings_for(question, self.base_settings).stored(),
             "attempt": attempt,
             **({name: question[name] for name in TURN_KEYS} if isinstance(question, TurnRequest) else {}),
         }
         return json.dumps(record, ensure_ascii=True, sort_keys=True).encode() + b"\n"
 
     def _asset(self, asset: Mapping[str, Any]) -> dict[str, str]:
-        if self.wish.read is None:
+        if self.options.read is None:
             raise RequestError("request", f"the asset {asset['name']} is not at hand")
-        content = base64.b64encode(self.wish.read(asset["path"])).decode("ascii")
+        content = base64.b64encode(self.options.read(asset["path"])).decode("ascii")
         return {**{name: asset[name] for name in ("name", "media_type", "deliver")}, "content": content}
 
     async def close(self) -> None:
@@ -125,15 +124,15 @@ class CommandRespondent:
         await asyncio.gather(*(program.end() for program in programs), return_exceptions=True)
 
 
-def _command_words(rest: str) -> list[str]:
+def _command_words(command_line: str) -> list[str]:
     """The program and its arguments, by the rules of a shell but without one. Raises DiaError."""
     try:
-        words = shlex.split(rest)
+        words = shlex.split(command_line)
     except ValueError as error:
-        raise _usage_error(f"`{rest}` cannot be split into words: {error}") from None
+        raise _usage_error(f"`{command_line}` cannot be split into words: {error}") from None
     if not words:
         raise _usage_error("`command:` names no program")
-    if "\0" in rest or shutil.which(words[0]) is None:
+    if "\0" in command_line or shutil.which(words[0]) is None:
         raise _usage_error(f"there is no program `{words[0]}`")
     return words
 
@@ -143,7 +142,7 @@ def _usage_error(message: str) -> DiaError:
 
 
 def _printed_record(answer: bytes, question: str) -> Mapping[str, Any]:
-    """The record that a program has printed. Raises Broken for what is none, Trouble for an error that it tells."""
+    """The record that a program has printed. Raises ProcessFailed for what is none, RequestError for an error in it."""
     try:
         record = json.loads(answer)
     except (ValueError, RecursionError):

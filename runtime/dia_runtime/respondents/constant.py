@@ -20,11 +20,11 @@ class ConstantReply:
 
     settings: Mapping[str, Any] = {}
 
-    def __init__(self, name: str, rest: str, settings: Settings, wish: ModelOptions) -> None:
+    def __init__(self, name: str, text: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) where no text is given."""
-        if not rest:
+        if not text:
             raise DiaError(Diagnostic("E848", "`says:` says nothing", None, "write says:TEXT, such as says:DECLINE"))
-        self.name, self.model, self.text = name, f"says:{rest}", rest
+        self.name, self.model, self.text = name, f"says:{text}", text
 
     @property
     def provider(self) -> str:

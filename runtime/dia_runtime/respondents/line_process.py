@@ -28,10 +28,10 @@ class LineProcess:
     """One copy of a program at work."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process, self.complaint = process, b""
+        self.process, self.stderr_start = process, b""
         # A program that prints without being asked waits when this is full.
-        self.said: asyncio.Queue[bytes] = asyncio.Queue(maxsize=2)
-        self.ears = [asyncio.create_task(self._hear()), asyncio.create_task(self._hear_complaint())]
+        self.printed: asyncio.Queue[bytes] = asyncio.Queue(maxsize=2)
+        self.readers = [asyncio.create_task(self._read_stdout()), asyncio.create_task(self._read_stderr())]
 
     @classmethod
     async def start(cls, words: Sequence[str]) -> LineProcess:
@@ -51,10 +51,10 @@ class LineProcess:
             raise ProcessFailed(f"it cannot be started: {error.strerror}") from None
         return cls(process)
 
-    async def asked(self, line: bytes, seconds: float) -> bytes:
+    async def ask(self, line: bytes, seconds: float) -> bytes:
         """The line that it prints for this one. Raises Broken."""
-        if not self.said.empty():
-            unasked = self.said.get_nowait()
+        if not self.printed.empty():
+            unasked = self.printed.get_nowait()
             raise ProcessFailed(
                 await self._ending() if unasked == END_OF_OUTPUT else "it printed more than one line for a question"
             )
@@ -66,47 +66,47 @@ class LineProcess:
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     stdin.write(line)
                     await stdin.drain()
-                answer = await self.said.get()
+                answer = await self.printed.get()
         except TimeoutError:
-            raise ProcessFailed(f"it gave no reply within {seconds:g} s{self._complained()}") from None
+            raise ProcessFailed(f"it gave no reply within {seconds:g} s{self._stderr_suffix()}") from None
         if answer == TOO_LONG:
             raise ProcessFailed(f"it printed a line of more than {LONGEST_LINE >> 20} MiB")
         if answer == END_OF_OUTPUT:
             raise ProcessFailed(await self._ending())
         return answer
 
-    async def _hear(self) -> None:
+    async def _read_stdout(self) -> None:
         """Hands over line by line what it prints, then OVER."""
         stdout = self.process.stdout
         assert stdout is not None
         try:
             while line := await stdout.readline():
                 if line.strip():
-                    await self.said.put(line)
+                    await self.printed.put(line)
         except ValueError:  # longer than the stream's limit
-            await self.said.put(TOO_LONG)
-        await self.said.put(END_OF_OUTPUT)
+            await self.printed.put(TOO_LONG)
+        await self.printed.put(END_OF_OUTPUT)
 
-    async def _hear_complaint(self) -> None:
+    async def _read_stderr(self) -> None:
         """Keeps the beginning of what it writes to standard error, and reads on, so that it never waits."""
         stderr = self.process.stderr
         assert stderr is not None
         while block := await stderr.read(BLOCK):
-            if len(self.complaint) < BLOCK:
-                self.complaint += block
+            if len(self.stderr_start) < BLOCK:
+                self.stderr_start += block
 
     async def _ending(self) -> str:
         """How it ended, with the first line of its complaint."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
                 await self.process.wait()
-                await asyncio.shield(self.ears[1])
+                await asyncio.shield(self.readers[1])
         code = self.process.returncode
         how = "closed its output" if code is None else f"ended with code {code}" if code >= 0 else _signal_text(-code)
-        return f"it {how}{self._complained()}"
+        return f"it {how}{self._stderr_suffix()}"
 
-    def _complained(self) -> str:
-        lines = [line.strip() for line in self.complaint.decode("utf-8", "replace").splitlines() if line.strip()]
+    def _stderr_suffix(self) -> str:
+        lines = [line.strip() for line in self.stderr_start.decode("utf-8", "replace").splitlines() if line.strip()]
         return f": {lines[0][:LONGEST_STDERR]}" if lines else ""
 
     async def end(self, grace: float = GRACE_SECONDS) -> None:
@@ -120,9 +120,9 @@ class LineProcess:
             if await self._is_gone(grace if number != signal.SIGKILL else GRACE_SECONDS):
                 break
         self._send(signal.SIGKILL)  # what it has started, too
-        for ear in self.ears:
-            ear.cancel()
-        await asyncio.gather(*self.ears, return_exceptions=True)
+        for reader in self.readers:
+            reader.cancel()
+        await asyncio.gather(*self.readers, return_exceptions=True)
 
     async def _is_gone(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):

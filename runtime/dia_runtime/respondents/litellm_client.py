@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 from dia_language.diagnostics import DiaError, Diagnostic
 
 from dia_runtime.respondents.api_keys import DEFAULT_KEY, all_keys, find_key, read_env_file, redact, redact_reply
-from dia_runtime.respondents.asker import ErrorKind, RequestError
 from dia_runtime.respondents.chat import Settings, chat_messages, classify_refusal, decimal_text, reply_from_completion
 from dia_runtime.respondents.openai_compatible import retry_after_seconds
 from dia_runtime.respondents.prices import price_table
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import ErrorKind, Reply, RequestError
 from dia_runtime.respondents.turn_request import settings_for
 
 if TYPE_CHECKING:
@@ -48,66 +47,66 @@ class LiteLLMClient:
 
     is_billed = True
 
-    def __init__(self, name: str, model: str, settings: Settings, wish: ModelOptions) -> None:
+    def __init__(self, name: str, model: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) where litellm is not installed."""
         if find_spec("litellm") is None:
-            mend = "pip install 'dia-spec[models]', or give `--base-url`"
+            fix = "pip install 'dia-spec[models]', or give `--base-url`"
             message = f"`{model}` is asked through litellm, which is not installed"
-            raise DiaError(Diagnostic("E826", message, None, mend))
-        self.name, self.model, self.asked_with, self.wish = name, model, settings, wish
+            raise DiaError(Diagnostic("E826", message, None, fix))
+        self.name, self.model, self.base_settings, self.options = name, model, settings, options
         self.place = self._place()
-        self.secrets = all_keys(wish.folder)
+        self.secrets = all_keys(options.folder)
         self.litellm: Any = None
 
     def _place(self) -> dict[str, Any]:
         """Where it is asked, and with which key, as far as the command line says so."""
-        wish = self.wish
-        if wish.base_url is None:
-            return {} if wish.key_name is None else {"api_key": find_key(wish.key_name, wish.folder)}
-        key = find_key(wish.key_name or DEFAULT_KEY, wish.folder)
-        return {"base_url": wish.base_url, "api_key": key or "none"}
+        options = self.options
+        if options.base_url is None:
+            return {} if options.key_name is None else {"api_key": find_key(options.key_name, options.folder)}
+        key = find_key(options.key_name or DEFAULT_KEY, options.folder)
+        return {"base_url": options.base_url, "api_key": key or "none"}
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """What it is asked with, and where if that was said."""
-        place = {"endpoint": self.wish.base_url} if self.wish.base_url else {}
-        return {**self.asked_with.stored(), "through": "litellm", **place}
+        place = {"endpoint": self.options.base_url} if self.options.base_url else {}
+        return {**self.base_settings.stored(), "through": "litellm", **place}
 
     @property
     def provider(self) -> str:
         """The provider: what stands before the first slash."""
-        return f"litellm {self.wish.base_url or self.model.partition('/')[0]}"
+        return f"litellm {self.options.base_url or self.model.partition('/')[0]}"
 
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """What is sent for a question."""
         # An endpoint of one's own speaks OpenAI's language, also where its models are called otherwise.
-        name = f"openai/{self.model}" if self.wish.base_url and "/" not in self.model else self.model
-        messages = chat_messages(question, self.asked_with, self.wish.read)
-        return {"model": name, "messages": messages, **settings_for(question, self.asked_with).parameters()}
+        name = f"openai/{self.model}" if self.options.base_url and "/" not in self.model else self.model
+        messages = chat_messages(question, self.base_settings, self.options.read)
+        return {"model": name, "messages": messages, **settings_for(question, self.base_settings).parameters()}
 
     @property
     def takes_prefill(self) -> bool:
         """Whether litellm knows that the model continues a last message of the assistant, or the command says so."""
-        return self.wish.prefill or bool((price_table().get(self.model) or {}).get("supports_assistant_prefill"))
+        return self.options.prefill or bool((price_table().get(self.model) or {}).get("supports_assistant_prefill"))
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply of the provider. Raises Trouble."""
-        litellm, body = self._imported(), self.request(question)
-        begun, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        """The reply of the provider. Raises RequestError."""
+        litellm, body = self._import_litellm(), self.request(question)
+        start, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
             answer = await litellm.acompletion(
-                **body, **self.place, timeout=self.wish.timeout, num_retries=0, max_retries=0
+                **body, **self.place, timeout=self.options.timeout, num_retries=0, max_retries=0
             )
-            held = _completion_record(answer)
+            completion = _completion_record(answer)
         except Exception as error:
-            return self._judged(error, decimal_text(time.monotonic() - begun, 3), asked_at)
-        reply = reply_from_completion(held, decimal_text(time.monotonic() - begun, 3), asked_at)
+            return self._outcome_of(error, decimal_text(time.monotonic() - start, 3), asked_at)
+        reply = reply_from_completion(completion, decimal_text(time.monotonic() - start, 3), asked_at)
         return redact_reply(reply, *self.secrets)
 
-    def _imported(self) -> Any:
+    def _import_litellm(self) -> Any:
         if self.litellm is None:
             os.environ.update({name: value for name, value in IMPORT_ENVIRONMENT.items() if name not in os.environ})
-            for name, value in read_env_file(self.wish.folder).items():
+            for name, value in read_env_file(self.options.folder).items():
                 os.environ.setdefault(name, value)
             import litellm
 
@@ -118,8 +117,8 @@ class LiteLLMClient:
             self.litellm = litellm
         return self.litellm
 
-    def _judged(self, error: Exception, seconds: str, asked_at: str) -> Reply:
-        """The answer for good that an exception of litellm is. Raises Trouble for any other."""
+    def _outcome_of(self, error: Exception, seconds: str, asked_at: str) -> Reply:
+        """The answer for good that an exception of litellm is. Raises RequestError for any other."""
         message = redact(str(error), *self.secrets)
         status = getattr(error, "status_code", None)
         names = [kind.__name__ for kind in type(error).__mro__]
@@ -131,14 +130,14 @@ class LiteLLMClient:
             raise RequestError("fatal", message[:300]) from None
         wait = _retry_after(error)
         if isinstance(status, int) and 300 <= status < 600 and names[0] not in KINDS:
-            found = classify_refusal(status, "", message, seconds, asked_at, wait)
-            if isinstance(found, Reply):
-                return found
-            raise found from None
+            outcome = classify_refusal(status, "", message, seconds, asked_at, wait)
+            if isinstance(outcome, Reply):
+                return outcome
+            raise outcome from None
         kind = KINDS.get(names[0], "server" if isinstance(status, int) and status >= 500 else "request")
         if kind == "rate_limit" and status == 429:
-            found = classify_refusal(status, "", message, seconds, asked_at, wait)
-            kind = found.kind if isinstance(found, RequestError) else kind
+            outcome = classify_refusal(status, "", message, seconds, asked_at, wait)
+            kind = outcome.kind if isinstance(outcome, RequestError) else kind
         raise RequestError(kind, f"{names[0]}: {message}"[:300], wait) from None
 
     async def close(self) -> None:
@@ -167,8 +166,8 @@ def _completion_record(answer: Any) -> dict[str, Any]:
 def _retry_after(error: Exception) -> float | None:
     """The waiting time that the provider asked for."""
     response: Any = getattr(error, "response", None)
-    for held in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
-        wait = None if held is None else retry_after_seconds(held.get("retry-after"))
+    for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
+        wait = None if headers is None else retry_after_seconds(headers.get("retry-after"))
         if wait is not None:
             return wait
     return None

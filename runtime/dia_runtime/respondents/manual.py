@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.reply_records import LONGEST_TEXT
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest
 
 if TYPE_CHECKING:
@@ -58,21 +57,21 @@ class Manual:
 
     takes_prefill = False
 
-    def __init__(self, name: str, rest: str, settings: Settings, wish: ModelOptions) -> None:
+    def __init__(self, name: str, folder: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) where no folder is named."""
-        if not rest or "\0" in rest or os.path.isfile(rest):  # noqa: PTH113 - pathlib raises where a name is too long
-            message = visible(f"`manual:{rest}` names no folder")
+        if not folder or "\0" in folder or os.path.isfile(folder):  # noqa: PTH113 - pathlib raises where a name is too long
+            message = visible(f"`manual:{folder}` names no folder")
             raise DiaError(Diagnostic("E844", message, None, "write manual:FOLDER, which is made where there is none"))
-        self.name, self.model, self.folder = name, f"manual:{rest}", Path(rest)
-        self.asked_with, self.wish = settings, wish
+        self.name, self.model, self.folder = name, f"manual:{folder}", Path(folder)
+        self.base_settings, self.options = settings, options
         self.numbers: dict[str, int] = {}
-        self.together: dict[str, str] = {}
-        self.is_begun = False
+        self.replies_by_stem: dict[str, str] = {}
+        self.is_open = False
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """What the person was told to set."""
-        return self.asked_with.stored()
+        return self.base_settings.stored()
 
     @property
     def provider(self) -> str:
@@ -80,13 +79,13 @@ class Manual:
         return self.model
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply that was pasted. Raises Trouble (`later`) where there is none yet, once the prompt lies there."""
+        """The reply that was pasted. Raises RequestError (`later`) while there is none; the prompt is written first."""
         await asyncio.sleep(0)  # so that an interrupt is heard
         try:
-            self._begin()
+            self._open_folder()
             stem = self._stem(question["id"], attempt) + _turn_suffix(question)
-            self._lay_out(stem, question)
-            text = self._pasted(stem)
+            self._write_prompt(stem, question)
+            text = self._read_reply(stem)
         except OSError as error:
             raise RequestError("fatal", visible(f"{error.filename or self.folder}: {error.strerror}")) from None
         if text is None:
@@ -95,16 +94,16 @@ class Manual:
             raise RequestError("request", f"the reply to {stem} is longer than {LONGEST_TEXT} characters")
         return Reply(text)
 
-    def _begin(self) -> None:
+    def _open_folder(self) -> None:
         """Makes the folder, and reads what is in it."""
-        if self.is_begun:
+        if self.is_open:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         _write_new(self.folder / README_FILE, README.encode(), may_differ=True)
-        if self.wish.bundle is not None:
-            self.numbers = {record["id"]: at for at, record in enumerate(self.wish.bundle.questions(), 1)}
-        self.together = _sections(self.folder / REPLIES_FILE)
-        self.is_begun = True
+        if self.options.bundle is not None:
+            self.numbers = {record["id"]: at for at, record in enumerate(self.options.bundle.questions(), 1)}
+        self.replies_by_stem = _sections(self.folder / REPLIES_FILE)
+        self.is_open = True
 
     def _stem(self, question: str, attempt: int) -> str:
         """The name of the question's files, without their endings."""
@@ -112,26 +111,26 @@ class Manual:
         stem = f"{number:04}-{UNSAFE.sub('-', question).strip('-.')[:100]}"
         return stem if attempt == 1 else f"{stem}-attempt-{attempt}"
 
-    def _lay_out(self, stem: str, question: Mapping[str, Any]) -> None:
-        """Writes the prompt and what belongs to it, where it is not there. Raises Trouble for another prompt there."""
+    def _write_prompt(self, stem: str, question: Mapping[str, Any]) -> None:
+        """Writes the prompt and its assets unless they are there. Raises RequestError where another prompt is."""
         is_first = not isinstance(question, TurnRequest) or question["added"] == len(question["messages"])
         for asset in (question.get("assets") or ()) if is_first else ():
-            if self.wish.read is None:
+            if self.options.read is None:
                 raise RequestError("request", f"the asset {asset['name']} is not at hand")
             name = UNSAFE.sub("-", asset["name"]).strip("-.")[:60]
             ending = PurePosixPath(asset["path"]).suffix
-            whole = name if name.endswith(ending) else name + ending
-            _write_new(self.folder / f"{stem}.asset-{whole}", self.wish.read(asset["path"]))
-        _write_new(self.folder / f"{stem}.txt", prompt_text(question, self.asked_with.system).encode())
+            file_name = name if name.endswith(ending) else name + ending
+            _write_new(self.folder / f"{stem}.asset-{file_name}", self.options.read(asset["path"]))
+        _write_new(self.folder / f"{stem}.txt", prompt_text(question, self.base_settings.system).encode())
 
-    def _pasted(self, stem: str) -> str | None:
+    def _read_reply(self, stem: str) -> str | None:
         """The reply in its own file, else the one below its heading; None where there is none."""
         path = self.folder / f"{stem}.reply.txt"
         if path.is_file():
             text = _read(path, 4 * LONGEST_TEXT).strip()
             if text:
                 return text
-        return self.together.get(stem)
+        return self.replies_by_stem.get(stem)
 
     async def close(self) -> None:
         """Nothing."""
@@ -151,32 +150,32 @@ def prompt_text(question: Mapping[str, Any], system: str | None) -> str:
 
     In the middle of a conversation it is what the turn adds.
     """
-    said = question["messages"]
+    conversation = question["messages"]
     if isinstance(question, TurnRequest):
-        system = None if said[0]["role"] == "system" or question["added"] < len(said) else system
-        said = said[len(said) - question["added"] :]
-    messages = [*([{"role": "system", "content": system}] if system else []), *said]
+        system = None if conversation[0]["role"] == "system" or question["added"] < len(conversation) else system
+        conversation = conversation[len(conversation) - question["added"] :]
+    messages = [*([{"role": "system", "content": system}] if system else []), *conversation]
     if len(messages) == 1:
         return str(messages[0]["content"])
     return "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in messages)
 
 
 def _write_new(path: Path, content: bytes, may_differ: bool = False) -> None:
-    """Writes a file that is not there, or the rest of one whose writing was cut. Raises Trouble where another is."""
+    """Writes a new file, or the rest of one whose writing was cut. Raises RequestError where another file is."""
     try:
         with path.open("xb") as file:
             file.write(content)
     except FileExistsError:
-        held = path.read_bytes()
-        if not may_differ and not content.startswith(held):
+        existing = path.read_bytes()
+        if not may_differ and not content.startswith(existing):
             raise RequestError("fatal", visible(f"{path} is another prompt's: give another folder")) from None
-        if not may_differ and len(held) < len(content):
+        if not may_differ and len(existing) < len(content):
             with path.open("ab") as file:
-                file.write(content[len(held) :])
+                file.write(content[len(existing) :])
 
 
 def _read(path: Path, most: int) -> str:
-    """The text of a file. Raises Trouble for what is no text."""
+    """The text of a file. Raises RequestError for what is no text."""
     if path.stat().st_size > most:
         raise RequestError("request", visible(f"{path} is larger than {most >> 20} MiB"))
     try:

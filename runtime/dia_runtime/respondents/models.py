@@ -12,9 +12,9 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.respondents.api_keys import DEFAULT_KEY, find_key
-from dia_runtime.respondents.asker import AsyncRespondent
 from dia_runtime.respondents.chat import AssetReader, Settings
 from dia_runtime.respondents.openai_compatible import Endpoint, OpenAICompatible, is_local
+from dia_runtime.respondents.respondent import AsyncRespondent
 
 # Provider -> base URL of its OpenAI-compatible interface, and the name of its key. All others go through litellm.
 ENDPOINTS: dict[str, tuple[str, str]] = {
@@ -65,32 +65,34 @@ SPECIAL: dict[str, tuple[str, str]] = {
 Factory = Callable[[str, Settings], AsyncRespondent]
 
 
-def create_respondents(model: str, wish: ModelOptions) -> list[AsyncRespondent]:
+def create_respondents(model: str, options: ModelOptions) -> list[AsyncRespondent]:
     """Whom to ask for a model: one asker for each temperature. Raises DiaError (exit 2) for what cannot be asked."""
-    make = _factory(model, wish)
-    if not wish.temperatures:
-        return [make(model, wish.settings)]
-    many = len(wish.temperatures) > 1
+    make = _factory(model, options)
+    if not options.temperatures:
+        return [make(model, options.settings)]
+    many = len(options.temperatures) > 1
     return [
-        make(f"{model}@{warmth}" if many else model, replace(wish.settings, temperature=warmth))
-        for warmth in wish.temperatures
+        make(f"{model}@{temperature}" if many else model, replace(options.settings, temperature=temperature))
+        for temperature in options.temperatures
     ]
 
 
-def key_destinations(models: list[str], wish: ModelOptions) -> list[str]:
+def key_destinations(models: list[str], options: ModelOptions) -> list[str]:
     """Where the models are asked and which key goes there, a line each: to be shown before the first request."""
     lines = []
     for model in models:
-        if has_prefix(model) or not is_known(model, wish):
+        if has_prefix(model) or not is_known(model, options):
             continue
-        place = resolve_endpoint(model, wish)
-        if place is not None and place.key is not None:
-            lines.append(f"{place.key_name} goes to {_host(place.base_url)}")
-        elif place is None and wish.base_url is not None:
-            lines.append(f"{wish.key_name or DEFAULT_KEY}, if set, goes to {_host(wish.base_url)} through litellm")
-        elif place is None:
+        endpoint = resolve_endpoint(model, options)
+        if endpoint is not None and endpoint.key is not None:
+            lines.append(f"{endpoint.key_name} goes to {_host(endpoint.base_url)}")
+        elif endpoint is None and options.base_url is not None:
+            lines.append(
+                f"{options.key_name or DEFAULT_KEY}, if set, goes to {_host(options.base_url)} through litellm"
+            )
+        elif endpoint is None:
             provider = model.partition("/")[0]
-            lines.append(f"litellm asks {provider} with {wish.key_name or 'the key of that provider'}")
+            lines.append(f"litellm asks {provider} with {options.key_name or 'the key of that provider'}")
     return list(dict.fromkeys(lines))
 
 
@@ -105,24 +107,24 @@ def has_prefix(model: str) -> bool:
     return model.partition(":")[0] in SPECIAL and ":" in model
 
 
-def is_known(model: str, wish: ModelOptions) -> bool:
+def is_known(model: str, options: ModelOptions) -> bool:
     """Whether the name has the form of something that can be asked."""
-    return has_prefix(model) or "/" in model.strip("/") or (wish.base_url is not None and bool(model))
+    return has_prefix(model) or "/" in model.strip("/") or (options.base_url is not None and bool(model))
 
 
-def resolve_endpoint(model: str, wish: ModelOptions) -> Endpoint | None:
+def resolve_endpoint(model: str, options: ModelOptions) -> Endpoint | None:
     """Where a model is asked; None for what goes through litellm. Raises DiaError for a URL that is none."""
-    provider, slash, rest = model.partition("/")
-    if wish.base_url is not None:
-        require_base_url(wish.base_url)
-    if wish.through == "litellm" or (wish.base_url is None and provider not in ENDPOINTS):
+    provider, slash, model_id = model.partition("/")
+    if options.base_url is not None:
+        require_base_url(options.base_url)
+    if options.through == "litellm" or (options.base_url is None and provider not in ENDPOINTS):
         return None
     url, key_name = ENDPOINTS.get(provider, ("", DEFAULT_KEY)) if slash else ("", DEFAULT_KEY)
-    key_name = wish.key_name or key_name
-    key = find_key(key_name, wish.folder)
-    if wish.base_url is not None:
-        return Endpoint(wish.base_url, rest if url else model, key_name, key)
-    return Endpoint(url, rest, key_name, key, provider)
+    key_name = options.key_name or key_name
+    key = find_key(key_name, options.folder)
+    if options.base_url is not None:
+        return Endpoint(options.base_url, model_id if url else model, key_name, key)
+    return Endpoint(url, model_id, key_name, key, provider)
 
 
 def require_base_url(url: str) -> None:
@@ -135,24 +137,24 @@ def require_base_url(url: str) -> None:
     if not is_one:
         raise DiaError(Diagnostic("E824", visible(f"`{url}` is no base URL"), None, "write http(s)://host/v1"))
     if parts.username is not None or parts.query or parts.fragment or not url.isprintable():
-        mend = "write http(s)://host/v1 alone; keys come from the environment"
-        raise DiaError(Diagnostic("E824", "the base URL holds more than a host and a path", None, mend))
+        fix = "write http(s)://host/v1 alone; keys come from the environment"
+        raise DiaError(Diagnostic("E824", "the base URL holds more than a host and a path", None, fix))
 
 
-def _factory(model: str, wish: ModelOptions) -> Factory:
-    kind, _, rest = model.partition(":")
+def _factory(model: str, options: ModelOptions) -> Factory:
+    kind, _, argument = model.partition(":")
     if has_prefix(model):
         module, name = SPECIAL[kind]
-        made: Callable[..., AsyncRespondent] = getattr(importlib.import_module(module), name)
-        return lambda shown, settings: made(shown, rest, settings, wish)
-    place = resolve_endpoint(model, wish)
-    if place is None:
+        create: Callable[..., AsyncRespondent] = getattr(importlib.import_module(module), name)
+        return lambda shown, settings: create(shown, argument, settings, options)
+    endpoint = resolve_endpoint(model, options)
+    if endpoint is None:
         from dia_runtime.respondents.litellm_client import LiteLLMClient
 
-        return lambda shown, settings: LiteLLMClient(shown, model, settings, wish)
-    if place.key is None and wish.base_url is None and place.priced_as not in KEYLESS:
-        mend = f"set {place.key_name} in the environment, or in the file .env of this folder"
-        raise DiaError(Diagnostic("E823", visible(f"`{model}` needs a key"), None, mend))
+        return lambda shown, settings: LiteLLMClient(shown, model, settings, options)
+    if endpoint.key is None and options.base_url is None and endpoint.priced_as not in KEYLESS:
+        fix = f"set {endpoint.key_name} in the environment, or in the file .env of this folder"
+        raise DiaError(Diagnostic("E823", visible(f"`{model}` needs a key"), None, fix))
     return lambda shown, settings: OpenAICompatible(
-        shown, model, place, settings, wish.read, wish.timeout, wish.prefill
+        shown, model, endpoint, settings, options.read, options.timeout, options.prefill
     )

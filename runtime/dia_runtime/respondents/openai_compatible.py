@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 from dia_language.diagnostics import DiaError, Diagnostic
 
 from dia_runtime.respondents.api_keys import redact, redact_reply
-from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.chat import (
     AssetReader,
     Settings,
@@ -27,7 +26,7 @@ from dia_runtime.respondents.chat import (
     reply_from_completion,
 )
 from dia_runtime.respondents.prices import price
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 if TYPE_CHECKING:
@@ -74,10 +73,10 @@ class OpenAICompatible:
     ) -> None:
         """Raises DiaError (exit 2) where aiohttp is not installed."""
         if find_spec("aiohttp") is None:
-            mend = "pip install aiohttp"
-            raise DiaError(Diagnostic("E827", f"`{model}` is asked over aiohttp, which is not installed", None, mend))
+            fix = "pip install aiohttp"
+            raise DiaError(Diagnostic("E827", f"`{model}` is asked over aiohttp, which is not installed", None, fix))
         self.name, self.model, self.endpoint = name, model, endpoint
-        self.asked_with, self.read, self.timeout = settings, read, timeout
+        self.base_settings, self.read, self.timeout = settings, read, timeout
         self.takes_prefill = prefill or endpoint.priced_as in PREFILL
         self.session: aiohttp.ClientSession | None = None
         self.proxy: str | None = None
@@ -85,7 +84,7 @@ class OpenAICompatible:
     @property
     def settings(self) -> Mapping[str, Any]:
         """What it is asked with, and where."""
-        return {**self.asked_with.stored(), "endpoint": self.endpoint.url}
+        return {**self.base_settings.stored(), "endpoint": self.endpoint.url}
 
     @property
     def provider(self) -> str:
@@ -99,31 +98,31 @@ class OpenAICompatible:
 
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """What is sent for a question: OpenAI's own endpoint calls the bound of a reply otherwise."""
-        held = settings_for(question, self.asked_with).parameters()
-        if self.endpoint.url.startswith("https://api.openai.com/") and "max_tokens" in held:
-            held["max_completion_tokens"] = held.pop("max_tokens")
+        parameters = settings_for(question, self.base_settings).parameters()
+        if self.endpoint.url.startswith("https://api.openai.com/") and "max_tokens" in parameters:
+            parameters["max_completion_tokens"] = parameters.pop("max_tokens")
         if self.endpoint.priced_as == "openrouter":
-            held.setdefault("usage", {"include": True})  # then it tells the cost
-        messages = chat_messages(question, self.asked_with, self.read)
+            parameters.setdefault("usage", {"include": True})  # then it tells the cost
+        messages = chat_messages(question, self.base_settings, self.read)
         if isinstance(question, TurnRequest) and question["prefill"]:
-            held |= PREFILL.get(self.endpoint.priced_as or "", {})
-        return {"model": self.endpoint.model_id, "messages": messages, **held}
+            parameters |= PREFILL.get(self.endpoint.priced_as or "", {})
+        return {"model": self.endpoint.model_id, "messages": messages, **parameters}
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply of the endpoint. Raises Trouble."""
+        """The reply of the endpoint. Raises RequestError."""
         try:
-            reply = await self._asked(self.request(question))
+            reply = await self._complete(self.request(question))
         except RequestError as trouble:
             raise RequestError(trouble.kind, redact(trouble.message, self.endpoint.key), trouble.wait) from None
         return redact_reply(reply, self.endpoint.key)
 
-    async def _asked(self, body: Mapping[str, Any]) -> Reply:
-        begun, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        status, kind, wait, content = await self._posted(body)
-        seconds = decimal_text(time.monotonic() - begun, 3)
+    async def _complete(self, body: Mapping[str, Any]) -> Reply:
+        start, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        status, kind, wait, content = await self._post(body)
+        seconds = decimal_text(time.monotonic() - start, 3)
         if status != 200:
             return _refusal_reply(status, *_refusal_details(content), seconds, asked_at, wait)
-        answer = _parsed(content, kind)
+        answer = _parse(content, kind)
         if isinstance(answer, Mapping) and answer.get("error") and not answer.get("choices"):
             code, message = _error_details(answer["error"])  # a failure under status 200
             return _refusal_reply(
@@ -134,8 +133,8 @@ class OpenAICompatible:
             return replace(reply, cost=price(self.endpoint.priced_as, self.endpoint.model_id, answer.get("usage")))
         return reply
 
-    async def _posted(self, body: Mapping[str, Any]) -> tuple[int, str, float | None, bytes]:
-        """Status, media type, wished waiting time and content of the answer. Raises Trouble."""
+    async def _post(self, body: Mapping[str, Any]) -> tuple[int, str, float | None, bytes]:
+        """Status, media type, wished waiting time and content of the answer. Raises RequestError."""
         import aiohttp
 
         if self.session is None:
@@ -195,15 +194,15 @@ def is_local(url: str) -> bool:
 
 
 def _refusal_reply(status: int, code: str, message: str, seconds: str, asked_at: str, wait: float | None) -> Reply:
-    """The answer for good that a refusal is. Raises Trouble for any other."""
-    found = classify_refusal(status, code, message, seconds, asked_at, wait)
-    if isinstance(found, RequestError):
-        raise found
-    return found
+    """The answer for good that a refusal is. Raises RequestError for any other."""
+    outcome = classify_refusal(status, code, message, seconds, asked_at, wait)
+    if isinstance(outcome, RequestError):
+        raise outcome
+    return outcome
 
 
-def _parsed(content: bytes, kind: str) -> Any:
-    """The completion that an answer holds, joined where it came as a stream. Raises Trouble."""
+def _parse(content: bytes, kind: str) -> Any:
+    """The completion that an answer holds, joined where it came as a stream. Raises RequestError."""
     if len(content) > LARGEST_ANSWER:
         raise RequestError("request", f"an answer of more than {LARGEST_ANSWER >> 20} MiB")
     try:
@@ -237,10 +236,10 @@ def _join_stream(events: list[Any]) -> dict[str, Any]:
 def _refusal_details(content: bytes) -> tuple[str, str]:
     """Code and message of a refusal, as far as they can be read."""
     try:
-        held = json.loads(content[:LARGEST_ANSWER])
+        record = json.loads(content[:LARGEST_ANSWER])
     except (ValueError, RecursionError):
         return "", _excerpt(content)
-    return _error_details(held.get("error", held) if isinstance(held, Mapping) else held)
+    return _error_details(record.get("error", record) if isinstance(record, Mapping) else record)
 
 
 def _error_details(error: Any) -> tuple[str, str]:

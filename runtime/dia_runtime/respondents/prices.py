@@ -20,28 +20,29 @@ def price(provider: str, model_id: str, usage: Any) -> str | None:
     )
     if not isinstance(entry, Mapping) or not isinstance(usage, Mapping):
         return None
-    asked, said = _number(usage, "prompt_tokens"), _number(usage, "completion_tokens")
-    each, each_said = _number(entry, "input_cost_per_token"), _number(entry, "output_cost_per_token")
-    if asked is None or said is None or each is None or each_said is None:
+    prompt_tokens, completion_tokens = _number(usage, "prompt_tokens"), _number(usage, "completion_tokens")
+    prompt_price, completion_price = _number(entry, "input_cost_per_token"), _number(entry, "output_cost_per_token")
+    if prompt_tokens is None or completion_tokens is None or prompt_price is None or completion_price is None:
         return None
-    known = min(asked, _number(usage.get("prompt_tokens_details"), "cached_tokens") or Decimal(0))
-    each_known = _number(entry, "cache_read_input_token_cost")
-    return f"{(asked - known) * each + known * (each if each_known is None else each_known) + said * each_said:f}"
+    cached_tokens = min(prompt_tokens, _number(usage.get("prompt_tokens_details"), "cached_tokens") or Decimal(0))
+    cached_price = _number(entry, "cache_read_input_token_cost")
+    cached_cost = cached_tokens * (prompt_price if cached_price is None else cached_price)
+    return f"{(prompt_tokens - cached_tokens) * prompt_price + cached_cost + completion_tokens * completion_price:f}"
 
 
 @cache
 def price_table() -> Mapping[str, Any]:
     """litellm's table; an empty one where litellm is not installed."""
-    found = find_spec("litellm")
-    if found is None or found.origin is None:
+    package = find_spec("litellm")
+    if package is None or package.origin is None:
         return {}
     try:
-        held = json.loads((Path(found.origin).parent / FILE).read_bytes(), parse_float=Decimal)
+        prices = json.loads((Path(package.origin).parent / FILE).read_bytes(), parse_float=Decimal)
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return prices if isinstance(prices, dict) else {}
 
 
-def _number(held: Any, name: str) -> Decimal | None:
-    value = held.get(name) if isinstance(held, Mapping) else None
+def _number(record: Any, name: str) -> Decimal | None:
+    value = record.get(name) if isinstance(record, Mapping) else None
     return Decimal(value) if isinstance(value, (int, Decimal)) and not isinstance(value, bool) and value >= 0 else None

@@ -26,22 +26,22 @@ class RateLimiter:
         self.free = asyncio.Condition()
 
     @asynccontextmanager
-    async def turn(self, is_over: Callable[[], bool]) -> AsyncIterator[None]:
+    async def slot(self, is_over: Callable[[], bool]) -> AsyncIterator[None]:
         """Waits until one more request may begin, or until all is over, and holds its place meanwhile."""
         async with self.free:
             while self.running >= int(self.allowed):
                 await self.free.wait()
             self.running += 1
         try:
-            while (left := self.paused_until - asyncio.get_running_loop().time()) > 0 and not is_over():
-                await sleep_unless(left, is_over)
+            while (remaining := self.paused_until - asyncio.get_running_loop().time()) > 0 and not is_over():
+                await sleep_unless(remaining, is_over)
             yield
         finally:
             self.running -= 1
             async with self.free:
                 self.free.notify(max(1, int(self.allowed) - self.running))
 
-    def slower(self, wait: float | None) -> None:
+    def back_off(self, wait: float | None) -> None:
         """Halves what is allowed after a complaint; `wait` seconds nobody asks at all."""
         now = asyncio.get_running_loop().time()
         if wait is not None:
@@ -50,7 +50,7 @@ class RateLimiter:
             self.allowed = max(1.0, self.allowed / 2)
             self.slowed_at = now
 
-    def faster(self) -> None:
+    def speed_up(self) -> None:
         """Allows one more after as many replies as are allowed at once."""
         self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
 
@@ -59,8 +59,8 @@ async def sleep_unless(seconds: float, is_over: Callable[[], bool]) -> None:
     """Waits so long, or until it is over."""
     clock = asyncio.get_running_loop()
     until = clock.time() + seconds
-    while (left := until - clock.time()) > 0 and not is_over():
-        await asyncio.sleep(min(left, CHECK_SECONDS))
+    while (remaining := until - clock.time()) > 0 and not is_over():
+        await asyncio.sleep(min(remaining, CHECK_SECONDS))
 
 
 def backoff_seconds(tried: int) -> float:

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, visible
 
 from dia_runtime.bundle.compressed import read_lines
-from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.reply_records import reply_from_record, reply_key
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnPlace, TurnRequest
 from dia_runtime.store.schema import MAGIC
 from dia_runtime.store.store import Store, read_store, require_root
@@ -45,11 +44,11 @@ class Replay:
 
     settings: Mapping[str, Any] = {}
 
-    def __init__(self, name: str, rest: str, settings: Settings, wish: ModelOptions) -> None:
+    def __init__(self, name: str, argument: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError: exit 2 for a file that holds no such replies, exit 3 for replies to other questions."""
-        path, respondent = _split_name(rest)
-        root = None if wish.bundle is None else wish.bundle.questions_root
-        self.name, self.model, self.path = name, f"replay:{rest}", path
+        path, respondent = _split_name(argument)
+        root = None if options.bundle is None else options.bundle.questions_root
+        self.name, self.model, self.path = name, f"replay:{argument}", path
         self.source: ReplySource = (
             _RunReplies(path, respondent, root) if _is_run(path) else _JsonLinesReplies(path, respondent, root)
         )
@@ -60,13 +59,13 @@ class Replay:
         return self.model
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The recorded reply. Raises Trouble where there is none."""
+        """The recorded reply. Raises RequestError where there is none."""
         await asyncio.sleep(0)  # so that an interrupt is heard
         if isinstance(question, TurnRequest):
             return self._turn(question, attempt)
         record = self.source.record(question["id"], attempt)
         if record is None:
-            raise self._nothing("this question", attempt)
+            raise self._missing_reply("this question", attempt)
         return reply_from_record(record)
 
     async def whole(self, question: Mapping[str, Any], attempt: int) -> Reply | None:
@@ -83,19 +82,37 @@ class Replay:
     def _turn(self, turn: TurnRequest, attempt: int) -> Reply:
         """What was said at a turn, by the transcript, or by the turns of a question that was not finished."""
         record = self.source.record(turn["id"], attempt)
-        session, said = (
+        session, recorded_reply = (
             (None, None) if record is None or record.get("text") is None else _recorded_turn(str(record["text"]), turn)
         )
-        if said is not None and (said.text is not None or said.finish_reason is not None) and said.error is None:
+        if (
+            recorded_reply is not None
+            and (recorded_reply.text is not None or recorded_reply.finish_reason is not None)
+            and recorded_reply.error is None
+        ):
             if session is not None and not _is_same_conversation(session.messages, turn):
-                raise self._nothing(f"what is said now at {_turn_text(turn)}: another conversation led there", attempt)
-            return Reply(said.text, None, said.finish_reason, said.prompt_tokens, said.tokens, said.cost, said.seconds)
-        found = self.source.turn(turn["id"], attempt, turn.place)
-        if found is None or found.get("error") is not None or not _is_same_last_message(found["messages"], turn):
-            raise self._nothing(f"{_turn_text(turn)} of this question", attempt)
-        return reply_from_record(found)
+                raise self._missing_reply(
+                    f"what is said now at {_turn_text(turn)}: another conversation led there", attempt
+                )
+            return Reply(
+                recorded_reply.text,
+                None,
+                recorded_reply.finish_reason,
+                recorded_reply.prompt_tokens,
+                recorded_reply.tokens,
+                recorded_reply.cost,
+                recorded_reply.seconds,
+            )
+        stored_turn = self.source.turn(turn["id"], attempt, turn.place)
+        if (
+            stored_turn is None
+            or stored_turn.get("error") is not None
+            or not _is_same_last_message(stored_turn["messages"], turn)
+        ):
+            raise self._missing_reply(f"{_turn_text(turn)} of this question", attempt)
+        return reply_from_record(stored_turn)
 
-    def _nothing(self, what: str, attempt: int) -> RequestError:
+    def _missing_reply(self, what: str, attempt: int) -> RequestError:
         which = "" if attempt == 1 else f" at attempt {attempt}"
         return RequestError("request", visible(f"{self.path.name} holds no reply to {what}{which}"))
 
@@ -115,13 +132,13 @@ def _is_same_conversation(recorded: Sequence[Mapping[str, Any]], turn: TurnReque
     """
     if not recorded or turn["key"] is not None:
         return True
-    told = [(message["role"], message["content"]) for message in turn["messages"]]
-    held = [(message["role"], message["content"]) for message in recorded[: len(told)]]
-    if turn["prefill"] and len(held) == len(told):  # the recorded message goes on behind the beginning
-        *held, (role, content) = held
-        *told, (begun_by, beginning) = told
-        return held == told and role == begun_by and content.startswith(beginning)
-    return held == told
+    sent = [(message["role"], message["content"]) for message in turn["messages"]]
+    recorded_messages = [(message["role"], message["content"]) for message in recorded[: len(sent)]]
+    if turn["prefill"] and len(recorded_messages) == len(sent):  # the recorded message goes on behind the beginning
+        *recorded_messages, (role, content) = recorded_messages
+        *sent, (begun_by, beginning) = sent
+        return recorded_messages == sent and role == begun_by and content.startswith(beginning)
+    return recorded_messages == sent
 
 
 def _is_same_last_message(messages: str, turn: TurnRequest) -> bool:
@@ -134,12 +151,16 @@ def _is_same_last_message(messages: str, turn: TurnRequest) -> bool:
 def _recorded_turn(text: str, turn: TurnRequest) -> tuple[TranscriptSession, TranscriptReply] | tuple[None, None]:
     """The reply to a turn in a transcript, and its conversation; None where there is none, or no transcript."""
     session, item, number, step = turn.place
-    for said in _transcript_sessions(text):
-        is_it = said.shared == turn["key"] if turn["key"] is not None else said.item == (None if item < 0 else item)
-        if said.name == session and is_it:
-            for reply in said.replies:
+    for recorded_session in _transcript_sessions(text):
+        is_it = (
+            recorded_session.shared == turn["key"]
+            if turn["key"] is not None
+            else recorded_session.item == (None if item < 0 else item)
+        )
+        if recorded_session.name == session and is_it:
+            for reply in recorded_session.replies:
                 if (reply.turn, reply.item) == (number, None if step < 0 else step):
-                    return said, reply
+                    return recorded_session, reply
     return None, None
 
 
@@ -151,12 +172,12 @@ def _transcript_sessions(text: str) -> tuple[TranscriptSession, ...]:
         return ()
 
 
-def _split_name(rest: str) -> tuple[Path, str | None]:
+def _split_name(argument: str) -> tuple[Path, str | None]:
     """The file, and the respondent behind `#`; a file whose own name has a `#` is found, too."""
-    for at in [len(rest), *(place for place, letter in enumerate(rest) if letter == "#")]:
-        if os.path.isfile(rest[:at]):  # noqa: PTH113 - says no to what cannot be a name, where pathlib raises
-            return Path(rest[:at]), rest[at + 1 :] or None
-    raise DiaError(Diagnostic("E841", visible(f"there is no file `{rest}` to replay"), None, "write replay:FILE"))
+    for at in [len(argument), *(place for place, letter in enumerate(argument) if letter == "#")]:
+        if os.path.isfile(argument[:at]):  # noqa: PTH113 - says no to what cannot be a name, where pathlib raises
+            return Path(argument[:at]), argument[at + 1 :] or None
+    raise DiaError(Diagnostic("E841", visible(f"there is no file `{argument}` to replay"), None, "write replay:FILE"))
 
 
 def _is_run(path: Path) -> bool:
@@ -169,20 +190,20 @@ def _is_run(path: Path) -> bool:
 
 def _choose_respondent(path: Path, names: list[str], wanted: str | None) -> str:
     """The respondent that is meant. Raises DiaError where that is not clear."""
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_FAULTS]) + (" ..." if len(names) > MOST_FAULTS else "")
+    listed = ", ".join(f"`{name}`" for name in names[:MOST_FAULTS]) + (" ..." if len(names) > MOST_FAULTS else "")
     if not names:
         raise _replay_error(path, "it holds no replies")
     if wanted is None and len(names) > 1:
-        raise _replay_error(path, f"it holds replies of {shown}", f"choose one: replay:{path}#{names[0]}")
+        raise _replay_error(path, f"it holds replies of {listed}", f"choose one: replay:{path}#{names[0]}")
     if wanted is not None and wanted not in names:
-        mend = did_you_mean(wanted, names) or f"it holds those of {shown}"
-        raise _replay_error(path, f"it holds no replies of `{wanted}`", mend)
+        fix = did_you_mean(wanted, names) or f"it holds those of {listed}"
+        raise _replay_error(path, f"it holds no replies of `{wanted}`", fix)
     return names[0] if wanted is None else wanted
 
 
 def _replay_error(path: Path, why: str, help: str | None = None) -> DiaError:
-    message, mend = visible(f"`{path}` cannot be replayed: {why}"), None if help is None else visible(help)
-    return DiaError(Diagnostic("E841", message, None, mend))
+    message, fix = visible(f"`{path}` cannot be replayed: {why}"), None if help is None else visible(help)
+    return DiaError(Diagnostic("E841", message, None, fix))
 
 
 class _RunReplies:
@@ -201,12 +222,12 @@ class _RunReplies:
 
     def record(self, question: str, attempt: int) -> Record | None:
         """The reply as the run holds it. Raises DiaError (exit 3) for what no run holds."""
-        found = self.store.reply(self.respondent, question, attempt)
+        record = self.store.reply(self.respondent, question, attempt)
         try:
-            reply_from_record(found or {"text": ""})
+            reply_from_record(record or {"text": ""})
         except ValueError as error:
             raise self.store.damaged(f"a reply cannot be read: {error}") from None
-        return found
+        return record
 
     def turn(self, question: str, attempt: int, place: TurnPlace) -> Record | None:
         """A turn of a question that was not finished."""
@@ -243,8 +264,8 @@ class _JsonLinesReplies:
     def record(self, question: str, attempt: int) -> Record | None:
         """The record of that question and attempt."""
         query = "SELECT line FROM reply WHERE respondent = ? AND question = ? AND attempt = ?"
-        found = self.table.execute(query, (self.respondent, question, attempt)).fetchone()
-        return None if found is None else _parse_record(found[0])
+        row = self.table.execute(query, (self.respondent, question, attempt)).fetchone()
+        return None if row is None else _parse_record(row[0])
 
     def turn(self, question: str, attempt: int, place: TurnPlace) -> Record | None:
         """Nothing; lines hold whole conversations."""
@@ -270,13 +291,13 @@ class _JsonLinesReplies:
                 if not line.strip():
                     continue
                 try:
-                    self._take(line, number)
+                    self._insert(line, number)
                 except ValueError as error:
                     yield number, f"the line is no reply: {error}"
         except (OSError, ValueError) as error:
             raise _replay_error(self.path, getattr(error, "strerror", None) or str(error)) from None
 
-    def _take(self, line: bytes, number: int) -> None:
+    def _insert(self, line: bytes, number: int) -> None:
         record = _parse_record(line)
         key, reply = reply_key(record), reply_from_record(record)
         root = record.get("questions_root")

@@ -25,11 +25,11 @@ def reply_from_record(record: Mapping[str, Any]) -> Reply:
     """
     if record.get("text") is None and record.get("error") is None and record.get("finish_reason") is None:
         raise ValueError("it holds neither `text` nor `error`")
-    held: dict[str, Any] = {"text": _text(record, "text", LONGEST_TEXT)}
-    held |= {name: _text(record, name, LONGEST_WORD) for name in WORDS}
-    held |= {name: _count(record, name) for name in COUNTS}
-    held |= {name: _amount(record, name) for name in AMOUNTS}
-    return Reply(**held)
+    fields: dict[str, Any] = {"text": _text(record, "text", LONGEST_TEXT)}
+    fields |= {name: _text(record, name, LONGEST_WORD) for name in WORDS}
+    fields |= {name: _count(record, name) for name in COUNTS}
+    fields |= {name: _amount(record, name) for name in AMOUNTS}
+    return Reply(**fields)
 
 
 def reply_key(record: Mapping[str, Any]) -> tuple[str, str, int]:

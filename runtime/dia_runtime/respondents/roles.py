@@ -10,81 +10,82 @@ from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.bundle.session_records import SUBJECT, SessionUse, roles_with_prefill
 from dia_runtime.respondents import RESPONDENTS, require_known
-from dia_runtime.respondents.asker import AsyncRespondent
 from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.models import ModelOptions, create_respondents, is_known
+from dia_runtime.respondents.respondent import AsyncRespondent
 
 NOBODY = "none"
 
 
-def require_roles(parts: SessionUse, bound: Mapping[str, str], urls: Mapping[str, str]) -> None:
+def require_roles(parts: SessionUse, names_by_role: Mapping[str, str], urls: Mapping[str, str]) -> None:
     """Nothing, when every role of a bundle is bound and no other; else DiaError (exit 2)."""
     roles = sorted(parts.roles - {SUBJECT})
-    for role in [*bound, *urls]:
+    for role in [*names_by_role, *urls]:
         if role not in roles:
-            there = f"there are {', '.join(f'`{known}`' for known in roles)}" if roles else "leave `--role` out"
-            mend = did_you_mean(role, roles) or there
-            raise _role_error(f"the sessions of this bundle have no role `{role}`", mend)
-    missing = [role for role in roles if role not in bound]
+            there = f"there are {', '.join(f'`{name}`' for name in roles)}" if roles else "leave `--role` out"
+            fix = did_you_mean(role, roles) or there
+            raise _role_error(f"the sessions of this bundle have no role `{role}`", fix)
+    missing = [role for role in roles if role not in names_by_role]
     if missing:
         named = ", ".join(f"`{role}`" for role in missing)
-        mend = f"give `--role {missing[0]}=MODEL`, or `--role {missing[0]}=none` to leave its sessions out"
-        raise _role_error(f"nobody is said to play the role{'s' if len(missing) > 1 else ''} {named}", mend)
+        fix = f"give `--role {missing[0]}=MODEL`, or `--role {missing[0]}=none` to leave its sessions out"
+        raise _role_error(f"nobody is said to play the role{'s' if len(missing) > 1 else ''} {named}", fix)
 
 
 def create_players(
-    bound: Mapping[str, str], urls: Mapping[str, str], wish: ModelOptions
+    names_by_role: Mapping[str, str], urls: Mapping[str, str], options: ModelOptions
 ) -> dict[str, AsyncRespondent | None]:
     """Role -> who plays it, None for nobody. Raises DiaError (exit 2) for what cannot be asked.
 
     The run's settings are the respondent's; who plays a role is asked with those of the session alone.
     """
-    return {role: _create_player(role, name, role_options(role, urls, wish)) for role, name in bound.items()}
+    return {role: _create_player(role, name, role_options(role, urls, options)) for role, name in names_by_role.items()}
 
 
-def role_options(role: str, urls: Mapping[str, str], wish: ModelOptions) -> ModelOptions:
+def role_options(role: str, urls: Mapping[str, str], options: ModelOptions) -> ModelOptions:
     """How who plays a role is to be asked: where the command says, and with no settings but the session's."""
-    return replace(wish, base_url=urls.get(role, wish.base_url), settings=Settings(), temperatures=())
+    return replace(options, base_url=urls.get(role, options.base_url), settings=Settings(), temperatures=())
 
 
 def reason_unplayable(roles: Mapping[str, AsyncRespondent | None], question: Mapping[str, Any]) -> str | None:
     """Why the sessions of a question are left out; None where they are not."""
-    speechless: str | None = getattr(roles[SUBJECT], "speechless", None)
-    if speechless is not None:
-        return speechless
+    no_sessions_reason: str | None = getattr(roles[SUBJECT], "no_sessions_reason", None)
+    if no_sessions_reason is not None:
+        return no_sessions_reason
     for role in roles_with_prefill(question.get("sessions")):
-        asker = roles.get(role)
-        if asker is not None and not getattr(asker, "takes_prefill", True):
-            return f"a reply is begun for the model, which `{asker.name}` is not known to continue: `--prefill` says so"
+        respondent = roles.get(role)
+        if respondent is not None and not getattr(respondent, "takes_prefill", True):
+            name = respondent.name
+            return f"a reply is begun for the model, which `{name}` is not known to continue: `--prefill` says so"
     return None
 
 
-def player_name(asker: AsyncRespondent | None) -> str:
+def player_name(respondent: AsyncRespondent | None) -> str:
     """Who plays a role, as the names of respondents have it."""
-    return "none" if asker is None else asker.name
+    return "none" if respondent is None else respondent.name
 
 
-def player_settings(asker: AsyncRespondent | None) -> dict[str, Any] | None:
+def player_settings(respondent: AsyncRespondent | None) -> dict[str, Any] | None:
     """Who plays a role, as settings have it."""
-    return None if asker is None else {**asker.settings, "model": asker.model}
+    return None if respondent is None else {**respondent.settings, "model": respondent.model}
 
 
-def _create_player(role: str, name: str, wish: ModelOptions) -> AsyncRespondent | None:
+def _create_player(role: str, name: str, options: ModelOptions) -> AsyncRespondent | None:
     if name == NOBODY:
         return None
-    if not is_known(name, wish) and name not in RESPONDENTS:
+    if not is_known(name, options) and name not in RESPONDENTS:
         require_known(name)
     if name in RESPONDENTS:
         raise _role_error(
             f"`{name}` cannot play the role `{role}`: it replies from answers", "name a model, or says:TEXT"
         )
-    (asker,) = create_respondents(name, wish)
-    if getattr(asker, "speechless", None) is not None:
+    (respondent,) = create_respondents(name, options)
+    if getattr(respondent, "no_sessions_reason", None) is not None:
         raise _role_error(
             f"`{name}` cannot play the role `{role}`: it replies from answers", "name a model, or says:TEXT"
         )
-    return asker
+    return respondent
 
 
-def _role_error(message: str, mend: str) -> DiaError:
-    return DiaError(Diagnostic("E846", visible(message), None, visible(mend)))
+def _role_error(message: str, fix: str) -> DiaError:
+    return DiaError(Diagnostic("E846", visible(message), None, visible(fix)))

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
-from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.baselines import NO_SESSIONS, SKIP, Wrong, pick_by_hash
-from dia_runtime.respondents.respondent import Reply, Truth
+from dia_runtime.respondents.respondent import Reply, RequestError, Truth
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
@@ -40,30 +39,30 @@ LARGEST_BANK = 1 << 28
 class Simulated:
     """A respondent of one ability."""
 
-    speechless = NO_SESSIONS
+    no_sessions_reason = NO_SESSIONS
 
-    def __init__(self, name: str, rest: str, settings: Settings, wish: ModelOptions) -> None:
+    def __init__(self, name: str, argument: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) for arguments or a bank that make no sense."""
-        given = _parse_arguments(rest)
-        self.name, self.model = name, f"simulated:{rest}"
+        arguments = _parse_arguments(argument)
+        self.name, self.model = name, f"simulated:{argument}"
         self.theta, self.skip, self.seed = (
-            _decimal_argument("theta", given),
-            _decimal_argument("skip", given),
-            given["seed"],
+            _decimal_argument("theta", arguments),
+            _decimal_argument("skip", arguments),
+            arguments["seed"],
         )
         if not 0 <= self.skip <= 1:
             raise _usage_error("`skip` is a share from 0 to 1")
         self.bank: dict[str, Decimal] | None = None
         self.digest: str | None = None
-        if given["bank"]:
-            self.bank, self.digest = _read_bank(Path(given["bank"]))
+        if arguments["bank"]:
+            self.bank, self.digest = _read_bank(Path(arguments["bank"]))
         self.truth: Truth | None = None
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """All that its replies follow from, beside the questions."""
-        held = {"theta": plain_decimal(self.theta), "skip": plain_decimal(self.skip), "seed": self.seed}
-        return held if self.digest is None else {**held, "bank": self.digest}
+        settings = {"theta": plain_decimal(self.theta), "skip": plain_decimal(self.skip), "seed": self.seed}
+        return settings if self.digest is None else {**settings, "bank": self.digest}
 
     @property
     def provider(self) -> str:
@@ -75,7 +74,7 @@ class Simulated:
         self.truth = truth
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply. Raises Trouble where the bank has no difficulty of the question's item."""
+        """The reply. Raises RequestError where the bank has no difficulty of the question's item."""
         await asyncio.sleep(0)  # so that an interrupt is heard
         assert self.truth is not None
         probability = success_threshold(self.theta, self._difficulty(question))
@@ -143,23 +142,23 @@ def plain_decimal(number: Decimal) -> str:
     return "0" if text in ("-0", "+0") else text
 
 
-def _parse_arguments(rest: str) -> dict[str, str]:
+def _parse_arguments(argument: str) -> dict[str, str]:
     """The arguments by their names. Raises DiaError for one that there is not."""
-    given = dict(DEFAULTS)
-    for part in rest.split(","):
+    arguments = dict(DEFAULTS)
+    for part in argument.split(","):
         name, equals, value = part.partition("=")
         if name not in DEFAULTS or not equals:
             raise _usage_error(f"`{part}` is no argument of `simulated`", did_you_mean(name, DEFAULTS))
-        given[name] = value
-    if not given["theta"]:
+        arguments[name] = value
+    if not arguments["theta"]:
         raise _usage_error("`simulated` needs `theta`, the ability")
-    return given
+    return arguments
 
 
-def _decimal_argument(name: str, given: Mapping[str, str]) -> Decimal:
-    if not NUMBER.fullmatch(given[name]):
-        raise _usage_error(f"`{name}` is a decimal number such as 0.5, not `{given[name]}`")
-    return Decimal(given[name])
+def _decimal_argument(name: str, arguments: Mapping[str, str]) -> Decimal:
+    if not NUMBER.fullmatch(arguments[name]):
+        raise _usage_error(f"`{name}` is a decimal number such as 0.5, not `{arguments[name]}`")
+    return Decimal(arguments[name])
 
 
 def _read_bank(path: Path) -> tuple[dict[str, Decimal], str]:
@@ -168,16 +167,16 @@ def _read_bank(path: Path) -> tuple[dict[str, Decimal], str]:
         if path.stat().st_size > LARGEST_BANK:
             raise ValueError(f"it is larger than {LARGEST_BANK >> 20} MiB")
         encoded = path.read_bytes()
-        held = json.loads(encoded, parse_float=Decimal, parse_int=Decimal)
-        found = dict(map(_bank_entry, held["items"]))
-        if len(found) != len(held["items"]):
+        record = json.loads(encoded, parse_float=Decimal, parse_int=Decimal)
+        difficulties = dict(map(_bank_entry, record["items"]))
+        if len(difficulties) != len(record["items"]):
             raise ValueError("an item stands in it twice")
     except OSError as error:
         raise _usage_error(f"the bank `{path}` cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
         why = str(error) if type(error) is ValueError else 'it is not {"items": [{"item", "difficulty"}]}'
         raise _usage_error(f"the bank `{path}` cannot be used: {why}") from None
-    return found, hashlib.sha256(encoded).hexdigest()
+    return difficulties, hashlib.sha256(encoded).hexdigest()
 
 
 def _bank_entry(entry: Mapping[str, Any]) -> tuple[str, Decimal]:
@@ -188,5 +187,5 @@ def _bank_entry(entry: Mapping[str, Any]) -> tuple[str, Decimal]:
 
 
 def _usage_error(message: str, help: str | None = None) -> DiaError:
-    mend = help or "write simulated:theta=0.5,bank=FILE,seed=1,skip=0.2; all but theta may be left out"
-    return DiaError(Diagnostic("E843", visible(message), None, mend))
+    fix = help or "write simulated:theta=0.5,bank=FILE,seed=1,skip=0.2; all but theta may be left out"
+    return DiaError(Diagnostic("E843", visible(message), None, fix))

@@ -39,21 +39,21 @@ def settings_for(question: Mapping[str, Any], settings: Settings) -> Settings:
     """
     if not isinstance(question, TurnRequest):
         return settings
-    own: dict[str, Any] = {name: _request_value(value) for name, value in question["settings"].items()}
-    if "temperature" in own:
-        own["temperature"] = str(own["temperature"])
+    session_settings: dict[str, Any] = {name: _request_value(value) for name, value in question["settings"].items()}
+    if "temperature" in session_settings:
+        session_settings["temperature"] = str(session_settings["temperature"])
     system = {"system": None} if question["messages"][0]["role"] == "system" else {}
-    named = {name: own.pop(name) for name in NAMED_SETTINGS if name in own}
-    return replace(settings, **named, **system, extra={**settings.extra, **own})
+    named = {name: session_settings.pop(name) for name in NAMED_SETTINGS if name in session_settings}
+    return replace(settings, **named, **system, extra={**settings.extra, **session_settings})
 
 
 def _request_value(value: Any) -> Any:
     """A setting as requests have it: exact numbers as Decimal."""
-    held = decode(value)
-    if isinstance(held, Fraction):
-        odd = held.denominator
+    number = decode(value)
+    if isinstance(number, Fraction):
+        odd = number.denominator
         for factor in (2, 5):
             while odd % factor == 0:
                 odd //= factor
-        return Decimal(decimal_text(held)) if odd == 1 else Decimal(held.numerator) / Decimal(held.denominator)
-    return held
+        return Decimal(decimal_text(number)) if odd == 1 else Decimal(number.numerator) / Decimal(number.denominator)
+    return number

@@ -34,68 +34,70 @@ class Claims:
     def __init__(self, store: Store) -> None:
         self.store, self.worker = store, 0
 
-    def enter(self) -> None:
+    def register(self) -> None:
         """Nothing; this process is a worker from now on."""
         insert = "INSERT INTO worker (host, process, start, seen) VALUES (?, ?, ?, ?) RETURNING id"
         ((self.worker,),) = self.store.rows(
             insert, host(), os.getpid(), process_start(os.getpid()) or "", int(time.time())
         )
 
-    def leave(self) -> None:
+    def unregister(self) -> None:
         """Nothing; frees all that this process holds."""
         self.store.rows("DELETE FROM worker WHERE id = ?", self.worker)
 
-    def beat(self) -> None:
+    def heartbeat(self) -> None:
         """Nothing; says that this process is alive."""
         self.store.rows("UPDATE worker SET seen = ? WHERE id = ?", int(time.time()), self.worker)
 
-    def take(self, respondent: int, pairs: Iterable[Pair]) -> list[Pair]:
+    def claim(self, respondent: int, pairs: Iterable[Pair]) -> list[Pair]:
         """Those of the pairs that were neither answered nor held by another; they are held now."""
-        with self.store.told(), self.store.lightly(), self.store.transaction():
-            self._forget_the_dead()
+        with self.store.sqlite_errors(), self.store.relaxed_sync(), self.store.transaction():
+            self._remove_dead_workers()
             if not self.store.rows("SELECT 1 FROM worker WHERE id = ?", self.worker):  # it was thought to be dead
-                self.enter()
-            self.beat()
-            return [pair for pair in pairs if self._taken(respondent, pair)]
+                self.register()
+            self.heartbeat()
+            return [pair for pair in pairs if self._try_claim(respondent, pair)]
 
-    def free(self, respondent: int) -> None:
+    def release(self, respondent: int) -> None:
         """Nothing; gives back what was taken for a respondent."""
         self.store.rows("DELETE FROM claim WHERE respondent = ? AND worker = ?", respondent, self.worker)
 
-    def take_shared(self, respondent: int, attempt: int, scope: str) -> bool:
+    def claim_shared(self, respondent: int, attempt: int, scope: str) -> bool:
         """Whether what questions share is this process's to ask from now on."""
-        with self.store.told(), self.store.lightly(), self.store.transaction():
-            self._forget_the_dead()
+        with self.store.sqlite_errors(), self.store.relaxed_sync(), self.store.transaction():
+            self._remove_dead_workers()
             if not self.store.rows("SELECT 1 FROM worker WHERE id = ?", self.worker):
-                self.enter()
+                self.register()
             insert = "INSERT INTO share_claim VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
             return bool(self.store.rows(insert, respondent, attempt, scope, self.worker))
 
-    def free_shared(self, respondent: int, attempt: int, scope: str) -> None:
+    def release_shared(self, respondent: int, attempt: int, scope: str) -> None:
         """Nothing; gives back what was taken."""
         query = "DELETE FROM share_claim WHERE respondent = ? AND attempt = ? AND scope = ? AND worker = ?"
-        with self.store.lightly():
+        with self.store.relaxed_sync():
             self.store.rows(query, respondent, attempt, scope, self.worker)
 
-    def elsewhere(self, respondent: int) -> int:
+    def held_by_others(self, respondent: int) -> int:
         """How many questions other processes are asking the respondent now."""
         query = "SELECT count(*) FROM claim WHERE respondent = ? AND worker <> ?"
-        ((found,),) = self.store.rows(query, respondent, self.worker)
-        if found:
-            with self.store.told(), self.store.transaction():
-                self._forget_the_dead()
-            ((found,),) = self.store.rows(query, respondent, self.worker)
-        return int(found)
+        ((count,),) = self.store.rows(query, respondent, self.worker)
+        if count:
+            with self.store.sqlite_errors(), self.store.transaction():
+                self._remove_dead_workers()
+            ((count,),) = self.store.rows(query, respondent, self.worker)
+        return int(count)
 
-    def _taken(self, respondent: int, pair: Pair) -> bool:
+    def _try_claim(self, respondent: int, pair: Pair) -> bool:
         return bool(self.store.rows(f"{INSERT_CLAIM} RETURNING 1", respondent, *pair, self.worker))
 
-    def _forget_the_dead(self) -> None:
-        for number, place, process, start, seen in self.store.rows("SELECT * FROM worker WHERE id <> ?", self.worker):
-            if place == host():
+    def _remove_dead_workers(self) -> None:
+        for number, worker_host, process, start, last_seen in self.store.rows(
+            "SELECT * FROM worker WHERE id <> ?", self.worker
+        ):
+            if worker_host == host():
                 is_alive = process_start(process) in (start, "")
             else:
-                is_alive = time.time() - seen < LEASE_SECONDS
+                is_alive = time.time() - last_seen < LEASE_SECONDS
             if not is_alive:
                 self.store.rows("DELETE FROM worker WHERE id = ?", number)
 

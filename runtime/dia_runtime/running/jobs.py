@@ -58,7 +58,7 @@ class JobSource(Protocol):
     async def next(self) -> Job | None:
         """The next question; None when there is none left to ask here."""
 
-    def heard(self, job: Job, reply: Reply | None) -> None:
+    def finished(self, job: Job, reply: Reply | None) -> None:
         """Nothing; takes what a question came to: a reply, or none."""
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class JobQueue:
         self.respondent, self.extent, self.batch = respondent, extent, min(2 * at_once, MOST_CLAIMED)
         self.claimed_at = -QUICK_SECONDS
         self.ready: deque[Job] = deque()
-        self.held_elsewhere: set[Pair] = set()
+        self.claimed_elsewhere: set[Pair] = set()
         self.missing = self._missing(None)
         self.on_wait: Callable[[int], None] = lambda number: None
         self.is_over: Callable[[], bool] = lambda: False
@@ -88,42 +88,42 @@ class JobQueue:
     async def next(self) -> Job | None:
         """The next question, when there is one left to ask here."""
         async with self.lock:
-            while not self.ready and self._claimed():
+            while not self.ready and self._claim_batch():
                 pass
-            while not self.ready and self.held_elsewhere:
+            while not self.ready and self.claimed_elsewhere:
                 await self._wait()
             return self.ready.popleft() if self.ready else None
 
-    def heard(self, job: Job, reply: Reply | None) -> None:
+    def finished(self, job: Job, reply: Reply | None) -> None:
         """Nothing: what comes next does not depend on replies."""
 
     def close(self) -> None:
         """Nothing; gives back what was claimed and not asked."""
-        self.claims.free(self.respondent)
+        self.claims.release(self.respondent)
 
-    def _claimed(self) -> bool:
+    def _claim_batch(self) -> bool:
         """Whether there was anything to claim; quick respondents claim more at a time."""
         now = time.monotonic()
         self.batch = min(MOST_CLAIMED, 2 * self.batch) if now - self.claimed_at < QUICK_SECONDS else self.batch
         self.claimed_at = now
-        wanted = {(job.position, job.attempt): job for job in islice(self.missing, self.batch)}
-        taken = self.claims.take(self.respondent, wanted) if wanted else []
-        self.ready.extend(wanted.pop(pair) for pair in taken)
-        self.held_elsewhere |= wanted.keys()
-        return bool(taken or wanted)
+        candidates = {(job.position, job.attempt): job for job in islice(self.missing, self.batch)}
+        claimed = self.claims.claim(self.respondent, candidates) if candidates else []
+        self.ready.extend(candidates.pop(pair) for pair in claimed)
+        self.claimed_elsewhere |= candidates.keys()
+        return bool(claimed or candidates)
 
     async def _wait(self) -> None:
         """Waits while others hold questions, then looks again at what they held."""
-        while not self.is_over() and (number := self.claims.elsewhere(self.respondent)):
+        while not self.is_over() and (number := self.claims.held_by_others(self.respondent)):
             self.on_wait(number)
             await asyncio.sleep(POLL_SECONDS)
-        looked_at, self.held_elsewhere = self.held_elsewhere, set()
+        looked_at, self.claimed_elsewhere = self.claimed_elsewhere, set()
         if self.is_over():
             return
         self.missing = self._missing(looked_at)
-        while not self.ready and self._claimed():
+        while not self.ready and self._claim_batch():
             pass
-        if not self.ready and self.held_elsewhere:  # another has been quicker, or asks under the same name
+        if not self.ready and self.claimed_elsewhere:  # another has been quicker, or asks under the same name
             await asyncio.sleep(POLL_SECONDS)
 
     def _missing(self, among: set[Pair] | None) -> Iterator[Job]:
@@ -147,7 +147,7 @@ class Chooser(Protocol):
     def choose(self) -> int | None:
         """The position of the next question; None while nothing more is to be asked, or not until more has come."""
 
-    def heard(self, position: int, reply: Reply | None) -> None:
+    def finished(self, position: int, reply: Reply | None) -> None:
         """Nothing; takes what a question came to."""
 
 
@@ -159,7 +159,7 @@ class AdaptiveJobs:
         self.questions = QuestionsByPosition(store, bundle)
         self.under_way = 0
         self.changed = asyncio.Condition()
-        self.told: set[asyncio.Task[None]] = set()
+        self.wake_ups: set[asyncio.Task[None]] = set()
 
     async def next(self) -> Job | None:
         """The next question; waits while what was asked may still lead to one."""
@@ -168,25 +168,25 @@ class AdaptiveJobs:
                 position = self.chooser.choose()
                 if position is not None:
                     self.under_way += 1
-                    return self._claimed(position)
+                    return self._claim(position)
                 if not self.under_way:
                     return None
                 await self.changed.wait()
 
-    def _claimed(self, position: int) -> Job:
+    def _claim(self, position: int) -> Job:
         """The question, held by this process. Raises DiaError (exit 2) where another asks it."""
-        if not self.claims.take(self.respondent, [(position, 1)]):
+        if not self.claims.claim(self.respondent, [(position, 1)]):
             message = f"another process is asking the same model in `{self.store.path}`"
             raise DiaError(Diagnostic("E807", visible(message), None, "wait for it, or give another `--out`"))
         return Job(position, 1, self.questions[position])
 
-    def heard(self, job: Job, reply: Reply | None) -> None:
+    def finished(self, job: Job, reply: Reply | None) -> None:
         """Nothing; tells the chooser, and those who wait."""
         self.under_way -= 1
-        self.chooser.heard(job.position, reply)
+        self.chooser.finished(job.position, reply)
         task = asyncio.ensure_future(self._wake())
-        self.told.add(task)
-        task.add_done_callback(self.told.discard)
+        self.wake_ups.add(task)
+        task.add_done_callback(self.wake_ups.discard)
 
     async def _wake(self) -> None:
         async with self.changed:
@@ -194,7 +194,7 @@ class AdaptiveJobs:
 
     def close(self) -> None:
         """Nothing; gives back what was claimed and not asked."""
-        self.claims.free(self.respondent)
+        self.claims.release(self.respondent)
 
 
 class QuestionsByPosition:
@@ -202,11 +202,11 @@ class QuestionsByPosition:
 
     def __init__(self, store: Store, bundle: Bundle) -> None:
         self.store, self.bundle = store, bundle
-        self.held = list(bundle.questions())
+        self.questions = list(bundle.questions())
 
     def __getitem__(self, position: int) -> Mapping[str, Any]:
         """The question. Raises DiaError (exit 3) where the bundle has changed meanwhile."""
-        question = self.held[position]
+        question = self.questions[position]
         if leaf_or_none(question) != self.store.leaf(position):
             raise integrity_error("E703", f"`{self.bundle.path}` changed while its questions were asked")
         return question

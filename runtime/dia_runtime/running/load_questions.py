@@ -36,7 +36,7 @@ def load_questions(store: Store, bundle: Bundle) -> int:
     if is_new:
         facts = {name: bundle.manifest[name] for name in STORED_FACTS}
         names = {"bundle_id": bundle.id, "questions_root": bundle.questions_root}
-        store.lay_down({**facts, **names}, _questions(bundle))
+        store.initialize({**facts, **names}, _questions(bundle))
     return store.size
 
 

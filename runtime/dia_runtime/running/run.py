@@ -18,11 +18,17 @@ from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.respondents import RESPONDENTS, require_known
-from dia_runtime.respondents.asker import AsyncRespondent, BlockingAdapter, Interrupted, NeedsAnswers
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.cache import ReplyCache
 from dia_runtime.respondents.models import ModelOptions, create_respondents, is_known
-from dia_runtime.respondents.respondent import Respondent, Truth
+from dia_runtime.respondents.respondent import (
+    AsyncRespondent,
+    BlockingAdapter,
+    Interrupted,
+    NeedsAnswers,
+    Respondent,
+    Truth,
+)
 from dia_runtime.respondents.roles import create_players, require_roles
 from dia_runtime.running.claims import Claims
 from dia_runtime.running.jobs import Workload
@@ -127,40 +133,40 @@ def run(
     arguments that fit nothing, exit 3 for a damaged bundle or other questions.
     """
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
-    wanted = [models] if isinstance(models, str) else _unique(models)
-    held = terms or RunOptions()
-    wish = replace(held.wish, bundle=opened, read=lambda name: b"".join(opened.pieces(name)))
-    _require_possible(opened, wanted, limit, attempts, wish)
+    unique_models = [models] if isinstance(models, str) else _unique(models)
+    options = terms or RunOptions()
+    model_options = replace(options.wish, bundle=opened, read=lambda name: b"".join(opened.pieces(name)))
+    _require_possible(opened, unique_models, limit, attempts, model_options)
     parts = session_use(opened)
-    require_roles(parts, held.roles, held.role_urls)
-    part, of = held.part
-    askers = [asker for model in wanted for asker in _askers(model, wish)]
+    require_roles(parts, options.roles, options.role_urls)
+    part, of = options.part
+    respondents = [respondent for model in unique_models for respondent in _askers(model, model_options)]
     if not parts.has_others:
-        _require_conversation_partners(wanted, askers)
-    cast = create_players(held.roles, held.role_urls, wish)
-    knowing = _knowing(opened, askers)
+        _require_conversation_partners(unique_models, respondents)
+    players = create_players(options.roles, options.role_urls, model_options)
+    knowing = _knowing(opened, respondents)
     path = Path(out)
     with open_store(path, opened.questions_root) as store:
         size = load_questions(store, opened)
         extent = Workload(size if limit is None else min(limit, size), attempts, part - 1, of)
         truth = _truth(store, str(opened.manifest["seed"]))
-        for asker in knowing:
-            asker.know(truth)
+        for respondent in knowing:
+            respondent.know(truth)
         claims = Claims(store)
         with (
-            nullcontext() if held.cache is None else closing(ReplyCache(held.cache)) as cache,
-            closing(StoreThread(path, opened.questions_root)) as keeper,
-            closing(CodeEvaluator()) as mind,
+            nullcontext() if options.cache is None else closing(ReplyCache(options.cache)) as cache,
+            closing(StoreThread(path, opened.questions_root)) as store_thread,
+            closing(CodeEvaluator()) as evaluator,
         ):
-            asking = Scheduler(
-                store, opened, claims, extent, held.concurrency, held.retries, held.budget, keeper, cache
+            scheduler = Scheduler(
+                store, opened, claims, extent, options.concurrency, options.retries, options.budget, store_thread, cache
             )
-            asking.on_progress, asking.cast, asking.mind = _telling(on_progress), cast, mind
-            asking.choosers = held.choosers
-            at_once = [_at_once(model, truth) for model in wanted]
-            tallies = _waited_for(asking, [blocking for blocking in at_once if blocking is not None], askers)
+            scheduler.on_progress, scheduler.players, scheduler.evaluator = _telling(on_progress), players, evaluator
+            scheduler.choosers = options.choosers
+            at_once = [_at_once(model, truth) for model in unique_models]
+            states = _waited_for(scheduler, [blocking for blocking in at_once if blocking is not None], respondents)
     return RunSummary(
-        path, opened.id, opened.questions_root, len(extent.positions), attempts, _in_order(wanted, tallies)
+        path, opened.id, opened.questions_root, len(extent.positions), attempts, _in_order(unique_models, states)
     )
 
 
@@ -176,61 +182,63 @@ def _at_once(model: str | Respondent | AsyncRespondent, truth: Truth) -> Blockin
     return None if hasattr(model, "ask") else BlockingAdapter(model)
 
 
-def _askers(model: str | Respondent | AsyncRespondent, wish: ModelOptions) -> list[AsyncRespondent]:
+def _askers(model: str | Respondent | AsyncRespondent, model_options: ModelOptions) -> list[AsyncRespondent]:
     """Whom to ask over a network; nobody where the model is a baseline."""
     if not isinstance(model, str):
         return [model] if hasattr(model, "ask") else []  # type: ignore[list-item]
-    return [] if model in RESPONDENTS else create_respondents(model, wish)
+    return [] if model in RESPONDENTS else create_respondents(model, model_options)
 
 
 def _require_conversation_partners(
-    models: Sequence[str | Respondent | AsyncRespondent], askers: Sequence[AsyncRespondent]
+    models: Sequence[str | Respondent | AsyncRespondent], respondents: Sequence[AsyncRespondent]
 ) -> None:
     """Nothing, when all can take part in conversations; else DiaError (exit 2)."""
     named = [RESPONDENTS.get(model) if isinstance(model, str) else model for model in models]
-    for one in [*named, *askers]:
-        if (why := getattr(one, "speechless", None)) is not None:
+    for one in [*named, *respondents]:
+        if (why := getattr(one, "no_sessions_reason", None)) is not None:
             raise DiaError(Diagnostic("E847", visible(why), None, "ask a model, a program, or says:TEXT"))
 
 
-def _knowing(bundle: Bundle, askers: Sequence[AsyncRespondent]) -> list[NeedsAnswers]:
+def _knowing(bundle: Bundle, respondents: Sequence[AsyncRespondent]) -> list[NeedsAnswers]:
     """Those that need the answers. Raises DiaError (exit 2) where there are none."""
-    for asker in askers:
-        if isinstance(asker, NeedsAnswers):
-            _require_answers(bundle, asker.name)
-    return [asker for asker in askers if isinstance(asker, NeedsAnswers)]
+    for respondent in respondents:
+        if isinstance(respondent, NeedsAnswers):
+            _require_answers(bundle, respondent.name)
+    return [respondent for respondent in respondents if isinstance(respondent, NeedsAnswers)]
 
 
 def _waited_for(
-    asking: Scheduler, blocking: Sequence[BlockingAdapter], askers: Sequence[AsyncRespondent]
+    scheduler: Scheduler, blocking: Sequence[BlockingAdapter], respondents: Sequence[AsyncRespondent]
 ) -> list[RespondentState]:
     """What became of all questions: those that block are asked one after the other, then the others at once."""
 
     async def all() -> list[RespondentState]:
-        unbounded = asking if asking.cast else replace(asking, budget=Budget(), paces={})
+        unbounded = scheduler if scheduler.players else replace(scheduler, budget=Budget(), rate_limiters={})
         async with AsyncExitStack() as stack:
-            for one in asking.cast.values():
+            for one in scheduler.players.values():
                 if one is not None:
                     stack.push_async_callback(one.close)
-            stack.callback(asking.mind.close)  # before threads are waited for that wait for it
-            done = [tally for one in blocking for tally in await unbounded.all([one])]
-            return done + (await asking.all(askers) if askers else [])
+            stack.callback(scheduler.evaluator.close)  # before threads are waited for that wait for it
+            done = [state for one in blocking for state in await unbounded.run([one])]
+            return done + (await scheduler.run(respondents) if respondents else [])
 
-    asking.claims.enter()
+    scheduler.claims.register()
     try:
         return asyncio.run(all())
     except Interrupted:
         raise KeyboardInterrupt from None
     finally:
-        asking.claims.leave()
+        scheduler.claims.unregister()
 
 
 def _in_order(
-    models: Sequence[str | Respondent | AsyncRespondent], tallies: Iterable[RespondentState]
+    models: Sequence[str | Respondent | AsyncRespondent], states: Iterable[RespondentState]
 ) -> tuple[RespondentSummary, ...]:
     """What was asked, in the order in which the models were named."""
     place = {model if isinstance(model, str) else model.name: at for at, model in reversed(list(enumerate(models)))}
-    done = sorted(tallies, key=lambda tally: place.get(tally.asker.name, place.get(tally.asker.model, len(place))))
+    done = sorted(
+        states, key=lambda tally: place.get(tally.respondent.name, place.get(tally.respondent.model, len(place)))
+    )
     return tuple(map(_summary, done))
 
 
@@ -238,32 +246,34 @@ def _telling(on_progress: Callable[[Progress], None] | None) -> Callable[[Respon
     if on_progress is None:
         return None
 
-    def tell(tally: RespondentState) -> None:
-        done = tally.kept + tally.asked - tally.failed
-        on_progress(Progress(tally.asker.name, done, tally.total, tally.failed, _cost_text(tally), tally.elsewhere))
+    def tell(state: RespondentState) -> None:
+        done = state.kept + state.asked - state.failed
+        on_progress(
+            Progress(state.respondent.name, done, state.total, state.failed, _cost_text(state), state.elsewhere)
+        )
 
     return tell
 
 
-def _summary(tally: RespondentState) -> RespondentSummary:
+def _summary(state: RespondentState) -> RespondentSummary:
     return RespondentSummary(
-        tally.name,
-        tally.asked,
-        tally.kept,
-        tally.failed,
-        tally.ended,
-        tally.open,
-        tally.is_refused,
-        tally.requests,
-        tally.prompt_tokens,
-        tally.completion_tokens,
-        _cost_text(tally),
-        dict(tally.left_out),
+        state.name,
+        state.asked,
+        state.kept,
+        state.failed,
+        state.ended,
+        state.open,
+        state.is_refused,
+        state.requests,
+        state.prompt_tokens,
+        state.completion_tokens,
+        _cost_text(state),
+        dict(state.left_out),
     )
 
 
-def _cost_text(tally: RespondentState) -> str | None:
-    return None if tally.cost is None else f"{tally.cost.normalize():f}"
+def _cost_text(state: RespondentState) -> str | None:
+    return None if state.cost is None else f"{state.cost.normalize():f}"
 
 
 def _require_possible(
@@ -271,12 +281,12 @@ def _require_possible(
     models: Sequence[str | Respondent | AsyncRespondent],
     limit: int | None,
     attempts: int,
-    wish: ModelOptions,
+    model_options: ModelOptions,
 ) -> None:
     if attempts < 1 or (limit is not None and limit < 1):
         raise DiaError(Diagnostic("E807", "`attempts` and `limit` count from 1"))
     for model in models:
-        if isinstance(model, str) and not is_known(model, wish):
+        if isinstance(model, str) and not is_known(model, model_options):
             require_known(model)
             _require_answers(bundle, model)
 

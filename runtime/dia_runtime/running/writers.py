@@ -33,7 +33,7 @@ class StoreThread:
         self.store: Store | None = None
         self.is_used = False
 
-    async def done(self, work: Callable[[Store], Result]) -> Result:
+    async def run(self, work: Callable[[Store], Result]) -> Result:
         """What the work gives; it is done even where nobody waits for it any more."""
         self.is_used = True
         return await asyncio.wrap_future(self.thread.submit(self._work, work))
@@ -58,8 +58,8 @@ class StoreThread:
 class TurnWriter:
     """Turns of one respondent: each is on the disk when `keep` returns; those that wait together are one commit."""
 
-    def __init__(self, keeper: StoreThread, respondent: int) -> None:
-        self.keeper, self.respondent = keeper, respondent
+    def __init__(self, store_thread: StoreThread, respondent: int) -> None:
+        self.store_thread, self.respondent = store_thread, respondent
         self.waiting: list[tuple[int, StoredTurn]] = []
         self.taken = self.saved = 0
         self.busy = asyncio.Lock()
@@ -72,15 +72,15 @@ class TurnWriter:
         async with self.busy:  # whoever comes first writes for all that wait meanwhile
             if number > self.saved:
                 rows, self.waiting, last = self.waiting, [], self.taken
-                await self.keeper.done(lambda store: store.save_turns(self.respondent, rows))
+                await self.store_thread.run(lambda store: store.save_turns(self.respondent, rows))
                 self.saved = last
 
 
 class ReplyWriter:
     """Replies on their way to the disk: in one commit what comes within some milliseconds; then they are counted."""
 
-    def __init__(self, asking: Scheduler, tally: RespondentState, at_once: int) -> None:
-        self.asking, self.tally, self.at_once = asking, tally, at_once
+    def __init__(self, scheduler: Scheduler, state: RespondentState, at_once: int) -> None:
+        self.scheduler, self.state, self.at_once = scheduler, state, at_once
         self.group: asyncio.TaskGroup | None = None
         self.waiting: list[tuple[tuple[int, int, Reply], bool]] = []
         self.all_is_asked = asyncio.Event()
@@ -97,9 +97,9 @@ class ReplyWriter:
             self.flush()
         elif not self.is_due and self.group is not None:
             self.is_due = True
-            self.group.create_task(self.later())
+            self.group.create_task(self.flush_later())
 
-    async def later(self) -> None:
+    async def flush_later(self) -> None:
         """Puts on the disk what has come meanwhile; a task of its own, so that a full disk ends the asking."""
         seconds = min(LONGEST_BATCH_SECONDS, max(BATCH_SECONDS, DISK_SHARE * self.took))
         with suppress(TimeoutError):
@@ -118,10 +118,10 @@ class ReplyWriter:
         if self.waiting:
             rows, self.waiting = self.waiting, []
             began = time.monotonic()
-            self.asking.store.save(self.tally.number, [row for row, _ in rows])
+            self.scheduler.store.save(self.state.number, [row for row, _ in rows])
             self.took = time.monotonic() - began
             for (_, _, reply), is_session in rows:
-                self.tally.add(reply, is_session)
-            if self.asking.on_progress is not None:
-                self.asking.on_progress(self.tally)
+                self.state.add(reply, is_session)
+            if self.scheduler.on_progress is not None:
+                self.scheduler.on_progress(self.state)
         self.flushed_at = time.monotonic()

@@ -38,10 +38,10 @@ def pieces(path: Path) -> Iterator[Piece]:
 
 
 def _pieces(file: IO[bytes]) -> Iterator[Piece]:
-    held, offset, line, is_json = b"", 0, 1, None
+    overlap, offset, line, is_json = b"", 0, 1, None
     while True:
-        text = held + _read(file, PIECE)
-        is_last = len(text) - len(held) < PIECE
+        text = overlap + _read(file, PIECE)
+        is_last = len(text) - len(overlap) < PIECE
         if is_json is None:
             is_json = text.lstrip(BLANKS)[:1] in (b"{", b"[")
         cut = len(text) if is_last else _cut(text)
@@ -49,7 +49,7 @@ def _pieces(file: IO[bytes]) -> Iterator[Piece]:
         if is_last:
             return
         line += text.count(b"\n", 0, cut)
-        offset, held = offset + cut, text[cut:]
+        offset, overlap = offset + cut, text[cut:]
 
 
 def _read(file: IO[bytes], size: int) -> bytes:
@@ -63,5 +63,5 @@ def _read(file: IO[bytes], size: int) -> bytes:
 def _cut(text: bytes) -> int:
     """Where the next piece begins: behind a blank, an overlap before the end."""
     least = len(text) - OVERLAP
-    found = max(text.rfind(bytes([blank]), least - OVERLAP, least) for blank in BLANKS)
-    return found + 1 if found > 0 else least
+    space = max(text.rfind(bytes([blank]), least - OVERLAP, least) for blank in BLANKS)
+    return space + 1 if space > 0 else least

@@ -63,39 +63,39 @@ class Index:
 
 def build_index(bundle: Bundle, words: int) -> Index:
     """The index of a bundle's prompts by runs of so many words; shorter prompts by all of theirs."""
-    made, known, wholes = Index(), dict[str, int](), set[tuple[int, int, int]]()
+    built, template_numbers, identities = Index(), dict[str, int](), set[tuple[int, int, int]]()
     collected: dict[int, _Collected] = {}
     for place, question in enumerate(bundle.questions()):
-        made.questions.append(question["id"])
-        template = known.setdefault(question["template"], len(known))
-        made.template_of.append(template)
+        built.questions.append(question["id"])
+        template = template_numbers.setdefault(question["template"], len(template_numbers))
+        built.template_of.append(template)
         texts = [Words(text.encode("utf-8", "replace")) for text in dict.fromkeys(question_texts(question))]
-        made.too_short += not any(len(text.ends) >= LEAST_WORDS for text in texts)
+        built.too_short += not any(len(text.ends) >= LEAST_WORDS for text in texts)
         for text in texts:
             if len(text.ends) < LEAST_WORDS:
                 continue
-            held = _text(text, place)
-            whole = (template, held.length, held.number)
-            if text is texts[-1] and whole in wholes:
+            entry = _text(text, place)
+            identity = (template, entry.length, entry.number)
+            if text is texts[-1] and identity in identities:
                 continue  # instances that differ in signs alone are one text here
-            wholes.add(whole)
+            identities.add(identity)
             size = min(words, len(text.ends))
-            collected.setdefault(size, _Collected(size)).add(text, len(made.texts), template)
-            made.texts.append(held)
-    made.templates = list(known)
-    made.runs = [held.sorted(made) for _, held in sorted(collected.items())]
-    return made
+            collected.setdefault(size, _Collected(size)).add(text, len(built.texts), template)
+            built.texts.append(entry)
+    built.templates = list(template_numbers)
+    built.runs = [entry.sorted(built) for _, entry in sorted(collected.items())]
+    return built
 
 
 def question_texts(question: dict[str, Any]) -> Iterator[str]:
     """The texts that a question says: its messages, or those of its sessions."""
     stack = [question.get("messages") or question.get("sessions")]
     while stack:
-        held = stack.pop()
-        if isinstance(held, list):
-            stack += reversed(held)
-        elif isinstance(held, dict):
-            for name, value in held.items():
+        item = stack.pop()
+        if isinstance(item, list):
+            stack += reversed(item)
+        elif isinstance(item, dict):
+            for name, value in item.items():
                 if isinstance(value, str) and name in ("content", "text", "user", "system", "assistant"):
                     yield value
                 elif isinstance(value, (list, dict)):
@@ -138,12 +138,12 @@ class _Collected:
         if self.step == 1:
             return part
         is_kept = (part[0] >> numpy.uint64(20)) % numpy.uint64(self.step) == 0
-        return tuple(held[is_kept] for held in part)
+        return tuple(column[is_kept] for column in part)
 
     def _joined(self) -> tuple[Any, ...]:
         import numpy
 
-        return tuple(numpy.concatenate(held) for held in zip(*self.parts, strict=True))
+        return tuple(numpy.concatenate(columns) for columns in zip(*self.parts, strict=True))
 
     def sorted(self, index: Index) -> Runs:
         """The runs by number, each once."""
@@ -151,10 +151,10 @@ class _Collected:
 
         numbers, offsets, owners, templates = self._joined()
         order = numpy.argsort(numbers, kind="stable")
-        numbers, offsets, owners, templates = (held[order] for held in (numbers, offsets, owners, templates))
+        numbers, offsets, owners, templates = (column[order] for column in (numbers, offsets, owners, templates))
         firsts = numpy.flatnonzero(numpy.concatenate(([True], numbers[1:] != numbers[:-1])))
         questions = numpy.array([text.question for text in index.texts], numpy.int32)[owners]
-        is_own, is_of_one = (_is_one(held, firsts) for held in (questions, templates))
+        is_own, is_of_one = (_is_one(column, firsts) for column in (questions, templates))
         whose = numpy.where(is_own, owners[firsts], numpy.where(is_of_one, -2 - templates[firsts], SHARED))
         bits = min(27, max(16, len(firsts).bit_length() + 4))
         sieve = numpy.zeros(1 << bits, dtype=bool)
@@ -162,8 +162,8 @@ class _Collected:
         return Runs(self.words, numbers[firsts], whose, offsets[firsts], sieve, 64 - bits)
 
 
-def _is_one(held: Any, firsts: Any) -> Any:
+def _is_one(values: Any, firsts: Any) -> Any:
     """Of each group, whether all in it are the same."""
     import numpy
 
-    return numpy.minimum.reduceat(held, firsts) == numpy.maximum.reduceat(held, firsts)
+    return numpy.minimum.reduceat(values, firsts) == numpy.maximum.reduceat(values, firsts)

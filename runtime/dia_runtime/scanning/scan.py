@@ -71,8 +71,8 @@ def scan(
 
 def _guid_of(canary: str) -> str:
     """The GUID of a canary's sentence, by which it is looked for; the whole text where it has none."""
-    found = GUID.search(canary)
-    return found[0].lower() if found else canary
+    match = GUID.search(canary)
+    return match[0].lower() if match else canary
 
 
 class _View:
@@ -123,8 +123,8 @@ class _Scanner:
 
     def _look(self, file: str, view: _View) -> None:
         for canary, at, end in self._canaries(view):
-            found = self.canaries.setdefault(canary, Matches(self.limit))
-            found.add(lambda at=at, end=end: {"file": file, **view.where(at, end)})  # type: ignore[misc]
+            matches = self.canaries.setdefault(canary, Matches(self.limit))
+            matches.add(lambda at=at, end=end: {"file": file, **view.where(at, end)})  # type: ignore[misc]
         for runs in self.index.runs:
             places, which = runs.found(view.words.runs(runs.words))
             if len(places):
@@ -135,8 +135,8 @@ class _Scanner:
         """Each canary that is looked for, and each other one in a sentence of ours, with its place."""
         clear = view.words.clear
         for canary in self.canaries:
-            wanted = normalized_words(canary.encode("utf-8", "replace"))
-            yield from ((canary, at, at + len(wanted)) for at in _places(clear, wanted, view.cut))
+            phrase = normalized_words(canary.encode("utf-8", "replace"))
+            yield from ((canary, at, at + len(phrase)) for at in _places(clear, phrase, view.cut))
         for at in _places(clear, MARK_WORDS, view.cut):
             guid = HEX.match(clear, at + len(MARK_WORDS))
             name = guid[0].strip().replace(b" ", b"-").decode() if guid else None
@@ -155,14 +155,14 @@ class _Scanner:
         begins, ends, texts = begins[is_inside], ends[is_inside], texts[is_inside]
         is_whole = view.words.numbers(begins, ends) == self.numbers[texts]
         keys = numpy.unique(begins[is_whole] * len(self.lengths) + texts[is_whole])  # by place, each once
-        found = [divmod(key, len(self.lengths)) for key in keys.tolist()]
-        return [self._whole(file, view, begin, text) for begin, text in found]
+        pairs = [divmod(key, len(self.lengths)) for key in keys.tolist()]
+        return [self._whole(file, view, begin, text) for begin, text in pairs]
 
     def _whole(self, file: str, view: _View, begin: int, text: int) -> tuple[int, int]:
         """Tells a whole prompt; gives where it begins and ends."""
-        held = self.index.texts[text]
-        end, name = begin + held.length, self.index.questions[held.question]
-        self.exact_questions.add(held.question)
+        entry = self.index.texts[text]
+        end, name = begin + entry.length, self.index.questions[entry.question]
+        self.exact_questions.add(entry.question)
         self.exact.add(lambda: {"question": name, "file": file, **view.where(begin, end - 1)})
         return begin, end
 
@@ -173,14 +173,14 @@ class _Scanner:
         import numpy
 
         bounds = numpy.flatnonzero(numpy.diff(places) > runs.words) + 1
-        for group, held in zip(numpy.split(places, bounds), numpy.split(which, bounds), strict=True):
+        for group, owners in zip(numpy.split(places, bounds), numpy.split(which, bounds), strict=True):
             begin, end = int(view.words.starts[group[0]]), int(view.words.ends[group[-1] + runs.words - 1])
             if begin >= view.cut:
                 return
             first, last = view.span(begin, end)
             is_told, self.told_until = first < self.told_until, max(self.told_until, last)
             if not is_told and not _lies_in((begin + end) // 2, wholes):
-                whose = {**self._whose(runs.owners[held]), "runs": len(group), "file": file}
+                whose = {**self._whose(runs.owners[owners]), "runs": len(group), "file": file}
                 self.partial.add(lambda whose=whose, begin=begin, end=end: {**whose, **view.where(begin, end)})  # type: ignore[misc]
 
     def _whose(self, owners: Any) -> dict[str, Any]:
@@ -193,8 +193,8 @@ class _Scanner:
             question = self.index.texts[int(numpy.bincount(own).argmax())].question
             template = self.index.template_of[question]
             self.partial_questions.add(question)
-        elif len(held := -2 - owners[owners < SHARED]):
-            template = int(numpy.bincount(held).argmax())
+        elif len(of_templates := -2 - owners[owners < SHARED]):
+            template = int(numpy.bincount(of_templates).argmax())
         if template is not None:
             self.templates.add(template)
         return {
@@ -207,7 +207,7 @@ class _Scanner:
         questions = {"questions": len(self.exact_questions)}
         partial = {"questions": len(self.partial_questions), "templates": len(self.templates)}
         return {
-            "canaries": [{"canary": canary, **found.as_json()} for canary, found in self.canaries.items()],
+            "canaries": [{"canary": canary, **matches.as_json()} for canary, matches in self.canaries.items()],
             "exact": questions | self.exact.as_json(),
             "partial": partial | self.partial.as_json(),
         }
@@ -215,14 +215,14 @@ class _Scanner:
 
 def _lies_in(place: int, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether a place lies in one of the spans, which come in the order of their beginnings."""
-    known = bisect_right(spans, (place, 1 << 62))
-    return any(first <= place < last for first, last in spans[max(0, known - NEAR) : known])
+    following = bisect_right(spans, (place, 1 << 62))
+    return any(first <= place < last for first, last in spans[max(0, following - NEAR) : following])
 
 
-def _places(clear: bytes, wanted: bytes, cut: int) -> Iterator[int]:
+def _places(clear: bytes, phrase: bytes, cut: int) -> Iterator[int]:
     """Where the words stand, as whole words, before the cut."""
-    at = clear.find(wanted) if wanted else -1
+    at = clear.find(phrase) if phrase else -1
     while 0 <= at < cut:
         if at == 0 or clear[at - 1] == SPACE:
             yield at
-        at = clear.find(wanted, at + 1)
+        at = clear.find(phrase, at + 1)

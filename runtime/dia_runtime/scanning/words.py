@@ -48,13 +48,13 @@ class Unescaped:
 
     def offset(self, place: int) -> int:
         """Where in the escaped text a place lies."""
-        known = bisect_right(self.places, place)
-        return place + (self.taken[known - 1] if known else 0)
+        before = bisect_right(self.places, place)
+        return place + (self.taken[before - 1] if before else 0)
 
     def place(self, offset: int) -> int:
         """Where a place of the escaped text lies."""
-        known = bisect_right([place + taken for place, taken in zip(self.places, self.taken, strict=True)], offset)
-        return offset - (self.taken[known - 1] if known else 0)
+        before = bisect_right([place + removed for place, removed in zip(self.places, self.taken, strict=True)], offset)
+        return offset - (self.taken[before - 1] if before else 0)
 
 
 def unescaped(text: bytes) -> Unescaped:
@@ -76,18 +76,18 @@ def unescaped(text: bytes) -> Unescaped:
 
 def _with_characters(text: bytes, starts: list[int]) -> Unescaped:
     """The text with the characters that the escapes at these places stand for."""
-    places, taken, parts, end, missing = [], [], [], 0, 0
+    places, removed, parts, end, missing = [], [], [], 0, 0
     for start in starts:
-        found = UNICODE.match(text, start) if start >= end else None
-        if found is None:
+        match = UNICODE.match(text, start) if start >= end else None
+        if match is None:
             continue
-        clear = _clear(found[0])
+        clear = _clear(match[0])
         parts += [text[end:start], clear]
-        end = found.end()
-        missing += len(found[0]) - len(clear)
+        end = match.end()
+        missing += len(match[0]) - len(clear)
         places.append(end - missing)
-        taken.append(missing)
-    return Unescaped(b"".join([*parts, text[end:]]), tuple(places), tuple(taken))
+        removed.append(missing)
+    return Unescaped(b"".join([*parts, text[end:]]), tuple(places), tuple(removed))
 
 
 def _clear(escapes: bytes) -> bytes:
@@ -116,9 +116,9 @@ class _Powers:
         import numpy
 
         if len(self.held) < count:
-            made = numpy.full(max(count, 1 << 16), self.base, dtype=numpy.uint64)
-            made[0] = 1
-            self.held = numpy.cumprod(made, dtype=numpy.uint64)
+            factors = numpy.full(max(count, 1 << 16), self.base, dtype=numpy.uint64)
+            factors[0] = 1
+            self.held = numpy.cumprod(factors, dtype=numpy.uint64)
         return self.held[:count]
 
 
@@ -165,9 +165,9 @@ class Words:
 
     def numbers(self, begins: Any, ends: Any) -> Any:
         """The numbers of the pieces of `clear` from begins to ends."""
-        found = self._sums[ends] - self._sums[begins]
-        found *= INVERSES.first(len(self._codes) + 1)[begins]
-        return found
+        numbers = self._sums[ends] - self._sums[begins]
+        numbers *= INVERSES.first(len(self._codes) + 1)[begins]
+        return numbers
 
     def runs(self, count: int) -> Any:
         """The number of every run of so many words, by its first word."""

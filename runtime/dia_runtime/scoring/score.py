@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.grading.judge import Judge, Rules, told_points, worth
+from dia_runtime.grading.judge import Judge, Rules, distinct_points, worth
 from dia_runtime.psychometrics.rasch.bank import read_bank
 from dia_runtime.scoring.accumulate import Model, Ways
 from dia_runtime.scoring.align import names
@@ -217,10 +217,10 @@ def _models(
 
 def _worths(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:
     """The fewest and the most points that any question gives; None where there are too many kinds of points."""
-    kinds = [encoded for store in stores for encoded in store.told_points(MOST_KINDS)]
+    kinds = [encoded for store in stores for encoded in store.distinct_points(MOST_KINDS)]
     if not 0 < len(kinds) < MOST_KINDS:
         return None
-    found = [{**told_points(stores[0], encoded), **(rules.points or {})}.values() for encoded in kinds]
+    found = [{**distinct_points(stores[0], encoded), **(rules.points or {})}.values() for encoded in kinds]
     return float(min(map(min, found))), float(max(map(max, found)))
 
 
@@ -229,7 +229,7 @@ def _told(stores: Sequence[Store]) -> list[dict[str, str]]:
     found = {}
     for store in stores:
         if store.facts.get("points_told", True):
-            for encoded in store.told_points():
-                points = {name: str(value) for name, value in told_points(store, encoded).items()}
+            for encoded in store.distinct_points():
+                points = {name: str(value) for name, value in distinct_points(store, encoded).items()}
                 found[tuple(points.values())] = points
     return list(found.values())

@@ -40,11 +40,11 @@ def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[s
         for store in stores:
             require_root(store, root)
         _require_same_settings(stores)
-        made = stack.enter_context(_temporary_folder(target)) / target.name
-        with open_store(made, root) as whole:
-            facts = _fill(stores, whole)
+        new_file = stack.enter_context(_temporary_folder(target)) / target.name
+        with open_store(new_file, root) as merged:
+            facts = _fill(stores, merged)
         with _write_errors(target):
-            made.replace(target)
+            new_file.replace(target)
     return {"path": target.as_posix(), "questions_root": root, **facts}
 
 
@@ -70,35 +70,35 @@ def _write_errors(target: Path) -> Iterator[None]:
 
 def _require_same_settings(stores: Sequence[Store]) -> None:
     """Nothing, where a name stands for one respondent in all runs; else DiaError (exit 2)."""
-    known: dict[str, tuple[Store, StoredRespondent]] = {}
+    first_seen: dict[str, tuple[Store, StoredRespondent]] = {}
     for store in stores:
         for entry in store.respondents():
-            first, other = known.setdefault(entry.name, (store, entry))
-            if (other.model, other.settings) != (entry.model, entry.settings):
-                message = f"`{first.path}` and `{store.path}` asked `{entry.name}` with other settings"
-                mend = "merge runs of the same settings, and score the others beside them"
-                raise DiaError(Diagnostic("E612", visible(message), None, mend))
+            first_store, first_entry = first_seen.setdefault(entry.name, (store, entry))
+            if (first_entry.model, first_entry.settings) != (entry.model, entry.settings):
+                message = f"`{first_store.path}` and `{store.path}` asked `{entry.name}` with other settings"
+                fix = "merge runs of the same settings, and score the others beside them"
+                raise DiaError(Diagnostic("E612", visible(message), None, fix))
 
 
-def _fill(stores: Sequence[Store], whole: Store) -> dict[str, Any]:
+def _fill(stores: Sequence[Store], merged: Store) -> dict[str, Any]:
     """What was joined; fills the new run."""
     base = next((store for store in stores if _has_answers(store)), stores[0])
-    whole.lay_down(base.facts, base.questions())
+    merged.initialize(base.facts, base.questions())
     found: dict[str, dict[str, Any]] = {}
     for store in stores:
         for entry in store.respondents():
-            number = whole.respondent(entry.name, entry.model, store.parsed(entry.settings))
-            _copy(store, entry, whole, number)
+            number = merged.respondent(entry.name, entry.model, store.parsed(entry.settings))
+            _copy(store, entry, merged, number)
             found.setdefault(entry.name, {"respondent": entry.name, "runs": 0, "number": number})["runs"] += 1
     for store in reversed(stores):  # of turns that several runs hold, those of the first stay
         for entry in store.respondents():
-            for turns in _batches(store.every_turn(entry.id)):
-                whole.save_turns(found[entry.name]["number"], turns)
-    told = [_respondent_counts(whole, held) for held in found.values()]
+            for turns in _batches(store.all_turns(entry.id)):
+                merged.save_turns(found[entry.name]["number"], turns)
+    told = [_respondent_counts(merged, count) for count in found.values()]
     return {
         "benchmark": base.facts.get("benchmark"),
         "runs": len(stores),
-        "questions": whole.size,
+        "questions": merged.size,
         "replies": sum(entry["replies"] for entry in told),
         "respondents": told,
     }
@@ -108,26 +108,26 @@ def _has_answers(store: Store) -> bool:
     return bool(store.rows("SELECT 1 FROM question WHERE grading IS NOT NULL LIMIT 1"))
 
 
-def _respondent_counts(whole: Store, held: dict[str, Any]) -> dict[str, Any]:
+def _respondent_counts(merged: Store, entry: dict[str, Any]) -> dict[str, Any]:
     query = "SELECT count(*), count(error) FROM reply WHERE respondent = ?"
-    replies, errors = whole.rows(query, held["number"])[0]
-    return {"respondent": held["respondent"], "runs": held["runs"], "replies": replies, "errors": errors}
+    replies, errors = merged.rows(query, entry["number"])[0]
+    return {"respondent": entry["respondent"], "runs": entry["runs"], "replies": replies, "errors": errors}
 
 
-def _copy(store: Store, entry: StoredRespondent, whole: Store, number: int) -> None:
+def _copy(store: Store, entry: StoredRespondent, merged: Store, number: int) -> None:
     """Nothing; adds the replies of a respondent. Raises DiaError (exit 2) at one that contradicts another."""
     for rows in _batches(store.replies_of(entry.id)):
         replies = []
         for row in rows:
-            position = whole.position(row["question"])
+            position = merged.position(row["question"])
             if position is None:
                 raise store.damaged("it holds a reply to a question that it does not have")
-            there = whole.reply(number, row["question"], row["attempt"])
+            there = merged.reply(number, row["question"], row["attempt"])
             if there is None or _is_error(there):
                 replies.append((position, row["attempt"], _replied(row)))
             elif not _is_error(row) and any(there[name] != row[name] for name in CONTENT_COLUMNS):
                 raise _contradiction(store, entry, row)
-        whole.save(number, replies)
+        merged.save(number, replies)
 
 
 def _is_error(row: dict[str, Any]) -> bool:
@@ -145,5 +145,5 @@ def _contradiction(store: Store, entry: StoredRespondent, row: dict[str, Any]) -
 
 
 def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
-    while held := list(islice(rows, BATCH)):
-        yield held
+    while batch := list(islice(rows, BATCH)):
+        yield batch

@@ -82,9 +82,9 @@ class Store:
         """What the run says of its bundle."""
         return {key: self.parsed(value) for key, value in self.rows("SELECT key, value FROM meta")}
 
-    def lay_down(self, facts: Mapping[str, Any], questions: Iterable[StoredQuestion]) -> None:
+    def initialize(self, facts: Mapping[str, Any], questions: Iterable[StoredQuestion]) -> None:
         """Nothing; writes the schema, the facts and all questions, or none of them."""
-        with self.told(), self.transaction():
+        with self.sqlite_errors(), self.transaction():
             if not self.is_empty:  # another process was quicker
                 return
             for statement in SCHEMA:
@@ -102,9 +102,9 @@ class Store:
         with suppress(sqlite3.OperationalError):
             self._connection.execute("PRAGMA journal_mode = WAL")
 
-    def bring_up(self) -> None:
+    def upgrade(self) -> None:
         """Nothing; makes a run of an older version one of this version, or changes nothing."""
-        with self.told(), self.transaction():
+        with self.sqlite_errors(), self.transaction():
             while self.version < VERSION:
                 for statement in UPGRADES[self.version]:
                     self._connection.execute(statement)
@@ -123,14 +123,14 @@ class Store:
     def respondent(self, name: str, model: str, settings: Mapping[str, Any]) -> int:
         """The respondent's number in this run. Raises DiaError when its name stands for other settings."""
         encoded = json.dumps(settings, sort_keys=True)
-        with self.told(), self.transaction():
+        with self.sqlite_errors(), self.transaction():
             insert = "INSERT INTO respondent (name, model, settings) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
             self._connection.execute(insert, (name, model, encoded))
-            known = next(entry for entry in self.respondents() if entry.name == name)
-        if (known.model, known.settings) != (model, encoded):
-            message = f"`{self.path}` holds replies of `{name}` with other settings: {known.settings}"
+            stored = next(entry for entry in self.respondents() if entry.name == name)
+        if (stored.model, stored.settings) != (model, encoded):
+            message = f"`{self.path}` holds replies of `{name}` with other settings: {stored.settings}"
             raise DiaError(Diagnostic("E805", message, None, "give another `--out`"))
-        return known.id
+        return stored.id
 
     def respondents(self) -> list[StoredRespondent]:
         """The respondents in the order of their coming."""
@@ -143,7 +143,7 @@ class Store:
             (respondent, position, attempt, *(storable(getattr(reply, name)) for name in REPLY_COLUMNS))
             for position, attempt, reply in replies
         ]
-        with self.told(), self.transaction():
+        with self.sqlite_errors(), self.transaction():
             self._connection.executemany(INSERT_REPLY, rows)
             self._connection.executemany(UNCLAIM, (row[:3] for row in rows))
 
@@ -153,7 +153,7 @@ class Store:
             (respondent, turn.question, attempt, *(storable(getattr(turn, name)) for name in STORED_TURN_COLUMNS[1:]))
             for attempt, turn in turns
         ]
-        with self.told(), self.transaction():
+        with self.sqlite_errors(), self.transaction():
             self._connection.executemany(INSERT_TURN, rows)
 
     def turns(self, respondent: int, attempt: int, scope: str) -> list[StoredTurn]:
@@ -167,12 +167,12 @@ class Store:
         query = f"SELECT {columns} FROM turn WHERE respondent = ? AND attempt = ? AND scope = ? ORDER BY id"
         return [StoredTurn(*row) for row in self.rows(query, respondent, attempt, scope)]
 
-    def every_turn(self, respondent: int) -> Iterator[tuple[int, StoredTurn]]:
+    def all_turns(self, respondent: int) -> Iterator[tuple[int, StoredTurn]]:
         """All turns of a respondent, each with its attempt, in the order of their coming."""
         if self.version < VERSION:
             return
         query = f"SELECT attempt, {', '.join(STORED_TURN_COLUMNS)} FROM turn WHERE respondent = ? ORDER BY id"
-        for attempt, *row in self._each(query, respondent):
+        for attempt, *row in self._iterate(query, respondent):
             yield attempt, StoredTurn(*row)
 
     def attempts_with_turns(self, respondent: int, position: int) -> set[int]:
@@ -218,30 +218,30 @@ class Store:
     def texts(self, item: str) -> dict[int, str]:
         """Instance -> canonical answer, for the instances of an item whose grading records are known."""
         query = "SELECT instance, grading FROM question WHERE item = ? AND grading IS NOT NULL"
-        return {instance: self.record(held)["text"] for instance, held in self.rows(query, item)}
+        return {instance: self.record(grading)["text"] for instance, grading in self.rows(query, item)}
 
     def questions(self) -> Iterator[StoredQuestion]:
         """All questions in their order."""
-        query = f"SELECT {self._asked()} FROM question ORDER BY position"
-        return (StoredQuestion(*row) for row in self._each(query))
+        query = f"SELECT {self._question_columns()} FROM question ORDER BY position"
+        return (StoredQuestion(*row) for row in self._iterate(query))
 
-    def _asked(self) -> str:
+    def _question_columns(self) -> str:
         """The columns of a question; a run of version 1, which is read as it is, holds no skills."""
-        known = {"skills": "'[]'"} if self.version == 1 else {}
-        return ", ".join(known.get(name, f"question.{name}") for name in QUESTION_COLUMNS)
+        missing = {"skills": "'[]'"} if self.version == 1 else {}
+        return ", ".join(missing.get(name, f"question.{name}") for name in QUESTION_COLUMNS)
 
     def replies(self, respondent: int, attempt: int | None = 1) -> Iterator[tuple[StoredQuestion, StoredReply]]:
         """The questions that the respondent was asked, each with its reply at one attempt or all, in their order."""
         wide = len(QUESTION_COLUMNS)
         # CROSS JOIN walks the questions in their order, so that nothing is sorted however many replies there are.
         query = (
-            f"SELECT {self._asked()},"
+            f"SELECT {self._question_columns()},"
             " reply.text, reply.error, reply.finish_reason, reply.attempt, reply.completion_tokens"
             " FROM question CROSS JOIN reply ON reply.question = question.position"
             " WHERE reply.respondent = ?1 AND (?2 IS NULL OR reply.attempt = ?2)"
             " ORDER BY question.position, reply.attempt"
         )
-        for row in self._each(query, respondent, attempt):
+        for row in self._iterate(query, respondent, attempt):
             yield StoredQuestion(*row[:wide]), StoredReply(*row[wide:])
 
     def sizes(self) -> tuple[int, int, int, int]:
@@ -257,7 +257,7 @@ class Store:
         """Whether questions come in several wordings."""
         return bool(self.rows("SELECT 1 FROM question WHERE variant IS NOT NULL LIMIT 1"))
 
-    def told_points(self, most: int = 20) -> list[str]:
+    def distinct_points(self, most: int = 20) -> list[str]:
         """The different points (JSON) of the questions, at most so many."""
         return [text for (text,) in self.rows("SELECT DISTINCT points FROM question LIMIT ?", most)]
 
@@ -270,7 +270,7 @@ class Store:
         query = (
             f"{SELECT_REPLY_OF_VERSION[self.version]} WHERE reply.respondent = ? ORDER BY reply.question, reply.attempt"
         )
-        return (dict(zip(REPLY_RECORD_NAMES, row, strict=True)) for row in self._each(query, respondent))
+        return (dict(zip(REPLY_RECORD_NAMES, row, strict=True)) for row in self._iterate(query, respondent))
 
     def reply(self, respondent: int, question: str, attempt: int) -> dict[str, Any] | None:
         """All that is known of one reply; None where there is none."""
@@ -292,19 +292,19 @@ class Store:
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows that a statement gives, all of them."""
-        with self.told():
+        with self.sqlite_errors():
             return self._connection.execute(query, values).fetchall()
 
-    def _each(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        with self.told():
+    def _iterate(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        with self.sqlite_errors():
             yield from self._connection.execute(query, values)
 
     def record(self, text: str) -> dict[str, Any]:
         """A grading record as it was laid down."""
-        held = self.parsed(text)
-        if not isinstance(held, dict) or not isinstance(held.get("text"), str):
+        record = self.parsed(text)
+        if not isinstance(record, dict) or not isinstance(record.get("text"), str):
             raise self.damaged("a grading record holds no answer")
-        return held
+        return record
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -319,7 +319,7 @@ class Store:
             raise
 
     @contextmanager
-    def lightly(self) -> Iterator[None]:
+    def relaxed_sync(self) -> Iterator[None]:
         """What is written meanwhile survives the end of the process, but need not survive a power cut."""
         self._connection.execute("PRAGMA synchronous = NORMAL")
         try:
@@ -328,7 +328,7 @@ class Store:
             self._connection.execute("PRAGMA synchronous = FULL")
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def sqlite_errors(self) -> Iterator[None]:
         """Tells what SQLite says as an error of this run."""
         try:
             yield
@@ -356,7 +356,7 @@ def open_store(path: str | os.PathLike[str], questions_root: str) -> Store:
             _require_schema(store)
             require_root(store, questions_root)
             store.begin_writing()
-            store.bring_up()
+            store.upgrade()
     except BaseException:
         store.close()
         raise
@@ -395,9 +395,9 @@ def read_store(path: str | os.PathLike[str]) -> Store:
 
 def require_root(store: Store, questions_root: str) -> None:
     """Nothing, when the run holds replies to these very questions; else DiaError (exit 3)."""
-    found = store.facts.get("questions_root")
-    if found != questions_root:
-        roots = f"its root is {found}, the bundle's {questions_root}"
+    root = store.facts.get("questions_root")
+    if root != questions_root:
+        roots = f"its root is {root}, the bundle's {questions_root}"
         message = f"`{store.path}` is a run of other questions: {roots}"
         raise DiaError(Diagnostic("E802", message), 3)
 

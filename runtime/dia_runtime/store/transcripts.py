@@ -51,8 +51,8 @@ class TranscriptReply:
         """The reply as a transcript has it."""
         names = ("name", "turn", "item", "text", "tokens", "seconds", "finish_reason")
         more = ("error", "extracted", "prompt_tokens", "cost")
-        known = {name: getattr(self, name) for name in more if getattr(self, name) is not None}
-        return {name: getattr(self, name) for name in names} | known
+        optional = {name: getattr(self, name) for name in more if getattr(self, name) is not None}
+        return {name: getattr(self, name) for name in names} | optional
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class TranscriptSession:
     def as_json(self) -> dict[str, Any]:
         """The session as a transcript has it."""
         names = ("name", "item", "role", "model", "shared")
-        held = {name: getattr(self, name) for name in names}
-        return {**held, "messages": list(self.messages), "replies": [reply.as_json() for reply in self.replies]}
+        fields = {name: getattr(self, name) for name in names}
+        return {**fields, "messages": list(self.messages), "replies": [reply.as_json() for reply in self.replies]}
 
 
 def transcript_text(sessions: Iterable[TranscriptSession]) -> str:
@@ -80,8 +80,8 @@ def transcript_text(sessions: Iterable[TranscriptSession]) -> str:
     >>> transcript_text([])
     '{"sessions":[],"transcript":1}'
     """
-    held = {"transcript": VERSION, "sessions": [session.as_json() for session in sessions]}
-    return json.dumps(held, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    record = {"transcript": VERSION, "sessions": [session.as_json() for session in sessions]}
+    return json.dumps(record, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def read_transcript(text: str) -> list[TranscriptSession]:
@@ -89,10 +89,10 @@ def read_transcript(text: str) -> list[TranscriptSession]:
     if len(text) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST} characters")
     try:
-        held = json.loads(text)
-        if held["transcript"] != VERSION:
+        record = json.loads(text)
+        if record["transcript"] != VERSION:
             raise ValueError("it is of another version")
-        return [_session(entry) for entry in held["sessions"]]
+        return [_session(entry) for entry in record["sessions"]]
     except (KeyError, TypeError, AttributeError, RecursionError):
         raise ValueError("it is no transcript") from None
     except json.JSONDecodeError:
@@ -144,40 +144,40 @@ def _parts(session: TranscriptSession) -> Iterator[str]:
             yield f"[{reply.name or 'turn'} {reply.turn + 1}{step}] {why}"
 
 
-def _session(held: Mapping[str, Any]) -> TranscriptSession:
+def _session(record: Mapping[str, Any]) -> TranscriptSession:
     return TranscriptSession(
-        _text(held["name"]),
-        _text(held["role"]),
-        _text(held["model"]),
-        _count(held["item"]),
-        _text_or_none(held.get("shared")),
-        tuple(_message(message) for message in held["messages"]),
-        tuple(_reply(reply) for reply in held["replies"]),
+        _text(record["name"]),
+        _text(record["role"]),
+        _text(record["model"]),
+        _count(record["item"]),
+        _text_or_none(record.get("shared")),
+        tuple(_message(message) for message in record["messages"]),
+        tuple(_reply(reply) for reply in record["replies"]),
     )
 
 
-def _message(held: Mapping[str, Any]) -> Message:
-    beginning = {"prefill": _text(held["prefill"])} if "prefill" in held else {}
-    return {"role": _text(held["role"]), "content": _text(held["content"]), **beginning}
+def _message(record: Mapping[str, Any]) -> Message:
+    beginning = {"prefill": _text(record["prefill"])} if "prefill" in record else {}
+    return {"role": _text(record["role"]), "content": _text(record["content"]), **beginning}
 
 
-def _reply(held: Mapping[str, Any]) -> TranscriptReply:
-    error = held.get("error")
-    turn = _count(held["turn"])
+def _reply(record: Mapping[str, Any]) -> TranscriptReply:
+    error = record.get("error")
+    turn = _count(record["turn"])
     if turn is None:
         raise ValueError("a reply belongs to no turn")
     return TranscriptReply(
-        _text_or_none(held["name"]),
+        _text_or_none(record["name"]),
         turn,
-        _count(held["item"]),
-        _text_or_none(held["text"]),
-        _count(held["tokens"]),
-        _amount(held["seconds"]),
-        _text_or_none(held["finish_reason"]),
+        _count(record["item"]),
+        _text_or_none(record["text"]),
+        _count(record["tokens"]),
+        _amount(record["seconds"]),
+        _text_or_none(record["finish_reason"]),
         None if error is None else {"kind": _text(error["kind"]), "message": _text(error["message"])},
-        _require_shallow(held.get("extracted")),
-        _count(held.get("prompt_tokens")),
-        _amount(held.get("cost")),
+        _require_shallow(record.get("extracted")),
+        _count(record.get("prompt_tokens")),
+        _amount(record.get("cost")),
     )
 
 
@@ -201,8 +201,8 @@ def _require_shallow(value: Any, depth: int = 0) -> Any:
     """The value itself; whoever looks into a deep one would run out of stack. Raises ValueError."""
     if depth > DEEPEST:
         raise ValueError(f"it holds a value of more than {DEEPEST} levels")
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _require_shallow(inner, depth + 1)
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _require_shallow(item, depth + 1)
     return value
 
 

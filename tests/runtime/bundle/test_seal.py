@@ -484,7 +484,7 @@ def test_facts_that_this_version_does_not_know_are_sealed(tiny: Make, tmp_path: 
 def test_another_manifest_in_the_midst_of_sealing_is_noticed(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = sealing.committed
+    held = sealing.commitment_record
 
     def changing(*given: Any) -> Any:
         manifest = json.loads((whole / "manifest.json").read_bytes()) | {"title": "Another"}

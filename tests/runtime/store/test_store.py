@@ -51,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(path: Path) -> Iterator[Store]:
     with open_store(path, ROOT) as opened:
-        opened.lay_down(FACTS, questions())
+        opened.initialize(FACTS, questions())
         yield opened
 
 
@@ -107,7 +107,7 @@ def test_one_name_stands_for_one_setting(store: Store) -> None:
 
 def test_a_clean_close_leaves_one_plain_file(path: Path) -> None:
     with open_store(path, ROOT) as opened:
-        opened.lay_down(FACTS, questions())
+        opened.initialize(FACTS, questions())
         opened.save(opened.respondent("a", "a", {}), [(0, 1, Reply("x"))])
         assert Path(f"{path}-wal").exists()
     assert names(path.parent) == ["a.run"]
@@ -185,7 +185,7 @@ def test_laying_down_is_all_or_nothing(path: Path) -> None:
         raise RuntimeError("cut off")
 
     with pytest.raises(RuntimeError), open_store(path, ROOT) as opened:
-        opened.lay_down(FACTS, failing())
+        opened.initialize(FACTS, failing())
     assert not path.exists()
 
 
@@ -193,7 +193,7 @@ def test_two_questions_with_one_id_are_damage(path: Path) -> None:
     (first,) = questions(1)
     with open_store(path, ROOT) as opened:
         twice = [first, replace(first, position=1)]
-        assert failure(lambda: opened.lay_down(FACTS, twice)).exit_code == 3
+        assert failure(lambda: opened.initialize(FACTS, twice)).exit_code == 3
 
 
 def test_a_run_of_other_questions_is_refused(store: Store, path: Path) -> None:

@@ -165,7 +165,7 @@ def _run(stage: Stage, form: Form, path: Path) -> tuple[str, int, int, int, dict
     k = max(sizes.values())
     facts = {"bundle_id": None, "questions_root": root, "benchmark": form.benchmark, "version": None, "k": k}
     with open_store(path, root) as store:
-        store.lay_down({**facts, "points_told": form.points_told}, _questions(stage, form))
+        store.initialize({**facts, "points_told": form.points_told}, _questions(stage, form))
         replies = {model: _save(store, stage, model) for model in stage.models()}
     return root, len(sizes), sizes.total(), k, replies
 

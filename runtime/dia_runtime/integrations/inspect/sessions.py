@@ -19,9 +19,8 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, roles_with_prefill
 from dia_runtime.integrations.inspect.content import content_of
 from dia_runtime.integrations.inspect.logs import LEFT_OUT
-from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.chat import Settings, chat_messages, decimal_text
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 from dia_runtime.running.sessions import CodeEvaluator, SessionRunner, Unfinished
 from dia_runtime.store.schema import StoredTurn
@@ -59,7 +58,7 @@ class Room:
     roles: frozenset[str]
     prefill: bool = False
     loop: asyncio.AbstractEventLoop | None = None
-    mind: CodeEvaluator = field(default_factory=CodeEvaluator)
+    evaluator: CodeEvaluator = field(default_factory=CodeEvaluator)
     positions: dict[str, int] = field(default_factory=dict)
     shared: dict[Any, list[StoredTurn]] = field(default_factory=dict)
     locks: dict[Any, asyncio.Lock] = field(default_factory=dict)
@@ -72,8 +71,8 @@ class Room:
             message = "sessions are played by asyncio, and Inspect runs another loop"
             raise DiaError(Diagnostic("E714", message, None, "unset INSPECT_ASYNC_BACKEND")) from None
         if self.loop is not here:
-            self.mind.close()
-            self.loop, self.mind = here, CodeEvaluator()
+            self.evaluator.close()
+            self.loop, self.evaluator = here, CodeEvaluator()
             self.shared, self.locks = {}, {}
 
     def require_roles(self) -> None:
@@ -112,7 +111,7 @@ class Room:
             return state
         position = self.positions.setdefault(str(row["id"]), len(self.positions))
         desk = Desk(self, cast, state.epoch)
-        found = await SessionRunner(row, position, desk, self.mind).played()
+        found = await SessionRunner(row, position, desk, self.evaluator).run()
         if desk.failure is not None:
             raise desk.failure
         if isinstance(found, Unfinished) or found.text is None:
@@ -149,7 +148,7 @@ class Desk:
         held = self.cast.get(role)
         return None if held is None else str(held)
 
-    def kept(self, scope: str) -> Sequence[StoredTurn]:
+    def stored_turns(self, scope: str) -> Sequence[StoredTurn]:
         """What was said before in what questions share."""
         return self.room.shared.get(self.key(scope), ()) if scope else ()
 
@@ -168,13 +167,13 @@ class Desk:
             self.failure = self.failure or error
             return Unfinished()
 
-    async def keep(self, turn: StoredTurn) -> None:
+    async def store_turn(self, turn: StoredTurn) -> None:
         """Nothing; a turn that questions share is there for the others."""
         if turn.scope and turn.error is None:
             self.room.shared.setdefault(self.key(turn.scope), []).append(turn)
 
     @asynccontextmanager
-    async def alone(self, scope: str) -> AsyncIterator[bool]:
+    async def exclusive(self, scope: str) -> AsyncIterator[bool]:
         """Holds what questions share."""
         async with self.room.locks.setdefault(self.key(scope), asyncio.Lock()):
             yield self.failure is None

@@ -24,8 +24,8 @@ from dia_runtime.integrations.inspect.content import content_of
 from dia_runtime.integrations.inspect.export import HOLDS
 from dia_runtime.integrations.inspect.logs import LEFT_OUT
 from dia_runtime.integrations.inspect.sessions import Room, outline
-from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.chat import Settings, chat_messages
+from dia_runtime.respondents.respondent import RequestError
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (

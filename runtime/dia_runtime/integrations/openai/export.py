@@ -10,8 +10,8 @@ from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.integrations.exporting.base import Exporter, Files, asked
 from dia_runtime.integrations.exporting.question_rows import line
-from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.chat import Settings, chat_messages
+from dia_runtime.respondents.respondent import RequestError
 
 REQUESTS = 50_000  # in a file, the most that the interface takes
 

@@ -9,9 +9,8 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.integrations.reading.base import Found, Row
 from dia_runtime.integrations.reading.json_lines import objects
 from dia_runtime.integrations.reading.log_rows import Record, cells, mapping, row, text
-from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.chat import classify_refusal, reply_from_completion
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import Reply, RequestError
 
 OF_REPLY = ("error", "finish_reason", "prompt_tokens", "completion_tokens", "cost", "model_version")
 

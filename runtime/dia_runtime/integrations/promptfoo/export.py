@@ -15,8 +15,8 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.integrations.exporting.base import Exporter, Files
 from dia_runtime.integrations.exporting.question_rows import ASSETS, TURNS, line, rows, task_name
-from dia_runtime.respondents.asker import RequestError
 from dia_runtime.respondents.chat import Settings, chat_messages
+from dia_runtime.respondents.respondent import RequestError
 
 HOLDS = frozenset({ASSETS, TURNS})
 ASKED, GRADED = "prompts.jsonl", "answers.jsonl"

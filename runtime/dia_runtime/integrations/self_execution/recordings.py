@@ -124,7 +124,7 @@ def _run(
     root, leaves = _root(every)
     facts = {"bundle_id": None, "questions_root": root, "benchmark": BENCHMARK, "version": None, "k": 1}
     with closing(open_store(path, root)) as store:
-        store.lay_down({**facts, "points_told": False}, _stored(every, leaves))
+        store.initialize({**facts, "points_told": False}, _stored(every, leaves))
         place = {question.id: at for at, question in enumerate(every)}
         failures = _failures(folder)
         counts: dict[str, int] = {}

@@ -108,9 +108,9 @@ class Course:
                 self.placement.begin(item)
                 self.waiting.extend(position for position in positions if position not in said)
                 for position in there:
-                    self.heard(position, said[position])
+                    self.finished(position, said[position])
 
-    def heard(self, position: int, is_right: bool | None) -> None:
+    def finished(self, position: int, is_right: bool | None) -> None:
         """Nothing; takes what a question came to. An item counts when all of its questions have been asked."""
         item = self.place[position]
         self.heard_of[item] += 1
@@ -159,14 +159,14 @@ class _Asked:
         """The position of the next question."""
         return self.course.next()
 
-    def heard(self, position: int, reply: Reply | None) -> None:
+    def finished(self, position: int, reply: Reply | None) -> None:
         """Nothing; grades the reply."""
         if reply is None or reply.error is not None:
-            self.course.heard(position, None)
+            self.course.finished(position, None)
             return
         said = StoredReply(reply.text, None, reply.finish_reason)
         found = self.judge.judged_one(self.questions[position], said)
-        self.course.heard(position, is_right(found.mark.verdict))
+        self.course.finished(position, is_right(found.mark.verdict))
 
 
 def is_right(verdict: str) -> bool | None:
@@ -239,7 +239,7 @@ def place_recorded(
                 known = (question for question in store.questions() if question.position in said)
                 course = Course(bank, known, ways)
                 while (position := course.next()) is not None:
-                    course.heard(position, said[position])
+                    course.finished(position, said[position])
                 yield course.placed(respondent.name)
     for name in models:
         if name not in seen:

@@ -32,9 +32,9 @@ class Unfinished:
 class SessionUnfinished(Exception):
     """Ends a session that cannot go on now."""
 
-    def __init__(self, halt: Unfinished) -> None:
-        super().__init__(halt.error)
-        self.halt = halt
+    def __init__(self, unfinished: Unfinished) -> None:
+        super().__init__(unfinished.error)
+        self.unfinished = unfinished
 
 
 class SessionBackend(Protocol):
@@ -49,7 +49,7 @@ class SessionBackend(Protocol):
         """Who plays a role; None for nobody."""
         ...
 
-    def kept(self, scope: str) -> Sequence[StoredTurn]:
+    def stored_turns(self, scope: str) -> Sequence[StoredTurn]:
         """What has been said before."""
         ...
 
@@ -57,11 +57,11 @@ class SessionBackend(Protocol):
         """The reply to a turn; an error that is left is a reply, too."""
         ...
 
-    async def keep(self, turn: StoredTurn) -> None:
+    async def store_turn(self, turn: StoredTurn) -> None:
         """Nothing; the turn is on the disk when this returns."""
         ...
 
-    def alone(self, scope: str) -> AbstractAsyncContextManager[bool]:
+    def exclusive(self, scope: str) -> AbstractAsyncContextManager[bool]:
         """Holds what questions share against all others; False where nothing more is asked."""
         ...
 

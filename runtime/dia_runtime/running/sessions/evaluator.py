@@ -38,8 +38,8 @@ class CodeEvaluator:
             if SYMBOLIC not in canonical_json(stored):
                 return [decode(value) for value in stored]
             async with self.lock:
-                found: list[Value] = await asyncio.to_thread(self.servant.ask, decode_values, stored)
-            return found
+                values: list[Value] = await asyncio.to_thread(self.servant.ask, decode_values, stored)
+            return values
         except (LanguageError, DiaError) as error:
             raise skipped_by(error) from None
 

@@ -23,22 +23,24 @@ class ReplyScope:
     which of them is quicker.
     """
 
-    play: SessionRunner
+    runner: SessionRunner
     session: SessionRecord
     item: int | None = None
 
-    def scope(self, stored: Mapping[str, Any], loops: Variables) -> dict[str, Any]:
+    def variables(self, stored: Mapping[str, Any], loops: Variables) -> dict[str, Any]:
         """The names that the code may use."""
-        wanted = stored.get("replies", ())
-        held = {name: said for name, said in self.play.said.items() if name in wanted and self.is_seen(name)}
+        read_names = stored.get("replies", ())
+        visible = {
+            name: reply for name, reply in self.runner.replies.items() if name in read_names and self.is_visible(name)
+        }
         for turn in self.session.turns:
-            if turn.reply in held and self.item is not None:
-                held[turn.reply] = held[turn.reply][self.item]
-        return {**held, **loops}
+            if turn.reply in visible and self.item is not None:
+                visible[turn.reply] = visible[turn.reply][self.item]
+        return {**visible, **loops}
 
-    def is_seen(self, name: str) -> bool:
+    def is_visible(self, name: str) -> bool:
         """Whether the session has the reply, or needs the one that has it."""
-        of = self.play.owners[name]
+        of = self.runner.owners[name]
         return of == self.session.name or of in self.session.needs
 
     async def holds(self, stored: Mapping[str, Any], loops: Variables) -> bool:
@@ -51,7 +53,7 @@ class ReplyScope:
     async def value(self, stored: Mapping[str, Any], loops: Variables) -> Value:
         """The value of stored code. Raises NotAsked."""
         try:
-            return await self.play.mind.value(stored, self.scope(stored, loops))
+            return await self.runner.evaluator.value(stored, self.variables(stored, loops))
         except (LanguageError, DiaError) as error:
             raise skipped_by(error) from None
 
@@ -65,7 +67,7 @@ class ReplyScope:
                 raise TurnSkipped("language", "a text has fewer versions than its list has items")
             return texts[places[0]]
         try:
-            return await self.play.mind.text(texts, self.scope(texts, loops))
+            return await self.runner.evaluator.text(texts, self.variables(texts, loops))
         except (LanguageError, DiaError) as error:
             raise skipped_by(error) from None
 
@@ -74,11 +76,11 @@ class ReplyScope:
         if over is None:
             return None
         if isinstance(over, list):
-            return await self.play.mind.decoded(over)
-        found = await self.value(over, loops)
-        if not isinstance(found, list):
+            return await self.runner.evaluator.decoded(over)
+        items = await self.value(over, loops)
+        if not isinstance(items, list):
             raise TurnSkipped("language", "`over` is no list")
-        return found
+        return items
 
 
 def with_loop(loops: Variables, variable: str | None, index: int | None, value: Value) -> dict[str, Any]:

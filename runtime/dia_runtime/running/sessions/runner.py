@@ -28,54 +28,54 @@ class SessionRunner:
 
     question: Mapping[str, Any]
     position: int
-    stage: SessionBackend
-    mind: CodeEvaluator
-    said: dict[str, Any] = field(default_factory=dict)
+    backend: SessionBackend
+    evaluator: CodeEvaluator
+    replies: dict[str, Any] = field(default_factory=dict)
     owners: dict[str, str] = field(default_factory=dict)
-    asked: int = 0
-    size: int = 0
-    own: list[StoredTurn] = field(default_factory=list)
-    kept: dict[TurnKey, StoredTurn] = field(default_factory=dict)
+    turn_count: int = 0
+    text_length: int = 0
+    asked_turns: list[StoredTurn] = field(default_factory=list)
+    stored: dict[TurnKey, StoredTurn] = field(default_factory=dict)
 
-    async def played(self) -> Reply | Unfinished:
+    async def run(self) -> Reply | Unfinished:
         """The transcript as a reply, once all is said; the error that is left, or why nothing more is asked."""
         try:
             sessions = read_sessions(self.question)
         except ValueError as error:
             return Reply(None, error=f"request: its sessions cannot be asked: {error}")
-        self.kept = turns_by_key(self.stage.kept(self.stage.scope))
+        self.stored = turns_by_key(self.backend.stored_turns(self.backend.scope))
         tasks: dict[str, asyncio.Task[list[TranscriptSession] | Unfinished]] = {}
         async with asyncio.TaskGroup() as group:
             for session in sessions:
                 needed = [tasks[name] for name in session.needs]
-                tasks[session.name] = group.create_task(self.session(session, needed))
-        found = [task.result() for task in tasks.values()]
-        halts = [one for one in found if isinstance(one, Unfinished)]
-        if halts:
-            return self.left(halts)
-        text = transcript_text(entry for one in found if not isinstance(one, Unfinished) for entry in one)
+                tasks[session.name] = group.create_task(self.run_session(session, needed))
+        results = [task.result() for task in tasks.values()]
+        unfinished = [one for one in results if isinstance(one, Unfinished)]
+        if unfinished:
+            return self.unfinished_reply(unfinished)
+        text = transcript_text(entry for one in results if not isinstance(one, Unfinished) for entry in one)
         if len(text) > LONGEST:
             return Reply(None, error=f"request: the transcript is longer than {LONGEST} characters")
-        return self.whole(text)
+        return self.total_reply(text)
 
-    def left(self, halts: Sequence[Unfinished]) -> Reply | Unfinished:
+    def unfinished_reply(self, unfinished: Sequence[Unfinished]) -> Reply | Unfinished:
         """What is left of a question that is not finished: its first error, else that it waits."""
-        errors = [halt.error for halt in halts if halt.error is not None]
+        errors = [entry.error for entry in unfinished if entry.error is not None]
         if errors:
-            return replace(self.whole(""), text=None, error=errors[0])
-        return next((halt for halt in halts if halt.is_open), halts[0])
+            return replace(self.total_reply(""), text=None, error=errors[0])
+        return next((entry for entry in unfinished if entry.is_open), unfinished[0])
 
-    def whole(self, text: str) -> Reply:
+    def total_reply(self, text: str) -> Reply:
         """The reply with the sums over what the subject was asked for this very question."""
-        turns = [turn for turn in self.own if turn.role == SUBJECT and turn.question == self.position]
+        turns = [turn for turn in self.asked_turns if turn.role == SUBJECT and turn.question == self.position]
 
         def total(name: str) -> int | None:
-            known = [getattr(turn, name) for turn in turns if getattr(turn, name) is not None]
-            return sum(known) if known else None
+            counts = [getattr(turn, name) for turn in turns if getattr(turn, name) is not None]
+            return sum(counts) if counts else None
 
         def amount(name: str) -> str | None:
-            known = [Decimal(getattr(turn, name)) for turn in turns if getattr(turn, name) is not None]
-            return f"{sum(known, Decimal(0)).normalize():f}" if known else None
+            amounts = [Decimal(getattr(turn, name)) for turn in turns if getattr(turn, name) is not None]
+            return f"{sum(amounts, Decimal(0)).normalize():f}" if amounts else None
 
         times = [turn.asked_at for turn in turns if turn.asked_at is not None]
         versions = [turn.model_version for turn in turns if turn.model_version is not None]
@@ -90,7 +90,7 @@ class SessionRunner:
             tries=total("tries"),
         )
 
-    async def session(
+    async def run_session(
         self, session: SessionRecord, needed: Sequence[asyncio.Task[list[TranscriptSession] | Unfinished]]
     ) -> list[TranscriptSession] | Unfinished:
         """What was said in a session, once an item, or why it was not played to its end."""
@@ -99,39 +99,41 @@ class SessionRunner:
             if isinstance(one, Unfinished):
                 return Unfinished(None, one.is_open)  # its error is told where it came up
         try:
-            if self.stage.model(session.role) is None:
+            if self.backend.model(session.role) is None:
                 raise TurnSkipped("left_out", f"nobody plays the role `{session.role}`")
-            seen = ReplyScope(self, session)
-            items = await seen.items(session.over, {})
-            if items is None and session.when is not None and not await seen.holds(session.when, {}):
+            reply_scope = ReplyScope(self, session)
+            items = await reply_scope.items(session.over, {})
+            if items is None and session.when is not None and not await reply_scope.holds(session.when, {}):
                 raise TurnSkipped("condition", "its condition did not hold")
         except TurnSkipped as why:
             size = len(session.over) if isinstance(session.over, list) else None
             self.prepare(session, size)
-            return [self.silent(session, item, why) for item in ([None] if size is None else range(size))]
+            return [self.skipped_session(session, item, why) for item in ([None] if size is None else range(size))]
         self.prepare(session, None if items is None else len(items))
         if items is None:
-            return await self.unit(session, None, None)
-        return await self.each(session, items)
+            return await self.run_conversation(session, None, None)
+        return await self.run_for_items(session, items)
 
-    async def each(self, session: SessionRecord, items: Sequence[Value]) -> list[TranscriptSession] | Unfinished:
+    async def run_for_items(
+        self, session: SessionRecord, items: Sequence[Value]
+    ) -> list[TranscriptSession] | Unfinished:
         """What was said for every item of a session's list, all at once."""
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self.unit(session, at, value)) for at, value in enumerate(items)]
-        found = [task.result() for task in tasks]
-        halts = [one for one in found if isinstance(one, Unfinished)]
-        if halts:
-            return min(halts, key=lambda halt: halt.error is None)
-        return [entry for one in found if not isinstance(one, Unfinished) for entry in one]
+            tasks = [group.create_task(self.run_conversation(session, at, value)) for at, value in enumerate(items)]
+        results = [task.result() for task in tasks]
+        unfinished = [one for one in results if isinstance(one, Unfinished)]
+        if unfinished:
+            return min(unfinished, key=lambda entry: entry.error is None)
+        return [entry for one in results if not isinstance(one, Unfinished) for entry in one]
 
     def prepare(self, session: SessionRecord, size: int | None) -> None:
         """Makes room for the replies of a session: one each, or one an item."""
         for turn in session.turns:
             if turn.reply is not None:
-                self.said[turn.reply] = Said() if size is None else [Said()] * size
+                self.replies[turn.reply] = Said() if size is None else [Said()] * size
                 self.owners[turn.reply] = session.name
 
-    async def unit(
+    async def run_conversation(
         self, session: SessionRecord, item: int | None, value: Value
     ) -> list[TranscriptSession] | Unfinished:
         """What was said in one conversation, or why it was not led to its end."""
@@ -140,42 +142,42 @@ class SessionRunner:
             if item is not None and session.when is not None:
                 loops = with_loop({}, session.variable, item, value)
                 if not await ReplyScope(self, session, item).holds(session.when, loops):
-                    return [self.silent(session, item, TurnSkipped("condition", "its condition did not hold"))]
+                    return [self.skipped_session(session, item, TurnSkipped("condition", "its condition did not hold"))]
             if key is None:
-                return [await Conversation(self, session, item, value, self.kept).led()]
-            return [await self.shared(session, item, value, key)]
-        except SessionUnfinished as halted:
-            return halted.halt
+                return [await Conversation(self, session, item, value, self.stored).run()]
+            return [await self.run_shared(session, item, value, key)]
+        except SessionUnfinished as stopped:
+            return stopped.unfinished
         except TurnSkipped as why:
-            return [self.silent(session, item, why)]
+            return [self.skipped_session(session, item, why)]
 
-    async def shared(self, session: SessionRecord, item: int | None, value: Value, key: str) -> TranscriptSession:
+    async def run_shared(self, session: SessionRecord, item: int | None, value: Value, key: str) -> TranscriptSession:
         """What was said in a conversation that questions share, led by whoever comes first. Raises Halted."""
         scope = f"{self.question['template']} {session.name} {key}"
-        kept = turns_by_key(self.stage.kept(scope))
+        stored = turns_by_key(self.backend.stored_turns(scope))
         is_simple = not any(turn.over or turn.when for turn in session.turns)
-        if is_simple and len(kept) == len(session.turns) and all(turn.error is None for turn in kept.values()):
-            return await Conversation(self, session, item, value, kept, scope, key).led()
-        async with self.stage.alone(scope) as may_ask:
+        if is_simple and len(stored) == len(session.turns) and all(turn.error is None for turn in stored.values()):
+            return await Conversation(self, session, item, value, stored, scope, key).run()
+        async with self.backend.exclusive(scope) as may_ask:
             if not may_ask:
                 raise SessionUnfinished(Unfinished())
-            kept = turns_by_key(self.stage.kept(scope))
-            return await Conversation(self, session, item, value, kept, scope, key).led()
+            stored = turns_by_key(self.backend.stored_turns(scope))
+            return await Conversation(self, session, item, value, stored, scope, key).run()
 
-    def silent(self, session: SessionRecord, item: int | None, why: TurnSkipped) -> TranscriptSession:
+    def skipped_session(self, session: SessionRecord, item: int | None, why: TurnSkipped) -> TranscriptSession:
         """A session in which nothing was asked."""
         unsaid = [why.reply(turn.reply, at) for at, turn in enumerate(session.turns)]
         return TranscriptSession(
-            session.name, session.role, self.stage.model(session.role) or "none", item, None, (), tuple(unsaid)
+            session.name, session.role, self.backend.model(session.role) or "none", item, None, (), tuple(unsaid)
         )
 
-    def count(self, text: str | None) -> None:
+    def count_turn(self, text: str | None) -> None:
         """Counts a turn. Raises Halted where a question asks or holds too much."""
-        self.asked += 1
-        self.size += len(text or "")
-        if self.asked > MOST_TURNS:
+        self.turn_count += 1
+        self.text_length += len(text or "")
+        if self.turn_count > MOST_TURNS:
             raise SessionUnfinished(Unfinished(f"request: more than {MOST_TURNS} turns"))
-        if self.size > LONGEST:
+        if self.text_length > LONGEST:
             raise SessionUnfinished(Unfinished(f"request: replies of more than {LONGEST} characters"))
 
 

@@ -350,17 +350,17 @@ def test_fewer_at_once_after_complaints_and_more_again_later() -> None:
 
     async def story() -> list[float]:
         pace, held = pacing.RateLimiter(16), []
-        pace.slower(None)
+        pace.back_off(None)
         held.append(pace.allowed)
-        pace.slower(None)  # of a request that was under way with the first
+        pace.back_off(None)  # of a request that was under way with the first
         held.append(pace.allowed)
         assert pace.slowed_at is not None
         for _ in range(6):
             pace.slowed_at -= 2 * pacing.COOLDOWN_SECONDS
-            pace.slower(None)
+            pace.back_off(None)
         held.append(pace.allowed)
         for _ in range(400):
-            pace.faster()
+            pace.speed_up()
         held.append(pace.allowed)
         return held
 
