@@ -90,7 +90,9 @@ def test_the_types_of_the_language_page_draw_what_it_says(tmp_path: Path, capsys
     assert run(["preview", str(tmp_path), "--instance", "0", "--json", "-q"]) == 0, capsys.readouterr().err
     drawn = [held["instances"][0]["parameters"]["p"] for held in json.loads(capsys.readouterr().out)["templates"]]
     for value, (use, told) in zip(drawn, found, strict=True):
-        assert value.startswith(told.removesuffix("...")) if told.endswith("...") else value == told, use
+        assert value.startswith(told.removesuffix("...")) if told.endswith("...") else value == told, (
+            f"- {use}  # {value}"
+        )
     assert {yaml.safe_load(use)["type"] for use, _ in found} == TYPES.own.keys() - {"entry", "row", "rows"}
 
 

@@ -62,7 +62,8 @@ def missing_from_function(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_every_function_is_complete(name: str) -> None:
-    assert missing_from_function(name) == []
+    lacking = missing_from_function(name)
+    assert lacking == [], "; ".join(lacking)
 
 
 def test_what_a_function_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +119,8 @@ def missing_from_answer_type(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", sorted(ANSWER_TYPES))
 def test_every_answer_type_is_complete(name: str) -> None:
-    assert missing_from_answer_type(name) == []
+    lacking = missing_from_answer_type(name)
+    assert lacking == [], "; ".join(lacking)
 
 
 def test_what_an_answer_type_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +200,8 @@ def missing_from_parameter_type(name: str, kind: Any) -> list[str]:
 
 @pytest.mark.parametrize("name", TYPES.own)
 def test_every_parameter_type_is_complete(name: str) -> None:
-    assert missing_from_parameter_type(name, TYPES.own[name]) == []
+    lacking = missing_from_parameter_type(name, TYPES.own[name])
+    assert lacking == [], "; ".join(lacking)
 
 
 def test_what_a_parameter_type_lacks_is_named() -> None:
@@ -250,7 +253,8 @@ def missing_from_builder(name: str, builder: Any) -> list[str]:
 
 @pytest.mark.parametrize("name", BUILDERS.own)
 def test_every_asset_builder_is_complete(name: str) -> None:
-    assert missing_from_builder(name, BUILDERS.own[name]) == []
+    lacking = missing_from_builder(name, BUILDERS.own[name])
+    assert lacking == [], "; ".join(lacking)
 
 
 def test_what_an_asset_builder_lacks_is_named() -> None:

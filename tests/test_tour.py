@@ -79,13 +79,15 @@ def test_the_guide_names_files_that_are_there() -> None:
 
 
 def test_every_function_type_and_word_list_is_used(manifests: list[dict[str, Any]]) -> None:
+    shown = {"types": {part["type"] for part in language_page_types()}}
     # every other function is called by its own examples, see tests/fuzzing/test_corpus.py
     for table, known in (
         ("functions", {"name_of", "program", "run_elf"}),
         ("types", TYPES.own),
         ("word_lists", shipped_lists()),
     ):
-        assert unused(known, (name for manifest in manifests for name in manifest[table])) == [], table
+        used = {name for manifest in manifests for name in manifest[table]}
+        assert unused(known, used | shown.get(table, set())) == [], table
 
 
 def test_every_key_is_used() -> None:
@@ -137,6 +139,8 @@ def test_every_option_of_every_parameter_type_is_used() -> None:
         for part in mappings([spec.get(key) for key in ("params", "types", "catalogs", "entries", "variants")]):
             if isinstance(kind := part.get("type"), str):
                 used.setdefault(own.get(kind, part)["type"], set()).update(part)
+    for part in language_page_types():
+        used[part["type"]].update(part)
     assert {name: missing for name, kind in TYPES.own.items() if (missing := unused(kind.options, used[name]))} == {}
 
 
@@ -172,6 +176,12 @@ def all_answers() -> list[dict[str, Any]]:
     """The answers of the templates, and of those that tests/compiler/test_answer_kinds.py takes from end to end."""
     samples = [yaml.safe_load(answer) for answer, _, _ in answer_samples.TEMPLATES.values() if answer]
     return [part for answer in [spec.get("answer") for spec in templates()] + samples for part in mappings(answer)]
+
+
+def language_page_types() -> list[dict[str, Any]]:
+    """The parameter types of the language page, which tests/test_reference.py compiles with the values they draw."""
+    page = (ROOT / "docs" / "reference" / "language.md").read_text(encoding="utf-8")
+    return [yaml.safe_load(use) for use in re.findall(r"^- (\{type: .*\})  # ", page, re.MULTILINE)]
 
 
 @cache
