@@ -7,7 +7,6 @@ from itertools import count
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, names_help
-from dia_language.expressions.integer_operators import at_place_of, unguarded
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS
 from dia_language.expressions.syntax import (
@@ -40,7 +39,6 @@ class Lowering:
         self.parsed, self.namespace = parsed, namespace
         self.bound, self.entry, self.values = arguments, entry, values
         self.temporaries = count(1)
-        self.is_guarded = False
         self.faults: list[Diagnostic] = []
 
     def tell(self, error: DiaError) -> ast.expr:
@@ -53,7 +51,7 @@ class Lowering:
         if node is None:
             return ast.Constant(None)
         method = getattr(self, f"lower_{type(node).__name__}")
-        return at_place_of(node, method(node))
+        return ast.copy_location(method(node), node)
 
     def guard(self, name: str, *arguments: ast.expr) -> ast.Call:
         return ast.Call(func=ast.Name(f"_{name}", ast.Load()), args=list(arguments), keywords=[])
@@ -98,25 +96,7 @@ class Lowering:
         return fault(self.parsed.source, self.parsed.offset(node), "E303", message, mend)
 
     def lower_BinOp(self, node: ast.BinOp) -> ast.expr:
-        return self.quick(node) or self.guard(BINARY[type(node.op)], self.lower(node.left), self.lower(node.right))
-
-    def quick(self, node: ast.BinOp | ast.Compare) -> ast.expr | None:
-        """The tree without guards where all of its values are integers, else with them; None where they may be more."""
-        made = None if self.is_guarded else unguarded(node, self.value_of)
-        if made is None:
-            return None
-        self.is_guarded = True
-        guarded = self.lower(node)
-        self.is_guarded = False
-        return ast.IfExp(made[0], made[1], guarded)
-
-    def value_of(self, name: ast.Name) -> ast.expr | None:
-        """Where compiled code finds the value of a name; None for what is none of the scope's, such as `true`."""
-        if name.id in self.bound or name.id in self.entry:
-            return self.lower_Name(name)
-        is_other = name.id in LITERALS or name.id in self.namespace.replies
-        is_value = not is_other and (self.values is None or name.id in self.values)
-        return self.look_up("_s", name.id) if is_value else None
+        return self.guard(BINARY[type(node.op)], self.lower(node.left), self.lower(node.right))
 
     def lower_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
@@ -134,8 +114,6 @@ class Lowering:
 
     def lower_Compare(self, node: ast.Compare) -> ast.expr:
         """a < b < c becomes (lambda t: a < t and t < c)(b): each operand is computed once."""
-        if (quick := self.quick(node)) is not None:
-            return quick
         left = self.lower(node.left)
         if len(node.ops) == 1:
             return self.guard(COMPARED[type(node.ops[0])], left, self.lower(node.comparators[0]))

@@ -8,7 +8,6 @@ from typing import Any
 
 from dia_language.budgets import charge, left
 from dia_language.diagnostics import LanguageError
-from dia_language.expressions.integer_operators import INTEGER
 from dia_language.expressions.replies import REPLY_GUARDS
 from dia_language.expressions.syntax import BINARY, COMPARED, UNARY
 from dia_language.functions import library
@@ -32,7 +31,7 @@ class Namespace:
         self.fixed: set[str] = set()
         self.globals |= {f"_{name}": getattr(operators, name) for name in GUARDS}
         self.globals |= REPLY_GUARDS
-        self.globals |= {"_partial": partial, INTEGER: int}
+        self.globals |= {"_partial": partial}
 
     def add(self, name: str, arity: int | None, call: OwnCall, is_fixed: bool = False) -> None:
         """Makes an own function known; it hides a library function of that name. Arity None takes any arguments.

@@ -22,9 +22,7 @@ from dia_language.expressions.syntax import CONSTANTS, LITERALS, Located, Use, f
 from dia_language.functions import library
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers import operators
-from dia_language.numbers.values import Value
-from dia_language.templates.compiled_templates import Render, blocks, shown
-from dia_language.templates.plain_templates import Failed, Piece, around, joined, straight
+from dia_language.numbers.values import Value, plain
 from dia_language.workers.heartbeat import begin
 from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -53,7 +51,7 @@ def _environment() -> _Environment:
     environment = _Environment(
         undefined=StrictUndefined,
         autoescape=False,
-        finalize=shown,
+        finalize=plain,
         keep_trailing_newline=True,
         optimized=False,
         comment_start_string="\x00#",
@@ -86,8 +84,6 @@ class CompiledTemplate:
     number: int
     template: Any
     is_constant: bool = False
-    pieces: tuple[Piece, ...] | None = None
-    blocks: Render | None = None
 
     def __call__(self, values: Mapping[str, Value]) -> str:
         """The rendered text. Raises DiaError with the position of the failing line."""
@@ -98,56 +94,26 @@ class CompiledTemplate:
         """The rendered text, as a part of an evaluation that has begun; own functions see `scope`, else the values."""
         scope = values if scope is None else scope
         try:
-            text = self._rendered(values, scope) if self.pieces is None else joined(self.pieces, values, scope)
+            context = self.template.new_context({**values, "_s": scope}, shared=False)
+            text = "".join(self.template.root_render_func(context))
         except (DiaError, Unset):
             raise
-        except Failed as failed:
-            raise self._told(failed.error, failed.line) from None
         except Exception as error:
             raise self._located(error) from None
-        return within(text, self.source)
+        if len(text) > TEXT_LENGTH:
+            raise fault(self.source, 0, "E502", f"a text longer than {TEXT_LENGTH} characters")
+        return text
 
-    def around(self, name: str, values: Mapping[str, Value]) -> list[str] | None:
-        """The texts around the value of a name that `values` lack: joined by it they are the rendered text.
-
-        None where that cannot be said without the value: it is used otherwise than printed, or in a block.
-        """
-        begin(self.number)
-        try:
-            return around(self.pieces, name, values) if self.pieces is not None else None
-        except Failed:
-            return None
-
-    def _rendered(self, values: Mapping[str, Value], scope: Mapping[str, Value]) -> str:
-        if self.blocks is not None:
-            return self.blocks(values, scope)
-        template = self.template
-        return "".join(template.root_render_func(template.new_context({**values, "_s": scope}, shared=False)))
-
-    def _located(self, error: Exception) -> DiaError | Unset:
+    def _located(self, error: Exception) -> DiaError:
+        """The exception in the language's words, at the line of the template that failed."""
         line, frame = 1, error.__traceback__
         while frame is not None:
-            if self.blocks is not None:
-                line = frame.tb_lineno if frame.tb_frame.f_code is self.blocks.__code__ else line
-            elif frame.tb_frame.f_globals is self.template.root_render_func.__globals__:
+            if frame.tb_frame.f_globals is self.template.root_render_func.__globals__:
                 line = self.template.get_corresponding_lineno(frame.tb_lineno)
             frame = frame.tb_next
-        return self._told(error, line)
-
-    def _told(self, error: Exception, line: int) -> DiaError | Unset:
-        """The exception in the language's words, at a line of the template."""
-        if isinstance(error, (DiaError, Unset)):
-            return error
-        told = worded(error)
+        failure = worded(error)
         place = self.source.place(_tag_offset(self.source.text, line))
-        return DiaError(Diagnostic(told.code, told.message, place, told.help))
-
-
-def within(text: str, source: Located) -> str:
-    """The rendered text itself. Raises DiaError where it is longer than texts may be."""
-    if len(text) > TEXT_LENGTH:
-        raise fault(source, 0, "E502", f"a text longer than {TEXT_LENGTH} characters")
-    return text
+        return DiaError(Diagnostic(failure.code, failure.message, place, failure.help))
 
 
 NOTHING: frozenset[str] = frozenset()
@@ -606,21 +572,14 @@ def compile_template(
     for name in parsed.printed:
         name.name = delivered(name.name) if name.name in assets else name.name
     try:
-        pieces = straight(parsed.tree, known)
-        made = blocks(parsed.tree, known) if pieces is None else None
-        template = _compiled(parsed.tree, known) if pieces is None and made is None else None
+        environment = _environment()
+        code = environment.compile(parsed.tree, "prompt", "<template>")
+        template = environment.template_class.from_code(environment, code, known)
     except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops and 100 indentations
         raise fault(source, 0, "E312", "a template that is nested too deep", "use a macro") from None
     number = next(NUMBERS)
     is_constant = not (parsed.names or parsed.calls or parsed.function_names)
-    return CompiledTemplate(source, number, template, is_constant, pieces, made)
-
-
-def _compiled(tree: nodes.Template, known: dict[str, Any]) -> Any:
-    """The tree as a template of Jinja."""
-    environment = _environment()
-    code = environment.compile(tree, "prompt", "<template>")
-    return environment.template_class.from_code(environment, code, known)
+    return CompiledTemplate(source, number, template, is_constant)
 
 
 def delivered(asset: str) -> str:
