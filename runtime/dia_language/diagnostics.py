@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from dia_language.compact_pickle import packed
 
-
-@packed
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
     """A place in a source file; line and column count from 1, columns in code points."""

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from dia_language.compact_pickle import packed
 from dia_language.diagnostics import BIDIRECTIONAL, DiaError, Diagnostic, Position
 from dia_language.numbers.values import Record, Value, decimal
 
@@ -29,7 +28,6 @@ KEY_LENGTH = 1_024
 PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A scalar: its value by the core rules, its text as read, and where each character of it stands.
@@ -60,7 +58,6 @@ class Scalar:
         return Position(start.file, start.line, start.column + offset + (self.style in ("'", '"')))
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """A list of nodes."""
@@ -70,7 +67,6 @@ class Sequence:
     is_flow: bool = False
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Mapping:
     """Pairs of key and node in the order of the file; no key stands twice."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import pickle
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,7 +30,6 @@ from dia_language.numbers.values import (
     Value,
     has_finite_decimals,
     plain,
-    quotient_in_decimals,
     without_fives,
 )
 from hypothesis import given
@@ -52,19 +50,6 @@ def refuses(text: str) -> bool:
     except DiaError:
         return True
     return False
-
-
-@given(st.text("()[]{}\"'ab #\n\\f,", max_size=30))
-def test_brackets_match_quickly_only_where_pythons_reader_says_so(text: str) -> None:
-    if syntax._surely_match(text):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(syntax, "_surely_match", lambda text: False)
-            assert not refuses(text)
-
-
-@pytest.mark.parametrize("text", ["f(a[1], {b: '('})", '"(" + x', "[')' for c in y]", ""])
-def test_common_expressions_are_told_quickly(text: str) -> None:
-    assert syntax._surely_match(text)
 
 
 @given(st.lists(st.sampled_from([2, 3, 1_048_573, 1_048_571, 65_537, 999_983]), min_size=1, max_size=9))
@@ -201,16 +186,6 @@ def test_many_decimals_take_no_time() -> None:
 def test_what_is_missing_is_told_by_its_own_name(name: str, missing: str) -> None:
     with pytest.raises(TypeError, match=f"'{missing}'"):
         library()[name].call("7" if name == "pad_left" else 7)
-
-
-@given(st.integers(-(10**40), 10**40) | st.integers(-500, 500), st.integers(1, 10**30) | st.integers(1, 100))
-def test_a_quotient_is_the_fraction_of_the_same_integers(top: int, bottom: int) -> None:
-    found, fraction = quotient_in_decimals(top, bottom), Fraction(top, bottom)
-    assert found == fraction
-    assert type(found) is (int if fraction.denominator == 1 else ExactDecimal)
-    assert (found.numerator, found.denominator) == (fraction.numerator, fraction.denominator)
-    assert hash(found) == hash(fraction)
-    assert copy.deepcopy(found) == pickle.loads(pickle.dumps(found)) == found
 
 
 ENTRIES = st.builds(

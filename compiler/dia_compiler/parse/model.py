@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, pairs
 from dia_compiler.types.tables import Table
-from dia_language.compact_pickle import packed
 from dia_language.diagnostics import Position
 from dia_language.numbers.values import Value
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from dia_compiler.parse.session_model import SessionSpec
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Snippet:
     """A piece of an expression or template with its origin; `shift` characters of the scalar come before it.
@@ -39,7 +37,6 @@ class Snippet:
         return self.place(0)
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Datum:
     """A datum as YAML says it; texts inside that begin with `= ` are expressions."""
@@ -52,7 +49,6 @@ class Datum:
         return self.node.position
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class TypeUse:
     """A use of a parameter type: named types are already resolved to the built-in under them."""
@@ -74,7 +70,6 @@ class DataFile:
 Option = Datum | TypeUse | tuple[TypeUse, ...] | dict[str, TypeUse] | Scalar | DataFile
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A named, typed, mutable value of a template."""
@@ -84,7 +79,6 @@ class Parameter:
     position: Position
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class OwnFunction:
     """A function or macro of a spec; the body is an expression or a template."""
@@ -106,7 +100,6 @@ class Face:
     position: Position
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
     """An entry: its own parameters and one body for each face."""
@@ -137,7 +130,6 @@ class Catalog:
         return faces if entry.group is None else {"group": entry.group, **faces}
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Shared:
     """What benchmarks and templates may both declare; `broken` names are declared, but have been told to be wrong."""
@@ -151,7 +143,6 @@ class Shared:
     broken_catalogs: frozenset[str] = frozenset()
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Answer:
     """How the truth is computed, read and compared."""
@@ -175,7 +166,6 @@ class Choices:
     position: Position
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Variant:
     """Another wording of the same instances: pieces around or instead of the prompt, more names, names drawn again."""
@@ -197,7 +187,6 @@ class Variant:
 AssetOption = Datum | Snippet | tuple[Datum | Snippet, ...]
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Asset:
     """An artefact that is built for each instance: by which builder, of which options."""
@@ -208,7 +197,6 @@ class Asset:
     position: Position
 
 
-@packed
 @dataclass(frozen=True, slots=True)
 class Example:
     """A worked example: fixed parameters and what must come of them."""

@@ -10,7 +10,7 @@ from itertools import compress
 from math import ceil, floor, gcd, isqrt, prod
 from typing import Any, ClassVar, cast
 
-from dia_language.numbers.values import Value, quotient_in_decimals
+from dia_language.numbers.values import Value, decimal
 
 from dia_compiler.types.base import (
     Choose,
@@ -141,7 +141,7 @@ class Reals(Enumerable):
         return self.high - self.low + 1
 
     def at(self, index: int) -> Value:
-        return quotient_in_decimals(self.low + index, self.scale)
+        return decimal(Fraction(self.low + index, self.scale))
 
     def contains(self, value: Value) -> bool:
         if type(value) is bool or not isinstance(value, (int, Fraction)):

@@ -12,11 +12,12 @@ Only ASCII digits, the ASCII signs + and -, no blanks but as separators, no word
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from dia_language.answers.base import DIGITS, Mode, Unreadable
 from dia_language.numbers.radix import integer_of
 from dia_language.numbers.rounding import THOUSANDS
-from dia_language.numbers.values import Value, quotient_in_decimals
+from dia_language.numbers.values import Value, decimal
 
 # All are used with fullmatch and linear: no two ways lead through the same text.
 WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -90,4 +91,4 @@ def _scaled(text: str, exponent: int) -> Value:
         raise Unreadable("too many digits")
     number, places = integer_of(digits), len(decimals) - exponent
     signed = -number if found[1] == "-" else number
-    return signed * 10**-places if places <= 0 else quotient_in_decimals(signed, 10**places)
+    return signed * 10**-places if places <= 0 else decimal(Fraction(signed, 10**places))

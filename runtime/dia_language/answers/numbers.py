@@ -22,7 +22,7 @@ from dia_language.answers.number_parsing import read_integer, read_real, without
 from dia_language.answers.options import exact_number, round_faults, tolerance_faults, unit_faults, units_of
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.certified import enclosures, equals
-from dia_language.numbers.radix import SAFE_BITS, integer_text, integers_text
+from dia_language.numbers.radix import integer_text
 from dia_language.numbers.rounding import (
     DEFAULT_ZEROS,
     MAXIMUM_PLACES,
@@ -114,15 +114,6 @@ class IntegerAnswer(RoundedAnswer):
         if mode == "strict" and len(text) < SHORT and text.isascii() and text.isdigit():
             return int(text)
         return read_integer(without_unit(text.strip(), self.units, mode), self.thousands, mode)
-
-    def write_all(self, values: list[Value], separator: str, joint: str) -> str:
-        """As one by one; of short integers in a tenth of the time."""
-        if self.thousands or not values:
-            return super().write_all(values, separator, joint)
-        low, high = min(values), max(values)
-        if max(-low, high).bit_length() > SAFE_BITS:
-            return super().write_all(values, separator, joint)
-        return integers_text(values, joint, low, high)
 
     def read_row(self, text: str, separator: str, mode: Mode) -> list[Value] | None:
         """The integers of a list that JSON writes alike, as `write` does; else None.
@@ -296,7 +287,7 @@ def _size(number: Any) -> Fraction:
 
     Where terms nearly cancel each other, an enclosure may be wide beside the number, or hold 0: narrower ones tell.
     """
-    for low, high in enclosures(number, 0, is_quick=False):
+    for low, high in enclosures(number, 0):
         least, most = sorted((abs(low), abs(high)))
         if (low > 0 or high < 0) and most <= 2 * least:
             return least

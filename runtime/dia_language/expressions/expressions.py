@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from types import CodeType, TracebackType
-from typing import Any
 
 from dia_language.budgets import SIZE, too_large
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position

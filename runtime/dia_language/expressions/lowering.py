@@ -187,21 +187,13 @@ class Lowering:
     def loops(self, node: ast.ListComp | ast.GeneratorExp) -> tuple[list[ast.comprehension], ast.expr]:
         outer, generators = self.bound, []
         for part in node.generators:
-            items = self.items(part)
+            items = self.guard("steps", self.lower(part.iter))
             self.bound = self.bound | {name.id for name in ast.walk(part.target) if isinstance(name, ast.Name)}
             conditions = [self.lower(condition) for condition in part.ifs]
             generators.append(ast.comprehension(part.target, ast.copy_location(items, part.iter), conditions, 0))
         element = self.lower(node.elt)
         self.bound = outer
         return generators, element
-
-    def items(self, part: ast.comprehension) -> ast.expr:
-        """What a loop goes over; rows of `zip` and `enumerate` that it takes apart at once are never made lists."""
-        made = self.lower(part.iter)
-        name = made.func.id if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) else ""
-        if isinstance(part.target, ast.Tuple) and name in TAKEN_APART:
-            return self.guard(TAKEN_APART[name], made.func, *made.args)
-        return self.guard("steps", made)
 
     def lower_Call(self, node: ast.Call) -> ast.expr:
         assert isinstance(node.func, ast.Name)
@@ -303,8 +295,6 @@ def check_arity(source: Located, use: Use, least: int, most: int | None, signatu
 
 
 EXACT_ANSWER = "exact(answer)"
-# The globals of library functions whose rows loops may take apart, and the guards that stand for them there
-TAKEN_APART = {"_f_zip": "rows_together", "_f_enumerate": "numbered"}
 LIBRARY_HELP = "`dia functions` lists the library"
 SEEN_IN = {
     "answer": "`let`, `checks`, `mistakes`, `accept`, `accept_if` and the explanation",

@@ -86,7 +86,7 @@ class Once:
 
 GUARDS = (
     *BINARY.values(), *UNARY.values(), *COMPARED.values(),
-    "item_of", "slice_of", "field", "record", "joined", "steps", "rows_together", "numbered", "every", "some",
+    "item_of", "slice_of", "field", "record", "joined", "steps", "every", "some",
 )  # fmt: skip
 
 
@@ -110,29 +110,19 @@ def constant(name: str) -> Value:
     return texts[name]
 
 
-MISSING: Any = object()
-
-
 def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> OwnCall:
     """The function of a face: its last argument is an entry, which decides what is done; the first one may be it too.
 
     `apply(text, step)` is what `reduce(apply, steps, text)` calls, `holds(rule, text)` is what a person writes.
     """
 
-    find = entries.get
-
-    def call(scope: Mapping[str, Value], subject: Value = MISSING, entry: Value = MISSING, *more: Value) -> Value:
-        if type(entry) is Entry and not more:  # as in loops, without lists of arguments
-            chosen = find((entry.catalog, entry.name))
-            if chosen is not None:
-                return chosen(scope, entry.values, subject)
-        arguments = [given for given in (subject, entry, *more) if given is not MISSING]
+    def call(scope: Mapping[str, Value], *arguments: Value) -> Value:
         *others, last = arguments
         if type(last) is not Entry:
             last, *others = arguments
         if type(last) is not Entry:
             raise LanguageError(f"the last argument of `{name}` is an entry of a catalog")
-        chosen = find((last.catalog, last.name))
+        chosen = entries.get((last.catalog, last.name))
         if chosen is None:
             raise LanguageError(f"the entries of `{last.catalog}` have no face `{name}`")
         return chosen(scope, last.values, *others)

@@ -13,8 +13,8 @@ from dia_language.functions.argument_types import Number, Rational, Value
 from dia_language.functions.ordering import ascending, compare, is_plain, order
 from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS
-from dia_language.numbers import irrationals, operators
-from dia_language.numbers.radix import SAFE_DIGITS, digit_sum_of, digits_of, number_of
+from dia_language.numbers import operators
+from dia_language.numbers.radix import SAFE_DIGITS, digits_of, number_of
 from dia_language.numbers.values import ExactDecimal, decimal, is_symbolic, normal
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -220,8 +220,7 @@ def sqrt(x: Number) -> Number:
     if top * top == x.numerator and bottom * bottom == x.denominator:
         root = Fraction(top, bottom)
         return decimal(root) if isinstance(x, ExactDecimal) else normal(root)
-    found = irrationals.root(x)
-    return sympy.sqrt(operators.symbolic(x)) if found is None else found
+    return sympy.sqrt(operators.symbolic(x))
 
 
 @library_function
@@ -262,7 +261,7 @@ def digit_sum(n: int, base: int = 10) -> int:
     19
     """
     _require_digits(n, base)
-    return digit_sum_of(n, base)
+    return sum(digits_of(n, base))
 
 
 def _require_digits(n: int, base: int) -> None:

@@ -9,7 +9,6 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
 from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
-from dia_language.numbers.radix import integers_text, short_bounds
 from dia_language.numbers.values import TEXTS, plain
 
 BLANKS = " \t\n\r\f\v"
@@ -39,12 +38,6 @@ def join(items: list[Value], separator: str = "") -> str:
     """
     charge(len(items))
     joints = len(separator) * max(0, len(items) - 1)
-    bounds = short_bounds(items)
-    if bounds is not None:
-        _bounded("join", joints)
-        text = integers_text(items, separator, *bounds)
-        _bounded("join", len(text))
-        return text
     parts = items if set(map(type, items)) == TEXTS else list(map(plain, items))
     _bounded("join", sum(map(len, parts)) + joints)
     return separator.join(parts)

@@ -12,9 +12,12 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
-from dia_language.media.html_reader import RAW, TEXT_ALONE, VOID, plain_page
 from dia_language.numbers.values import Record
 
+# HTML, section 13.1.2: elements without an end, with text alone, and with text whose entities stand for signs
+VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
+RAW = frozenset(["script", "style"])
+TEXT_ALONE = RAW | {"textarea", "title"}
 NAME = re.compile(r"[A-Za-z][^\s/>]*")
 ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?""")
 TAG_END = re.compile(r"[\s/]*>")
@@ -23,7 +26,7 @@ PLAIN_TAG = re.compile(r"""<(/?)([A-Za-z][^\s/>]*)((?: [^\s"'<>/=]+="[^"]*")*)>"
 PLAIN_ATTRIBUTE = re.compile(r""" ([^\s"'<>/=]+)="([^"]*)\"""")
 HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
 RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in TEXT_ALONE}
-SHORT = 10_000  # characters of a page that may be plain, and whose pieces are kept
+SHORT = 10_000  # characters of a page whose pieces are kept
 
 
 class Piece(NamedTuple):
@@ -63,14 +66,6 @@ def html_elements(page: str, name: str) -> list[Record]:
     'Your name'
     """
     charge(len(page) // 8)
-    plain = plain_page(page) if len(page) <= SHORT else None
-    if plain is not None:
-        places = plain.places(name.lower())
-        spans = _bounded([plain.inner(place) for place in places])
-        return [
-            Record(attributes=_attributes_of(plain.attributes[place]), inner=page[begin:end], text=plain.text(place))
-            for place, (begin, end) in zip(places, spans, strict=True)
-        ]
     pieces = _pieces(page)
     found = _elements(pieces, name.lower())
     spans = _bounded([(element.tag.end, pieces[element.behind - 1].end) for element in found])
@@ -88,9 +83,6 @@ def html_comments(page: str) -> list[str]:
     [' two ']
     """
     charge(len(page) // 8)
-    plain = plain_page(page) if len(page) <= SHORT else None
-    if plain is not None:
-        return list(plain.comments)
     return [piece.held for piece in _pieces(page) if piece.kind == "comment"]
 
 

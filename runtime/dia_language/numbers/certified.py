@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
-from math import ceil, floor, isqrt
 from typing import Any
 
 from dia_language.budgets import charge, left
@@ -24,21 +22,20 @@ FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError
 Enclosure = tuple[Fraction, Fraction]
 
 
-def enclosures(value: Any, places: int, is_quick: bool = True) -> Iterator[Enclosure]:
+def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
     """Ever narrower pairs of rationals between which the symbolic real number lies.
 
     The first is narrow enough for the given decimal place, each further one has twice the digits. Numbers made of
     rationals, pi, square roots and definite integrals are enclosed by interval arithmetic, which proves the bounds;
-    for others every pair rests on two computations at different precisions that agree. Those that are not quick are
-    the same in all versions, for who makes something of their very ends. Raises LanguageError (E504) for what is not
-    real or not finite.
+    for others every pair rests on two computations at different precisions that agree. Raises LanguageError (E504)
+    for what is not real or not finite.
     """
-    proven = interval(value, SPARE_DIGITS, is_quick)
+    proven = interval(value, SPARE_DIGITS)
     if proven is not None:
         is_narrow = proven[1] - proven[0] < Fraction(1, 10 ** (max(0, places) + 2))
-        if is_narrow and ((is_quick and _simple_parts(value) is not None) or _has_integral(value)):
-            yield proven  # mostly enough: simple numbers are no ties, and further digits of an integral are dear
-        yield from _proven_enclosures(value, proven, places, is_quick)
+        if is_narrow and _has_integral(value):
+            yield proven  # mostly enough, and further digits of an integral take long
+        yield from _proven_enclosures(value, proven, places)
         return
     _require_closed(value)
     digits = max(1, _magnitude(value) + places) + SPARE_DIGITS
@@ -49,11 +46,11 @@ def enclosures(value: Any, places: int, is_quick: bool = True) -> Iterator[Enclo
         digits *= 2
 
 
-def _proven_enclosures(value: Any, rough: Enclosure, places: int, is_quick: bool) -> Iterator[Enclosure]:
+def _proven_enclosures(value: Any, rough: Enclosure, places: int) -> Iterator[Enclosure]:
     spare = SPARE_DIGITS // 2 if _has_integral(value) else SPARE_DIGITS
     digits = max(1, _digits_before_point(rough) + places) + spare
     while digits <= MAXIMUM_DIGITS:
-        found = interval(value, digits, is_quick)
+        found = interval(value, digits)
         if found is not None:
             yield found
         digits *= 2
@@ -65,7 +62,7 @@ def _has_integral(value: Any) -> bool:
     return isinstance(value, sympy.Integral) or any(map(_has_integral, value.args))
 
 
-def interval(value: Any, digits: int, is_quick: bool = True) -> Enclosure | None:
+def interval(value: Any, digits: int) -> Enclosure | None:
     """Proven bounds of a number made of rationals, pi, sums, products, whole powers, square roots and integrals.
 
     None for others, and for integrals of what is not smooth.
@@ -79,9 +76,6 @@ def interval(value: Any, digits: int, is_quick: bool = True) -> Enclosure | None
 
     if not isinstance(value, sympy.Expr):
         return None
-    if is_quick and (simple := simple_bounds(value, digits)) is not None:
-        low, high, unit = simple
-        return Fraction(low, unit), Fraction(high, unit)
     if (value, digits) in _KNOWN:
         steps, found = _KNOWN[value, digits]
         charge(steps)  # what it takes does not depend on what was computed before
@@ -96,57 +90,6 @@ def interval(value: Any, digits: int, is_quick: bool = True) -> Enclosure | None
 
 
 _KNOWN: dict[tuple[Any, int], tuple[int, Enclosure | None]] = {}
-
-
-def simple_bounds(value: Any, digits: int = SPARE_DIGITS) -> tuple[int, int, int] | None:
-    """Proven bounds of a simple number, both in parts of the third integer; None for any other number.
-
-    Integers alone make them in a tenth of the time that intervals of mpmath's take. Simple are a + b pi and
-    a + b sqrt(c) with rational a and b and a whole c, as most rounded answers are.
-
-    >>> import sympy
-    >>> low, high, unit = simple_bounds(sympy.sqrt(2))
-    >>> low**2 < 2 * unit**2 < high**2, simple_bounds(sympy.pi**2)
-    (True, None)
-    """
-    parts = _simple_parts(value)
-    if parts is None:
-        return None
-    added, factor, kernel = parts
-    bits = digits * 10 // 3 + SPARE_BITS
-    low, high = _pi(bits) if kernel is None else _root(kernel, bits)
-    offset = int(added.p * factor.q) << bits
-    times, unit = int(added.q * factor.p), int(added.q * factor.q) << bits
-    ends = offset + times * low, offset + times * high
-    return min(ends), max(ends), unit
-
-
-def _simple_parts(value: Any) -> tuple[Any, Any, int | None] | None:
-    """What is added to a simple number's multiple, the factor of that, and what is under its root (None for pi)."""
-    import sympy
-
-    if not isinstance(value, sympy.Expr):
-        return None
-    added, rest = value.as_coeff_Add(rational=True)
-    factor, kernel = rest.as_coeff_Mul(rational=True)
-    if kernel is sympy.pi:
-        return added, factor, None
-    is_root = kernel.is_Pow and kernel.exp is sympy.S.Half and kernel.base.is_Integer and kernel.base.p > 0
-    return (added, factor, int(kernel.base.p)) if is_root else None
-
-
-def _root(number: int, bits: int) -> tuple[int, int]:
-    """Whole numbers between which the root lies when it has been multiplied by 2**bits."""
-    root = isqrt(number << 2 * bits)
-    return root, root + 1
-
-
-@lru_cache(maxsize=8)
-def _pi(bits: int) -> tuple[int, int]:
-    import sympy
-
-    low, high = _computed_interval(sympy.pi, bits) or (Fraction(0), Fraction(0))
-    return floor(low * 2**bits), ceil(high * 2**bits)
 
 
 def _computed_interval(value: Any, digits: int) -> Enclosure | None:

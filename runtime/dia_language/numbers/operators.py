@@ -11,12 +11,11 @@ from fractions import Fraction
 from math import log2
 from operator import add as add_
 from operator import and_, ge, gt, le, lt, mul, or_, sub, xor
-from typing import Any, NamedTuple
+from typing import Any
 
 from dia_language.budgets import SIZE, charge, too_large
 from dia_language.diagnostics import LanguageError, names_help
 from dia_language.limits import LIST_LENGTH, TEXT_LENGTH
-from dia_language.numbers import irrationals
 from dia_language.numbers.certified import interval
 from dia_language.numbers.values import (
     RATIONAL,
@@ -30,7 +29,6 @@ from dia_language.numbers.values import (
     kind_of,
     normal,
     plain,
-    quotient_in_decimals,
 )
 
 SYMBOLIC_EXPONENT = 10_000
@@ -43,14 +41,14 @@ def add(a: Value, b: Value) -> Value:
         return a + b
     if kind is type(b) and kind in (str, list, bytes):
         return _bounded(a + b)
-    return _arithmetic(SUM, a, b)
+    return _arithmetic("add", add_, a, b)
 
 
 def subtract(a: Value, b: Value) -> Value:
     """The difference of two numbers."""
     if type(a) is int and type(b) is int:
         return a - b
-    return _arithmetic(DIFFERENCE, a, b)
+    return _arithmetic("subtract", sub, a, b)
 
 
 def multiply(a: Value, b: Value) -> Value:
@@ -64,7 +62,7 @@ def multiply(a: Value, b: Value) -> Value:
         return _repeated(a, b)
     if other in (str, list, bytes) and kind is int:
         return _repeated(b, a)
-    return _arithmetic(PRODUCT, a, b)
+    return _arithmetic("multiply", mul, a, b)
 
 
 def divide(a: Value, b: Value) -> Value:
@@ -73,7 +71,7 @@ def divide(a: Value, b: Value) -> Value:
         return normal(Fraction(a, b)) if b else _no_division()
     if is_number(b) and not is_symbolic(b) and b == 0:
         _no_division()
-    return _arithmetic(QUOTIENT, a, b)
+    return _arithmetic("divide", _quotient, a, b)
 
 
 def _quotient(a: Any, b: Any) -> Any:
@@ -388,39 +386,14 @@ def steps(items: Value) -> Any:
     return items
 
 
-def rows_together(together: Callable[..., Value], *lists: Value) -> Any:
-    """What `steps` gives for the library's `zip` of the lists, to loops that take each row apart at once."""
-    if not LISTS.issuperset(map(type, lists)):
-        return steps(together(*lists))
-    charge(len(lists[0]) + min(map(len, lists)) + 1)
-    return zip(*lists, strict=False)
-
-
-def numbered(counted: Callable[..., Value], items: Value, *start: Value) -> Any:
-    """What `steps` gives for the library's `enumerate` of the items, to loops that take each row apart at once."""
-    if start or type(items) is not list:
-        return steps(counted(items, *start))
-    charge(2 * len(items) + 1)
-    return enumerate(items)
-
-
-LISTS = frozenset({list})
-
-
 def every(values: Iterable[Value]) -> bool:
     """Whether all values are true; each must be a boolean."""
-    for value in values:  # noqa: SIM110 - `all` would call for each value, in twice the time
-        if value is not True and not truth(value):
-            return False
-    return True
+    return all(map(truth, values))
 
 
 def some(values: Iterable[Value]) -> bool:
     """Whether a value is true; each must be a boolean."""
-    for value in values:  # noqa: SIM110
-        if value is not False and truth(value):
-            return True
-    return False
+    return any(map(truth, values))
 
 
 def truth(value: Value) -> bool:
@@ -446,38 +419,15 @@ def symbolic(value: Value) -> Any:
     return value
 
 
-class Operator(NamedTuple):
-    """An operator of arithmetic: on any two numbers of one library, on decimals, and on sympy's simplest numbers.
-
-    Of decimals it makes the top and the bottom of the result, which has finite decimals as well, of those of both
-    operands; of sympy's numbers it gives None for all but the simplest.
-    """
-
-    word: str
-    exact: Callable[[Any, Any], Any]
-    of_decimals: Callable[[int, int, int, int], tuple[int, int]] | None
-    of_symbols: Callable[[Any, Any], Any | None]
-
-
-SUM = Operator("add", add_, lambda a, b, c, d: (a * d + c * b, b * d), irrationals.total)
-DIFFERENCE = Operator("subtract", sub, lambda a, b, c, d: (a * d - c * b, b * d), irrationals.difference)
-PRODUCT = Operator("multiply", mul, lambda a, b, c, d: (a * c, b * d), irrationals.product)
-QUOTIENT = Operator("divide", _quotient, None, irrationals.quotient)
-DECIMALS = frozenset({int, ExactDecimal})
-
-
-def _arithmetic(operator: Operator, a: Value, b: Value) -> Value:
+def _arithmetic(word: str, operate: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
     a, b = int(a) if type(a) is bool else a, int(b) if type(b) is bool else b
     if type(a) not in RATIONAL or type(b) not in RATIONAL:
         if not (is_number(a) and is_number(b)):
-            raise _unfit(operator.word, a, b)
-        made = operator.of_symbols(a, b)
-        return normal(operator.exact(symbolic(a), symbolic(b))) if made is None else made
+            raise _unfit(word, a, b)
+        return normal(operate(symbolic(a), symbolic(b)))
     if _bits(a) + _bits(b) > SIZE.bits:
         raise too_large()
-    if operator.of_decimals and type(a) in DECIMALS and type(b) in DECIMALS:
-        return quotient_in_decimals(*operator.of_decimals(a.numerator, a.denominator, b.numerator, b.denominator))
-    return _kept(operator.exact(a, b), a, b)
+    return _kept(operate(a, b), a, b)
 
 
 def _kept(result: Any, a: Value, b: Value) -> Value:

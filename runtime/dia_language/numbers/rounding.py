@@ -9,16 +9,16 @@ from itertools import islice
 from typing import Any
 
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.numbers.certified import enclosures, equals, simple_bounds
+from dia_language.numbers.certified import enclosures, equals
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import (
     RATIONAL,
     ExactDecimal,
     Value,
+    decimal,
     described,
     is_symbolic,
     normal,
-    quotient_in_decimals,
     without_fives,
 )
 
@@ -56,7 +56,7 @@ def round_normal(number: Value, places: int, ties: str) -> int | ExactDecimal:
     unit: int = 10 ** abs(places)
     if places <= 0:
         return units * unit
-    rounded: int | ExactDecimal = quotient_in_decimals(units, unit)
+    rounded: int | ExactDecimal = decimal(Fraction(units, unit))
     return rounded
 
 
@@ -95,25 +95,15 @@ TIES: Mapping[str, Callable[[int, int, int], bool]] = {
 
 def _rational_units(number: int | Fraction, places: int, ties: str) -> int:
     """The rational rounded, in units of its last place."""
-    return _units(number.numerator, number.denominator, places, ties)
-
-
-def _units(top: int, bottom: int, places: int, ties: str) -> int:
-    """The quotient of the integers rounded, in units of its last place."""
-    unit = 10 ** abs(places)
-    scaled, bottom = (top * unit, bottom) if places >= 0 else (top, bottom * unit)
-    whole, rest = divmod(abs(scaled), bottom)
+    unit, top, bottom = 10 ** abs(places), abs(number.numerator), number.denominator
+    top, bottom = (top * unit, bottom) if places >= 0 else (top, bottom * unit)
+    whole, rest = divmod(top, bottom)
     units: int = whole + TIES[ties](whole, 2 * rest, bottom)
-    return -units if top < 0 else units
+    return -units if number < 0 else units
 
 
 def _symbolic_units(value: Any, places: int, ties: str) -> int:
     """The symbolic number rounded, in units of its last place."""
-    if (simple := simple_bounds(value)) is not None:
-        least, most, parts = simple
-        lowest = _units(least, parts, places, ties)
-        if lowest == _units(most, parts, places, ties):
-            return lowest
     scale = _scale(places)
     found = enclosures(value, places)
     low = high = None

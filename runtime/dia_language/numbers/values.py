@@ -11,8 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
-from math import gcd
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from dia_language.diagnostics import LanguageError
@@ -50,14 +49,6 @@ class Entry:
     name: str
     values: Record
 
-    def __eq__(self, other: object) -> bool:
-        """Whether both are the same entry with the same values; most differ in their names, which are told first."""
-        if self is other:
-            return True
-        if type(other) is not Entry:
-            return NotImplemented
-        return self.name == other.name and self.catalog == other.catalog and self.values == other.values
-
 
 def is_symbolic(value: Value) -> bool:
     """Whether the value is a sympy object (asked without importing sympy)."""
@@ -82,7 +73,7 @@ def _normal_symbolic(value: Value) -> Value:
 
     if value is sympy.true or value is sympy.false:
         return bool(value)
-    if _holds_infinity(value):
+    if value.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
         raise LanguageError("no finite answer: the result is infinite or undefined", code="E504")
     if isinstance(value, sympy.Integer):
         return int(value)
@@ -93,28 +84,6 @@ def _normal_symbolic(value: Value) -> Value:
     return value
 
 
-def _holds_infinity(value: Any) -> bool:
-    """What `value.has` tells of the infinities and of what is no number, in a tenth of its time."""
-    import sympy
-
-    if not isinstance(value, sympy.Basic):
-        return bool(value.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo))
-    kinds, waiting = _infinite_kinds(), [value]
-    for part in waiting:  # which grows meanwhile
-        if type(part) in kinds:
-            return True
-        waiting += part.args
-    return False
-
-
-@cache
-def _infinite_kinds() -> frozenset[type]:
-    """The kinds of sympy's infinities and of what is no number."""
-    import sympy
-
-    return frozenset(map(type, (sympy.nan, sympy.zoo, sympy.oo, -sympy.oo)))
-
-
 def decimal(value: Fraction | int) -> Value:
     """The exact rational as a number that prints in decimals; an int where it is whole."""
     if value.denominator == 1:
@@ -122,21 +91,9 @@ def decimal(value: Fraction | int) -> Value:
     return value if type(value) is ExactDecimal else ExactDecimal(value)
 
 
-def quotient_in_decimals(top: int, bottom: int) -> Value:
-    """As `decimal` gives the quotient of the integers, which need not be in lowest terms; the bottom is above 0."""
-    common = gcd(top, bottom)
-    if common == bottom:
-        return top // bottom
-    found = object.__new__(ExactDecimal)  # Fraction would ask what the parts are, and seek their divisor again
-    found._numerator, found._denominator = top // common, bottom // common  # type: ignore[attr-defined]
-    return found
-
-
 def has_finite_decimals(value: Fraction) -> bool:
     """Whether the decimal expansion of the rational ends."""
     odd = value.denominator >> (value.denominator & -value.denominator).bit_length() - 1
-    if odd.bit_length() < FEW_BITS:
-        return pow(5, odd.bit_length(), odd) == 0  # whether a power of 5 above it is a multiple of it
     return without_fives(odd)[1] == 1
 
 

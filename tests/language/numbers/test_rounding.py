@@ -315,22 +315,18 @@ RATIONALS = st.fractions(-(10**6), 10**6, max_denominator=1000)
 
 @settings(deadline=None)
 @given(RATIONALS, RATIONALS, st.integers(0, 10**9), st.integers(1, 60))
-def test_simple_numbers_lie_in_their_bounds_and_in_those_of_intervals(
-    offset: Fraction, factor: Fraction, root: int, digits: int
-) -> None:
+def test_simple_numbers_lie_in_their_bounds(offset: Fraction, factor: Fraction, root: int, digits: int) -> None:
     import sympy
-    from dia_language.numbers.certified import _computed_interval, interval, simple_bounds
+    from dia_language.numbers.certified import interval
 
     kernel = sympy.sqrt(root) if root else sympy.pi
     value = sympy.Rational(offset.numerator, offset.denominator) + kernel * sympy.Rational(
         factor.numerator, factor.denominator
     )
-    found, others = interval(value, digits), _computed_interval(value, digits)
-    assert found is not None and others is not None
-    assert (simple_bounds(value) is not None) != (factor == 0 or kernel.is_Integer)
-    low, high = found
-    assert others[0] <= high and low <= others[1]
-    assert simple_bounds(value) is None or high - low <= abs(factor) * max(1, root) * Fraction(10) ** -digits
-    if simple_bounds(value) and root:  # low <= offset + factor * sqrt(root) <= high, by squares
-        near, far = sorted(((low - offset, high - offset)), key=abs)
-        assert near**2 <= factor**2 * root <= far**2
+    bounds = interval(value, digits)
+    assert bounds is not None
+    low, high = bounds
+    assert high - low <= (abs(offset) + abs(factor) * max(4, root) + 1) * Fraction(10) ** -digits
+    if root:  # low <= offset + factor * sqrt(root) <= high, by squares
+        least, most = low - offset, high - offset
+        assert least * abs(least) <= factor * abs(factor) * root <= most * abs(most)
