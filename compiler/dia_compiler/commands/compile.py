@@ -75,13 +75,11 @@ def command(
         )  # fmt: skip
     print_diagnostics(compiled.warnings, compiled.sources)
     if as_json:
-        parts = {"parts": [compiled_part.as_json() for compiled_part in compiled.parts]} if compiled.parts else {}
+        parts = {"parts": [one.as_json() for one in compiled.parts]} if compiled.parts else {}
         click.echo(json.dumps({"bundles": [bundle.as_json() for bundle in compiled.bundles], **parts}, indent=2))
         return 0
-    for compiled_part in compiled.parts:
-        click.echo(
-            f"{compiled_part.path.as_posix()}\n  part {compiled_part.part} of {compiled_part.of}: {compiled_part.questions} questions"
-        )
+    for one in compiled.parts:
+        click.echo(f"{one.path.as_posix()}\n  part {one.part} of {one.of}: {one.questions} questions")
     for bundle in compiled.bundles:
         _print_bundle(bundle)
         if is_verbose(ctx):

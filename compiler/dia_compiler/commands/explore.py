@@ -58,7 +58,7 @@ def asking(command: Any) -> Any:
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 @click.pass_context
 def command(
-    ctx: click.Context, /, spec: Path, bank: Path, model: str, out: Path | None, as_json: bool, **asking_options: Any
+    ctx: click.Context, /, spec: Path, bank: Path, model: str, out: Path | None, as_json: bool, **chosen: Any
 ) -> int:
     """Find new items of a template at which a model succeeds about half of the time.
 
@@ -78,8 +78,8 @@ def command(
     from dia_compiler.explore.search import REPORT, as_record, explore, put
 
     place = out or FOLDER / f"{file_name_part(spec.stem)}-{file_name_part(model)}"
-    options, quiet = _search_options(asking_options), is_quiet(ctx)
-    terms = run_options({**asking_options, "part": None, "roles": (), "role_urls": (), "prefill": False, "seed": None})
+    options, quiet = _search_options(chosen), is_quiet(ctx)
+    terms = run_options({**chosen, "part": None, "roles": (), "role_urls": (), "prefill": False, "seed": None})
     _require_one(model, terms.wish.temperatures)
     _announce(model, terms.wish, quiet)
     try:
@@ -95,19 +95,19 @@ def command(
     return 0 if result.ending in ("items", "too easy", "too hard", "nothing left") else 1
 
 
-def _search_options(asking_options: dict[str, Any]) -> SearchOptions:
+def _search_options(chosen: dict[str, Any]) -> SearchOptions:
     """What is to be explored; what says how to ask is left."""
     from dia_runtime.psychometrics.boundary.search import Plan
 
     from dia_compiler.explore.search import SearchOptions
 
     plan = Plan(
-        asking_options.pop("items"), asking_options.pop("budget"), at_once=asking_options.pop("at_once"), seed=asking_options.pop("seed"),
-        accept=asking_options.pop("accept"),
+        chosen.pop("items"), chosen.pop("budget"), at_once=chosen.pop("at_once"), seed=chosen.pop("seed"),
+        accept=chosen.pop("accept"),
     )  # fmt: skip
     return SearchOptions(
-        plan, asking_options.pop("moved"), asking_options.pop("ability"), asking_options.pop("runs"), asking_options.pop("chain"),
-        asking_options.pop("allow_programs"),
+        plan, chosen.pop("moved"), chosen.pop("ability"), chosen.pop("runs"), chosen.pop("chain"),
+        chosen.pop("allow_programs"),
     )  # fmt: skip
 
 

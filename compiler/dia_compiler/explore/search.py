@@ -125,23 +125,24 @@ def explore(
     item, moves = _template(spec, options)
     guide, guide_digest = _guide(bank, moves, model_ability, options)
     _begin(out, {**_identity(item, moves, bank, model, model_ability, options), "foretold": guide_digest})
-    boundary_search = _BoundarySearch(
+    search_run = _BoundarySearch(
         item, moves, model, out, options, terms, Search(moves.space, options.plan, guide), tell
     )
     try:
-        boundary_search.go()
+        search_run.go()
     finally:
-        boundary_search.tidy()
-    search = boundary_search.search
+        search_run.tidy()
+    search = search_run.search
+    ending = search_run.trouble or search.ending or ""
     result = SearchResult(
-        search, moves, model, model_ability, ability_error, boundary_search.trouble or search.ending or "", len(boundary_search.rounds),
-        boundary_search.requests, boundary_search.left,
+        search, moves, model, model_ability, ability_error, ending, len(search_run.rounds), search_run.requests,
+        search_run.left,
     )  # fmt: skip
-    if boundary_search.trouble is None and search.accepted:
+    if search_run.trouble is None and search.accepted:
         result.links = list(_linked(result))
-        result.bundle = boundary_search.frozen(search.accepted)
+        result.bundle = search_run.frozen(search.accepted)
         result.bank = out / BANK
-        write_bank(_with(bank, result, boundary_search), result.bank)
+        write_bank(_with(bank, result, search_run), result.bank)
     return result
 
 
@@ -444,19 +445,19 @@ def _linked(result: SearchResult) -> Iterator[tuple[Item, float, float]]:
         yield item, place.value, (place.se**2 + (result.ability_se or 0.0) ** 2) ** 0.5
 
 
-def _with(bank: Bank, result: SearchResult, boundary_search: _BoundarySearch) -> Bank:
+def _with(bank: Bank, result: SearchResult, search_run: _BoundarySearch) -> Bank:
     """The bank with the accepted items; the panel, and with it the scale, stays as it is."""
     from dataclasses import replace
 
     added = []
     for item, place, error in result.links:
-        name = boundary_search.name(item)
+        name = search_run.name(item)
         skills = result.moves.skills(item.cell)
         counts: dict[str, Any] = {"successes": float(item.successes), "trials": float(item.trials)}
         if bank.unit == "instances":
-            benchmark = boundary_search.item.benchmark.name
+            benchmark = search_run.item.benchmark.name
             counts = dict.fromkeys(counts)
-            names = [f"{benchmark}/{name}/{number}" for number in range(boundary_search.search.plan.stages[-1])]
+            names = [f"{benchmark}/{name}/{number}" for number in range(search_run.search.plan.stages[-1])]
         else:
             names = [name]
         added += [BankItem(item_name, place, error, **counts, template=name, skills=skills) for item_name in names]
