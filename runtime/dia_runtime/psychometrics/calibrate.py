@@ -38,12 +38,12 @@ def calibrate(
     import numpy as np
 
     counted, tried = matrices(successes, trials)
-    given = None if anchors is None else _floats(anchors)
-    if given is not None and given.shape != counted.shape[1:]:
+    anchor_difficulties = None if anchors is None else _floats(anchors)
+    if anchor_difficulties is not None and anchor_difficulties.shape != counted.shape[1:]:
         raise fault("`anchors` holds one difficulty for each item, or none")
     options = Options(method, eliminate, item_scores, bias_correction, extreme, extreme_adjust, gauge, tol)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return estimate(counted, tried, options, given)
+        return estimate(counted, tried, options, anchor_difficulties)
 
 
 def matrices(successes: ArrayLike, trials: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[Any]]:

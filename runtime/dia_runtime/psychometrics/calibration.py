@@ -68,24 +68,24 @@ def scale(
     """
     if wish.paper:
         return _paper(panel)
-    held, fits, found = _fitted(panel, options, wish, anchors)
+    locations, fits, calibration = _fitted(panel, options, wish, anchors)
     if wish.choose_filter:
         tell("filters: each is tried on held-out replies")
-    choice = _choice(panel, held, fits[1], options) if wish.choose_filter else None
+    choice = _choice(panel, locations, fits[1], options) if wish.choose_filter else None
     rule = wish.filter or (choice or {}).get("chosen")
     if rule is not None:
-        panel = _kept(panel, keep(parse_rule(rule), panel.successes, panel.trials, held, fits[1]), rule)
-        held, fits, found = _fitted(panel, options, wish, anchors)
-    bank = _bank(panel, found, fits, options, rule)
+        panel = _kept(panel, keep(parse_rule(rule), panel.successes, panel.trials, locations, fits[1]), rule)
+        locations, fits, calibration = _fitted(panel, options, wish, anchors)
+    bank = _bank(panel, calibration, fits, options, rule)
     result = {
-        **_entries(panel, found, fits),
-        **_about(panel, found, options),
-        "fit": _fit(panel, held, wish),
+        **_entries(panel, calibration, fits),
+        **_about(panel, calibration, options),
+        "fit": _fit(panel, locations, wish),
         "filter": rule,
         "choice": choice,
         "held_out": _held_out(panel, options, wish),
         "stability": _stability(panel, options, wish, tell),
-        "differences": _differences(panel, held, wish),
+        "differences": _differences(panel, locations, wish),
         "left_out": [asdict(entry) for entry in bank.left_out],
     }
     return Scale(bank, result)
@@ -94,21 +94,21 @@ def scale(
 def _fitted(
     panel: Panel, options: Options, wish: Wish, anchors: Mapping[str, float] | None
 ) -> tuple[Places, tuple[Fits, Fits], Calibration]:
-    given = None if anchors is None else np.array([anchors.get(name, np.nan) for name in panel.items])
-    if given is not None and not np.isfinite(given).any():
+    anchor_difficulties = None if anchors is None else np.array([anchors.get(name, np.nan) for name in panel.items])
+    if anchor_difficulties is not None and not np.isfinite(anchor_difficulties).any():
         raise DiaError(Diagnostic("E895", "the bank of anchors holds none of these items", None, "calibrate anew"))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = estimate(panel.successes, panel.trials, options, given)
+        calibration = estimate(panel.successes, panel.trials, options, anchor_difficulties)
         if not wish.largest_block:
-            _require_whole(panel, found)
-        held = places(found, panel.successes, panel.trials)
-        return held, fit_statistics(held, panel.successes, panel.trials), found
+            _require_whole(panel, calibration)
+        locations = places(calibration, panel.successes, panel.trials)
+        return locations, fit_statistics(locations, panel.successes, panel.trials), calibration
 
 
-def _require_whole(panel: Panel, found: Calibration) -> None:
+def _require_whole(panel: Panel, calibration: Calibration) -> None:
     apart = {
-        "models": [name for name, status in zip(panel.models, found.ability_status, strict=True) if _is_apart(status)],
-        "items": [name for name, status in zip(panel.items, found.difficulty_status, strict=True) if _is_apart(status)],
+        "models": [name for name, status in zip(panel.models, calibration.ability_status, strict=True) if _is_apart(status)],
+        "items": [name for name, status in zip(panel.items, calibration.difficulty_status, strict=True) if _is_apart(status)],
     }
     if any(apart.values()):
         parts = [f"{len(names)} {what} ({_some(names)})" for what, names in apart.items() if names]
@@ -122,8 +122,8 @@ def _is_apart(status: str) -> bool:
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name[:60]}`" for name in names[:NAMED])
-    return f"{shown}, ..." if len(names) > NAMED else shown
+    listed = ", ".join(f"`{name[:60]}`" for name in names[:NAMED])
+    return f"{listed}, ..." if len(names) > NAMED else listed
 
 
 def _kept(panel: Panel, mask: Mask, rule: str) -> Panel:
@@ -147,12 +147,12 @@ def _totals(panel: Panel) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     return tuple((panel.successes.sum(axis=axis), every.sum(axis=axis, dtype=float)) for axis in (1, 0))  # type: ignore[return-value]
 
 
-def _entries(panel: Panel, found: Calibration, fits: tuple[Fits, Fits]) -> dict[str, Any]:
+def _entries(panel: Panel, calibration: Calibration, fits: tuple[Fits, Fits]) -> dict[str, Any]:
     totals = _totals(panel)
     sides = {
-        "abilities": (panel.models, found.abilities, found.ability_se, found.ability_status, fits[0], totals[0]),
+        "abilities": (panel.models, calibration.abilities, calibration.ability_se, calibration.ability_status, fits[0], totals[0]),
         "difficulties": (
-            panel.items, found.difficulties, found.difficulty_se, found.difficulty_status, fits[1], totals[1],
+            panel.items, calibration.difficulties, calibration.difficulty_se, calibration.difficulty_status, fits[1], totals[1],
         ),
     }  # fmt: skip
     return {key: _side(*side) for key, side in sides.items()}
@@ -174,44 +174,44 @@ def _entry(name: str, status: str, row: Sequence[float]) -> dict[str, Any]:
             "successes": successes, "trials": trials}  # fmt: skip
 
 
-def _about(panel: Panel, found: Calibration, options: Options) -> dict[str, Any]:
+def _about(panel: Panel, calibration: Calibration, options: Options) -> dict[str, Any]:
     return {
-        "log_likelihood": number(found.log_likelihood),
-        "iterations": found.iterations,
-        "residual": number(found.residual),
-        "gauge": found.gauge,
-        "method": found.method,
+        "log_likelihood": number(calibration.log_likelihood),
+        "iterations": calibration.iterations,
+        "residual": number(calibration.residual),
+        "gauge": calibration.gauge,
+        "method": calibration.method,
         "item_scores": options.item_scores,
-        "prior": None if found.prior is None else {"mean": found.prior[0], "sd": found.prior[1]},
+        "prior": None if calibration.prior is None else {"mean": calibration.prior[0], "sd": calibration.prior[1]},
         "unit": panel.unit,
         "benchmark": panel.benchmark,
         "exact": None,
     }
 
 
-def _fit(panel: Panel, held: Places, wish: Wish) -> dict[str, Any]:
+def _fit(panel: Panel, locations: Places, wish: Wish) -> dict[str, Any]:
     sides = {
-        "models": reliability(held.abilities[held.models], held.ability_se[held.models]),
-        "items": reliability(held.difficulties[held.items], held.difficulty_se[held.items]),
+        "models": reliability(locations.abilities[locations.models], locations.ability_se[locations.models]),
+        "items": reliability(locations.difficulties[locations.items], locations.difficulty_se[locations.items]),
     }
-    found: dict[str, Any] = {name: asdict(side) for name, side in sides.items()}
-    found |= {"components": None, "andersen": None, "monotone": None}
-    if "components" in wish.checks and 2 <= min(held.models.sum(), held.items.sum()) <= MOST_COMPONENTS:
-        parts = residual_components(held, panel.successes, panel.trials)
+    calibration: dict[str, Any] = {name: asdict(side) for name, side in sides.items()}
+    calibration |= {"components": None, "andersen": None, "monotone": None}
+    if "components" in wish.checks and 2 <= min(locations.models.sum(), locations.items.sum()) <= MOST_COMPONENTS:
+        parts = residual_components(locations, panel.successes, panel.trials)
         names = panel.models if parts.by == "models" else panel.items
         loadings = {name: number(value) for name, value in zip(names, parts.loadings.tolist(), strict=True)}
-        found["components"] = {"by": parts.by, "eigenvalues": parts.eigenvalues[:10].tolist(), "loadings": loadings}
+        calibration["components"] = {"by": parts.by, "eigenvalues": parts.eigenvalues[:10].tolist(), "loadings": loadings}
     if "andersen" in wish.checks:
         test = andersen(panel.successes, panel.trials)
-        found["andersen"] = None if test is None else asdict(test)
+        calibration["andersen"] = None if test is None else asdict(test)
     if "monotone" in wish.checks:
-        told = monotone(held, panel.successes, panel.trials, max(wish.draws, 20), wish.seed)
+        told = monotone(locations, panel.successes, panel.trials, max(wish.draws, 20), wish.seed)
         rows = zip(panel.items, told.p.tolist(), told.rates.T.tolist(), told.fitted.T.tolist(), strict=True)
-        found["monotone"] = [
+        calibration["monotone"] = [
             {"name": name, "p": number(p), "rates": list(map(number, rates)), "isotonic": list(map(number, curve))}
             for name, p, rates, curve in rows
         ]
-    return found
+    return calibration
 
 
 def _held_out(panel: Panel, options: Options, wish: Wish) -> dict[str, Any] | None:
@@ -228,17 +228,17 @@ def _stability(panel: Panel, options: Options, wish: Wish, tell: Callable[[str],
     count = len(panel.models)
     alone = {name: np.arange(count) == at for at, name in enumerate(panel.models)}
     tell(f"stability: {count} models left out in turn, of these data and of {wish.draws} that are drawn")
-    found = {"models": _told(panel, stability(panel.successes, panel.trials, options, alone, wish.draws, wish.seed))}
+    calibration = {"models": _told(panel, stability(panel.successes, panel.trials, options, alone, wish.draws, wish.seed))}
     if wish.families:
         names = sorted({family for family in wish.families if family is not None})
         groups = {name: np.array([family == name for family in wish.families]) for name in names}
         groups = {name: members for name, members in groups.items() if count - members.sum() >= 2}
         told = stability(panel.successes, panel.trials, options, groups, wish.draws, wish.seed)
-        found["families"] = _told(panel, told)
-    return found
+        calibration["families"] = _told(panel, told)
+    return calibration
 
 
-def _told(panel: Panel, found: Stability) -> dict[str, Any]:
+def _told(panel: Panel, calibration: Stability) -> dict[str, Any]:
     left = [
         {
             **{key: number(getattr(entry, key)) for key in ("shift", "mean_absolute", "correlation")},
@@ -248,24 +248,24 @@ def _told(panel: Panel, found: Stability) -> dict[str, Any]:
                 panel.models[model]: {"value": place, "difference": gap} for model, (place, gap) in entry.placed.items()
             },
         }
-        for entry in found.left
+        for entry in calibration.left
     ]
     null = None
-    if found.null is not None:
-        known = {name: ends for name, ends in found.null.items() if np.isfinite(ends[0])}
+    if calibration.null is not None:
+        known = {name: ends for name, ends in calibration.null.items() if np.isfinite(ends[0])}
         null = {name: {"mean": mean, "ci": [low, high]} for name, (mean, low, high) in known.items()}
-    pooled = {name: number(value) for name, value in found.pooled.items()}
-    return {"left_out": left, "pooled": pooled, "null": null, "p": found.p}
+    pooled = {name: number(value) for name, value in calibration.pooled.items()}
+    return {"left_out": left, "pooled": pooled, "null": null, "p": calibration.p}
 
 
-def _differences(panel: Panel, held: Places, wish: Wish) -> list[dict[str, Any]] | None:
+def _differences(panel: Panel, locations: Places, wish: Wish) -> list[dict[str, Any]] | None:
     if not wish.families:
         return None
-    found = differences(held, panel.successes, panel.trials, wish.families)
-    return [{**asdict(entry), "item": panel.items[entry.item]} for entry in found]
+    calibration = differences(locations, panel.successes, panel.trials, wish.families)
+    return [{**asdict(entry), "item": panel.items[entry.item]} for entry in calibration]
 
 
-def _choice(panel: Panel, held: Places, fits: Fits, options: Options) -> dict[str, Any]:
+def _choice(panel: Panel, locations: Places, fits: Fits, options: Options) -> dict[str, Any]:
     """The candidates for each category of items, and the filter that lies on most frontiers."""
     names = sorted({about.category or "all" for about in panel.about})
     groups = {name: np.array([(about.category or "all") == name for about in panel.about]) for name in names}
@@ -274,7 +274,7 @@ def _choice(panel: Panel, held: Places, fits: Fits, options: Options) -> dict[st
     }
     tables = {}
     for name, mask in groups.items():
-        part = replace(held, items=held.items & mask)
+        part = replace(locations, items=locations.items & mask)
         tables[name] = choose(panel.successes, panel.trials, part, fits, options)
     return {
         "chosen": chosen(list(tables.values())),
@@ -285,8 +285,8 @@ def _choice(panel: Panel, held: Places, fits: Fits, options: Options) -> dict[st
     }
 
 
-def _bank(panel: Panel, found: Calibration, fits: tuple[Fits, Fits], options: Options, rule: str | None) -> Bank:
-    entries = _entries(panel, found, fits)
+def _bank(panel: Panel, calibration: Calibration, fits: tuple[Fits, Fits], options: Options, rule: str | None) -> Bank:
+    entries = _entries(panel, calibration, fits)
     about = dict(zip(panel.items, panel.about, strict=True))
     items, models, left = [], [], []
     for kind, key in (("item", "difficulties"), ("model", "abilities")):
@@ -303,10 +303,10 @@ def _bank(panel: Panel, found: Calibration, fits: tuple[Fits, Fits], options: Op
                 known = about[entry["name"]]
                 shared |= {"template": known.template, "skills": known.skills}
                 items.append(BankItem(entry["name"], place, **shared))
-    mean, deviation = (_steady(value) for value in found.prior or (None, None))
-    likelihood = _steady(number(found.log_likelihood), 6)
+    mean, deviation = (_steady(value) for value in calibration.prior or (None, None))
+    likelihood = _steady(number(calibration.log_likelihood), 6)
     return Bank(
-        tuple(items), tuple(models), found.method, found.gauge, likelihood, found.iterations,
+        tuple(items), tuple(models), calibration.method, calibration.gauge, likelihood, calibration.iterations,
         panel.unit, panel.benchmark, panel.questions_root, options.item_scores, mean, deviation, rule, tuple(left),
     )  # fmt: skip
 
@@ -324,18 +324,18 @@ def _paper(panel: Panel) -> Scale:
     if any(status.startswith("extreme") for status in (*exact.ability_status, *exact.difficulty_status)):
         raise DiaError(Diagnostic("E893", "the preset `paper` has no end where a model or an item is extreme"))
     abilities, difficulties, iterations = algorithm_1(panel.successes, panel.trials)
-    found = replace(
+    calibration = replace(
         exact, abilities=abilities, difficulties=difficulties, iterations=iterations, gauge="none", method="paper",
         log_likelihood=_likelihood(panel, abilities, difficulties),
     )  # fmt: skip
-    held = places(found, panel.successes, panel.trials)
-    fits = fit_statistics(held, panel.successes, panel.trials)
-    bank = _bank(panel, found, fits, options, None)
+    locations = places(calibration, panel.successes, panel.trials)
+    fits = fit_statistics(locations, panel.successes, panel.trials)
+    bank = _bank(panel, calibration, fits, options, None)
     result = {
-        **_entries(panel, found, fits),
-        **_about(panel, found, options),
+        **_entries(panel, calibration, fits),
+        **_about(panel, calibration, options),
         "exact": exact.as_json(panel.models, panel.items),
-        "fit": _fit(panel, held, Wish()),
+        "fit": _fit(panel, locations, Wish()),
         **dict.fromkeys(("filter", "choice", "held_out", "stability", "differences")),
         "left_out": [],
     }

@@ -69,9 +69,9 @@ class Explanation:
 
         `template` may be left out where all features are of one.
         """
-        own = {feature.template for feature in self.features if feature.template}
-        if template is None and len(own) == 1:
-            template = next(iter(own))
+        templates = {feature.template for feature in self.features if feature.template}
+        if template is None and len(templates) == 1:
+            template = next(iter(templates))
         row = np.array([1.0, *(_value(feature, parameters, skills, template) for feature in self.features)])
         variance = float(row @ self.covariance @ row) + self.error**2
         return float(row @ self.weights), math.sqrt(variance)
@@ -91,24 +91,24 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
     rows = [_row(panel, item) for item in items]
     features = _features(rows)
     design = _design(features, rows)
-    kept = independent(design)
-    features, design = [features[at - 1] for at in kept if at], design[:, kept]
+    columns = independent(design)
+    features, design = [features[at - 1] for at in columns if at], design[:, columns]
     if design.shape[1] * 3 > len(rows):
         message = f"{len(rows)} items are too few for {design.shape[1]} features"
         raise DiaError(Diagnostic("E895", message, None, "calibrate more instances, or fewer templates at a time"))
-    found = lltm(places, table, design)
-    plain = lltm(places, table, np.ones((len(rows), 1)))
-    tested = _cross(places, table, design, folds, seed)
+    fitted = lltm(places, table, design)
+    without_features = lltm(places, table, np.ones((len(rows), 1)))
+    cross_validation = _cross(places, table, design, folds, seed)
     trials = float(every.sum())
-    result = _result(features, found, plain, tested, trials, len(rows))
-    return Explanation(tuple(features), found.weights, found.covariance, found.error, result)
+    result = _result(features, fitted, without_features, cross_validation, trials, len(rows))
+    return Explanation(tuple(features), fitted.weights, fitted.covariance, fitted.error, result)
 
 
 def _common(panel: Panel, bank: Bank) -> tuple[list[int], list[int]]:
-    known = {entry.model for entry in bank.models}
-    models = [at for at, name in enumerate(panel.models) if name in known]
-    held = {entry.item for entry in bank.items}
-    items = [at for at, name in enumerate(panel.items) if name in held]
+    models_in_bank = {entry.model for entry in bank.models}
+    models = [at for at, name in enumerate(panel.models) if name in models_in_bank]
+    items_in_bank = {entry.item for entry in bank.items}
+    items = [at for at, name in enumerate(panel.items) if name in items_in_bank]
     if len(items) < LEAST_ITEMS or len(models) < 2:
         message = f"the runs and the bank have {len(models)} models and {len(items)} items in common"
         help = "give the runs that the bank was calibrated from, with the same `--items`"
@@ -131,26 +131,26 @@ def _row(panel: Panel, item: int) -> _Row:
 
 
 def _decoded(stored: Mapping[str, Any]) -> dict[str, Value]:
-    found = {}
+    decoded = {}
     for name, value in stored.items():
         try:
-            found[name] = decode(value)
+            decoded[name] = decode(value)
         except ValueError:  # a stranger wrote it
             continue
-    return found
+    return decoded
 
 
 def _features(rows: Sequence[_Row]) -> list[Feature]:
     """Skills that some items have and others not, templates of several items, and the parameters of these."""
     skills: Counter[str] = Counter(skill for row in rows for skill in row.skills)
-    found = [Feature("skill", name) for name, count in sorted(skills.items()) if 1 < count < len(rows)]
+    features = [Feature("skill", name) for name, count in sorted(skills.items()) if 1 < count < len(rows)]
     templates: Counter[str] = Counter(row.template for row in rows if row.template is not None)
     for name, count in sorted(templates.items()):
         if count >= LEAST_ITEMS:
-            own = [row for row in rows if row.template == name]
-            found += [Feature("template", name)] if count < len(rows) else []
-            found += _parameters(name, own)
-    return found[:MOST_FEATURES]
+            template_rows = [row for row in rows if row.template == name]
+            features += [Feature("template", name)] if count < len(rows) else []
+            features += _parameters(name, template_rows)
+    return features[:MOST_FEATURES]
 
 
 def _parameters(template: str, rows: Sequence[_Row]) -> list[Feature]:
@@ -226,51 +226,51 @@ def _design(features: Sequence[Feature], rows: Sequence[_Row]) -> Array:
 def _cross(places: Array, table: Array, design: Array, folds: int, seed: int) -> dict[str, float]:
     """Log likelihood of items that the model has not seen, and how far off it foretells them."""
     fold = np.random.default_rng(seed).permutation(len(design)) % folds
-    gained = plain = squares = nothing = 0.0
+    log_likelihood = log_likelihood_without = squared_errors = squared_errors_without = 0.0
     for number in range(folds):
         out = fold == number
-        inside = design[~out][:, independent(design[~out])]
-        same = design[out][:, independent(design[~out])]
-        told, bare = lltm(places, table[~out], inside), lltm(places, table[~out], np.ones((int((~out).sum()), 1)))
-        centre, middle = same @ told.weights, np.full(int(out.sum()), bare.weights[0])
-        gained += float(foretold(places, table[out], centre, told.error).sum())
-        plain += float(foretold(places, table[out], middle, bare.error).sum())
-        apart = lltm(places, table[out], np.ones((int(out.sum()), 1))).means
-        squares += float(((apart - centre) ** 2).sum())
-        nothing += float(((apart - middle) ** 2).sum())
+        training = design[~out][:, independent(design[~out])]
+        test = design[out][:, independent(design[~out])]
+        fitted, without_features = lltm(places, table[~out], training), lltm(places, table[~out], np.ones((int((~out).sum()), 1)))
+        centre, middle = test @ fitted.weights, np.full(int(out.sum()), without_features.weights[0])
+        log_likelihood += float(foretold(places, table[out], centre, fitted.error).sum())
+        log_likelihood_without += float(foretold(places, table[out], middle, without_features.error).sum())
+        difficulties = lltm(places, table[out], np.ones((int(out.sum()), 1))).means
+        squared_errors += float(((difficulties - centre) ** 2).sum())
+        squared_errors_without += float(((difficulties - middle) ** 2).sum())
     size = len(design)
     return {
-        "log_likelihood_gain": gained - plain,
-        "rmse": math.sqrt(squares / size),
-        "rmse_without": math.sqrt(nothing / size),
+        "log_likelihood_gain": log_likelihood - log_likelihood_without,
+        "rmse": math.sqrt(squared_errors / size),
+        "rmse_without": math.sqrt(squared_errors_without / size),
     }
 
 
 def _result(
     features: Sequence[Feature],
-    found: Explained,
-    plain: Explained,
-    tested: Mapping[str, float],
+    fitted: Explained,
+    without_features: Explained,
+    cross_validation: Mapping[str, float],
     trials: float,
     items: int,
 ) -> dict[str, Any]:
     """The explanation with the keys of `dia explain --json`."""
-    errors = np.sqrt(np.maximum(np.diag(found.covariance), 0)).tolist()
+    errors = np.sqrt(np.maximum(np.diag(fitted.covariance), 0)).tolist()
     titles = ["constant", *(feature.title for feature in features)]
     units = [1.0, *(feature.unit for feature in features)]
     effects = [
         {"name": title, "value": value, "se": se, "ci": [value - Z * se, value + Z * se], "unit": unit}
-        for title, value, se, unit in zip(titles, found.weights.tolist(), errors, units, strict=True)
+        for title, value, se, unit in zip(titles, fitted.weights.tolist(), errors, units, strict=True)
     ]
-    share = 1 - found.error**2 / plain.error**2
+    share = 1 - fitted.error**2 / without_features.error**2
     return {
         "items": items,
         "trials": trials,
         "effects": effects,
-        "error": found.error,
-        "error_without": plain.error,
+        "error": fitted.error,
+        "error_without": without_features.error,
         "explained": max(0.0, share),
-        "log_likelihood": found.log_likelihood,
-        "log_likelihood_without": plain.log_likelihood,
-        "held_out": dict(tested),
+        "log_likelihood": fitted.log_likelihood,
+        "log_likelihood_without": without_features.log_likelihood,
+        "held_out": dict(cross_validation),
     }

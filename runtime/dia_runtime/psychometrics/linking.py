@@ -16,25 +16,25 @@ LEAST = 3
 Z = 1.959963984540054
 
 
-def link_banks(first: Bank, second: Bank, drift: float = DRIFT) -> tuple[dict[str, Any], Bank]:
+def link_banks(bank: Bank, other_bank: Bank, drift: float = DRIFT) -> tuple[dict[str, Any], Bank]:
     """The link with the keys of `dia link --json`, and the second bank on the first one's scale.
 
     Only items that both estimated link. Raises DiaError (exit 2) below three of them.
     """
-    one = {entry.item: entry for entry in first.items if _links(entry.status)}
-    other = {entry.item: entry for entry in second.items if _links(entry.status)}
-    names = [name for name in one if name in other]
+    items = {entry.item: entry for entry in bank.items if _links(entry.status)}
+    other_items = {entry.item: entry for entry in other_bank.items if _links(entry.status)}
+    names = [name for name in items if name in other_items]
     if len(names) < LEAST:
         message = f"the banks have {len(names)} estimated items in common"
         raise DiaError(Diagnostic("E895", message, None, f"a link needs {LEAST}, and better some dozens"))
-    found = link(
-        _array([one[name].difficulty for name in names]),
-        _array([one[name].se for name in names]),
-        _array([other[name].difficulty for name in names]),
-        _array([other[name].se for name in names]),
+    linked = link(
+        _array([items[name].difficulty for name in names]),
+        _array([items[name].se for name in names]),
+        _array([other_items[name].difficulty for name in names]),
+        _array([other_items[name].se for name in names]),
         drift,
     )
-    return _result(names, found), moved(second, found.shift, first.gauge)
+    return _result(names, linked), moved(other_bank, linked.shift, bank.gauge)
 
 
 def _links(status: str) -> bool:
@@ -56,19 +56,19 @@ def moved(bank: Bank, shift: float, gauge: str) -> Bank:
     )
 
 
-def _result(names: list[str], found: Link) -> dict[str, Any]:
-    rows = zip(names, found.differences.tolist(), found.deviates.tolist(), found.linking.tolist(), strict=True)
+def _result(names: list[str], linked: Link) -> dict[str, Any]:
+    rows = zip(names, linked.differences.tolist(), linked.deviates.tolist(), linked.linking.tolist(), strict=True)
     items = [
         {"item": name, "difference": gap, "z": number(deviate), "links": links} for name, gap, deviate, links in rows
     ]
     return {
         "common": len(names),
-        "linking": int(found.linking.sum()),
-        "shift": found.shift,
-        "se": number(found.error),
-        "sampling_se": found.sampling_error,
-        "ci": [found.shift - Z * found.error, found.shift + Z * found.error] if np.isfinite(found.error) else None,
-        "slope": number(found.slope),
-        "correlation": number(found.correlation),
+        "linking": int(linked.linking.sum()),
+        "shift": linked.shift,
+        "se": number(linked.error),
+        "sampling_se": linked.sampling_error,
+        "ci": [linked.shift - Z * linked.error, linked.shift + Z * linked.error] if np.isfinite(linked.error) else None,
+        "slope": number(linked.slope),
+        "correlation": number(linked.correlation),
         "items": sorted(items, key=lambda entry: -abs(entry["difference"])),
     }

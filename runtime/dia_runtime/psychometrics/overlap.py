@@ -56,9 +56,9 @@ def overlap(
         if hit and (hit.exact or hit.share >= least):
             hits.append(hit)
     hits.sort(key=lambda hit: (not hit.exact, -hit.share, hit.question))
-    found = [{"question": hit.question, "text": hit.text, "share": hit.share, "exact": hit.exact} for hit in hits]
+    hit_records = [{"question": hit.question, "text": hit.text, "share": hit.share, "exact": hit.exact} for hit in hits]
     counts = {"exact": sum(hit.exact for hit in hits), "shingles": sum(not hit.exact for hit in hits)}
-    return {"checked": checked, "texts": len(texts), "size": size, "least": least, **counts, "hits": found}
+    return {"checked": checked, "texts": len(texts), "size": size, "least": least, **counts, "hits": hit_records}
 
 
 def _hit(
@@ -67,12 +67,12 @@ def _hit(
     same = exact.get(" ".join(_words(text)))
     if same is not None:
         return Hit(name, same, 1.0, True)
-    own = _shingles(text, size)
-    shared = Counter(number for shingle in own for number in index.get(shingle, ()))
-    if not shared or not own:
+    shingles = _shingles(text, size)
+    shared = Counter(number for shingle in shingles for number in index.get(shingle, ()))
+    if not shared or not shingles:
         return None
     number, count = min(shared.items(), key=lambda entry: (-entry[1], entry[0]))
-    return Hit(name, texts[number][0], count / len(own), False)
+    return Hit(name, texts[number][0], count / len(shingles), False)
 
 
 def _words(text: str) -> list[str]:

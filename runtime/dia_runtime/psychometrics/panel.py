@@ -85,19 +85,19 @@ def _of_table(path: Path) -> Panel:
     import numpy as np
     from dia_runtime.psychometrics.calibrate import matrices
 
-    held = read_matrix(path)
-    scores = np.array(held.scores, dtype=float).reshape(len(held.models), len(held.items))
-    _require_replies(held.models, ~np.isnan(scores))
-    successes, trials = matrices(scores, held.trials)
-    is_shares = held.trials is None and not np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all()
-    about = tuple(About() for _ in held.items)
-    return Panel(held.models, held.items, successes, trials, "columns", about, is_shares=is_shares)
+    table = read_matrix(path)
+    scores = np.array(table.scores, dtype=float).reshape(len(table.models), len(table.items))
+    _require_replies(table.models, ~np.isnan(scores))
+    successes, trials = matrices(scores, table.trials)
+    is_shares = table.trials is None and not np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all()
+    about = tuple(About() for _ in table.items)
+    return Panel(table.models, table.items, successes, trials, "columns", about, is_shares=is_shares)
 
 
-def _require_replies(models: Sequence[str], asked: NDArray[Any]) -> None:
+def _require_replies(models: Sequence[str], is_tried: NDArray[Any]) -> None:
     import numpy as np
 
-    tried: list[bool] = np.any(asked, axis=1).tolist()
+    tried: list[bool] = np.any(is_tried, axis=1).tolist()
     silent = [name for name, has in zip(models, tried, strict=True) if not has]
     if silent:
         message = visible(f"`{silent[0][:80]}` has no replies")
@@ -142,11 +142,11 @@ def _of_runs(stores: Sequence[Store], unit: str, chain: str, source: Bundle | No
 
 def _respondents(stores: Sequence[Store]) -> Iterator[tuple[str, Store, int]]:
     """Every respondent of every run; one model of several benchmarks is one, of several runs of one it is several."""
-    found = [(entry.name, store, entry.id) for store in stores for entry in store.respondents()]
-    many = Counter((name, bundle_facts(store)["questions_root"]) for name, store, _ in found)
-    for name, store, number in found:
-        alone = many[name, bundle_facts(store)["questions_root"]] == 1
-        yield (name if alone else f"{name} ({store.path.name})"), store, number
+    respondents = [(entry.name, store, entry.id) for store in stores for entry in store.respondents()]
+    run_counts = Counter((name, bundle_facts(store)["questions_root"]) for name, store, _ in respondents)
+    for name, store, number in respondents:
+        is_only = run_counts[name, bundle_facts(store)["questions_root"]] == 1
+        yield (name if is_only else f"{name} ({store.path.name})"), store, number
 
 
 def _require_one_meaning(roots: dict[str, Store], unit: str) -> None:
@@ -154,8 +154,8 @@ def _require_one_meaning(roots: dict[str, Store], unit: str) -> None:
     benchmarks = [bundle_facts(store)["benchmark"] for store in roots.values()]
     if unit in OPEN_TO_CHANGE or len(set(benchmarks)) == len(benchmarks):
         return
-    first = next(name for name in benchmarks if benchmarks.count(name) > 1)
-    message = visible(f"the runs hold different instances of `{first}`, which are different items")
+    benchmark = next(name for name in benchmarks if benchmarks.count(name) > 1)
+    message = visible(f"the runs hold different instances of `{benchmark}`, which are different items")
     raise DiaError(Diagnostic("E802", message, None, "calibrate templates: `--items templates`"))
 
 
@@ -178,17 +178,17 @@ def _add(tables: _Tables, model: int, unit: str, benchmark: str, entry: Judged) 
 
 def _skills(encoded: str) -> list[str]:
     try:
-        held = json.loads(encoded)
+        skills = json.loads(encoded)
     except (ValueError, RecursionError):  # a stranger wrote it
         return []
-    return [str(skill) for skill in held[:100]] if isinstance(held, list) else []
+    return [str(skill) for skill in skills[:100]] if isinstance(skills, list) else []
 
 
 def _parameters(grading: str | None) -> str:
     """The values that were drawn for a question, as they are stored: JSON."""
     try:
-        held = json.loads(grading or "{}").get("parameters")
-        return json.dumps(held) if isinstance(held, dict) else "{}"
+        parameters = json.loads(grading or "{}").get("parameters")
+        return json.dumps(parameters) if isinstance(parameters, dict) else "{}"
     except (ValueError, RecursionError, AttributeError):
         return "{}"
 
@@ -204,31 +204,31 @@ def _panel(tables: _Tables, unit: str, benchmark: str, root: str | None) -> Pane
             counted[model, : len(row)] = row
     models = tuple(tables.models)
     _require_replies(models, trials > 0)
-    told, every = matrices(successes, trials)
-    several = unit == "benchmarks"
+    all_successes, all_trials = matrices(successes, trials)
+    is_mixed = unit == "benchmarks"
     about = tuple(
         About(
-            None if several else held["template"],
-            None if several else held["category"],
-            () if several else tuple(held["skills"]),
+            None if is_mixed else held["template"],
+            None if is_mixed else held["category"],
+            () if is_mixed else tuple(held["skills"]),
             tuple(held["questions"].values()),
         )
         for held in tables.about
     )
-    return Panel(models, tuple(tables.items), told, every, unit, about, benchmark, root)
+    return Panel(models, tuple(tables.items), all_successes, all_trials, unit, about, benchmark, root)
 
 
 def observed(panel: Panel, abilities: Mapping[str, float]) -> dict[str, list[tuple[float, float, float]]]:
     """Item -> ability, successes and trials of each model that tried it and has an ability."""
     import numpy as np
 
-    every = np.broadcast_to(panel.trials, panel.successes.shape)
-    known = [(at, abilities[name]) for at, name in enumerate(panel.models) if name in abilities]
+    trials = np.broadcast_to(panel.trials, panel.successes.shape)
+    models = [(at, abilities[name]) for at, name in enumerate(panel.models) if name in abilities]
     return {
         name: [
-            (ability, float(panel.successes[at, item]), float(every[at, item]))
-            for at, ability in known
-            if every[at, item] > 0
+            (ability, float(panel.successes[at, item]), float(trials[at, item]))
+            for at, ability in models
+            if trials[at, item] > 0
         ]
         for item, name in enumerate(panel.items)
     }

@@ -59,10 +59,10 @@ def read_matrix(path: Path) -> Matrix:
 def _separated(path: Path) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]]:
     text = _text(path)
     before = csv.field_size_limit(LONGEST_LINE)
-    first = next(text, "")
+    header_line = next(text, "")
     csv.field_size_limit(before)
-    comma = next((sign for sign in ("\t", ";") if sign in first and "," not in first), ",")
-    header = next(csv.reader([first], delimiter=comma), [])
+    comma = next((sign for sign in ("\t", ";") if sign in header_line and "," not in header_line), ",")
+    header = next(csv.reader([header_line], delimiter=comma), [])
     return [name.strip() for name in header], _rows(text, comma)
 
 
@@ -91,9 +91,9 @@ def _parquet(path: Path) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]
         help = "pip install 'dia-spec[parquet]'"
         raise DiaError(Diagnostic("E861", "reading Parquet needs the extra `parquet`", None, help)) from None
     try:
-        held = parquet.ParquetFile(path)
-        _require_size(path, held.metadata.num_rows, held.metadata.num_columns)
-        table = held.read()
+        file = parquet.ParquetFile(path)
+        _require_size(path, file.metadata.num_rows, file.metadata.num_columns)
+        table = file.read()
     except (pyarrow.ArrowException, ValueError) as error:
         raise unreadable_file(path, error) from None
     columns = [column.to_pylist() for column in table.columns]
@@ -111,17 +111,17 @@ def _matrix(path: Path, header: list[str], rows: Iterator[tuple[int, Sequence[An
             "E861", "the table has fewer than two columns", path, 1, 1, "name the items on the first line"
         )
     firsts: list[tuple[int, Any]] = []
-    held: list[Row] = []
+    scored: list[Row] = []
     for line, cells in rows:
         if len(cells) != len(header):
             raise input_error("E861", f"{len(cells)} cells, but the header has {len(header)} columns", path, line)
         firsts.append((line, cells[0]))
-        held.append(_row(path, line, header[1:], cells[1:]))
-        _require_size(path, len(held), len(header))
+        scored.append(_row(path, line, header[1:], cells[1:]))
+        _require_size(path, len(scored), len(header))
     named = header[0].lower() in NAMES or not all(_is_number(cell) for _, cell in firsts)
     if not named:
-        held = [
-            _joined(_row(path, line, header[:1], [cell]), rest) for (line, cell), rest in zip(firsts, held, strict=True)
+        scored = [
+            _joined(_row(path, line, header[:1], [cell]), rest) for (line, cell), rest in zip(firsts, scored, strict=True)
         ]
     models = tuple(str(cell) if named else f"row {number}" for number, (_, cell) in enumerate(firsts, 1))
     items = tuple(header[named:])
@@ -129,9 +129,9 @@ def _matrix(path: Path, header: list[str], rows: Iterator[tuple[int, Sequence[An
         twice = first_repeat(names)
         if twice is not None:
             raise input_error("E861", f"two {what} are named `{twice[:40]}`", path)
-    counted = any(tries is not None for _, tries in held)
-    trials = [tries or array("d", [1.0]) * len(items) for _, tries in held] if counted else None
-    return Matrix(models, items, [row for row, _ in held], trials)
+    counted = any(tries is not None for _, tries in scored)
+    trials = [tries or array("d", [1.0]) * len(items) for _, tries in scored] if counted else None
+    return Matrix(models, items, [row for row, _ in scored], trials)
 
 
 def _joined(first: Row, rest: Row) -> Row:

@@ -116,7 +116,7 @@ def _mode(difficulties: Vector, successes: Vector, trials: Vector, prior: Prior)
     since no chance lies outside 0 and 1. Plain Newton steps can leap to and fro for ever; one that leaves the bracket,
     or is not half as long as the one before, is replaced by halving the bracket.
     """
-    theta, weight, before = prior.mean, prior.sd**-2, float("inf")
+    theta, weight, last_step = prior.mean, prior.sd**-2, float("inf")
     total, number = float(successes.sum()), float(trials.sum())
     low, high = prior.mean - (number - total) / weight, prior.mean + total / weight
     for _ in range(STEPS):
@@ -124,11 +124,11 @@ def _mode(difficulties: Vector, successes: Vector, trials: Vector, prior: Prior)
         slope = total - float(trials @ p) - weight * (theta - prior.mean)
         curvature = float(trials @ (p * (1.0 - p))) + weight
         low, high = (theta, high) if slope > 0 else (low, theta)
-        wanted = theta + slope / curvature
-        is_nearer = low < wanted < high and abs(wanted - theta) < 0.5 * before
-        following = wanted if is_nearer else 0.5 * (low + high)
-        before, theta = abs(following - theta), following
-        if before < TOLERANCE:
+        newton = theta + slope / curvature
+        is_accepted = low < newton < high and abs(newton - theta) < 0.5 * last_step
+        next_theta = newton if is_accepted else 0.5 * (low + high)
+        last_step, theta = abs(next_theta - theta), next_theta
+        if last_step < TOLERANCE:
             break
     p = chances(theta, difficulties)
     return theta, float(trials @ (p * (1.0 - p))) + weight
@@ -142,10 +142,10 @@ def _weighted(difficulties: Vector, successes: Vector, trials: Vector) -> Abilit
 
     def slope(theta: float) -> tuple[float, float]:
         p = chances(theta, difficulties)
-        each = trials * p * (1.0 - p)
-        inner = float(each.sum())
-        bias = float((each * (1.0 - 2.0 * p)).sum()) / (2.0 * inner) if inner > 0 else 0.0
-        return total - float(trials @ p) + bias, inner
+        information_by_item = trials * p * (1.0 - p)
+        information = float(information_by_item.sum())
+        bias = float((information_by_item * (1.0 - 2.0 * p)).sum()) / (2.0 * information) if information > 0 else 0.0
+        return total - float(trials @ p) + bias, information
 
     low, high = float(difficulties.min()) - FARTHEST, float(difficulties.max()) + FARTHEST
     for _ in range(2 * STEPS):  # the slope falls from one end to the other; halving always ends

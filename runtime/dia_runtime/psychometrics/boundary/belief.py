@@ -89,12 +89,12 @@ class Belief:
             if change < TOLERANCE:
                 break
 
-    def _solved(self, right: Array) -> Array:
+    def _solved(self, vector: Array) -> Array:
         from scipy.linalg import solve_triangular
 
-        if not len(right):
-            return right
-        lower = solve_triangular(self.factor, right, lower=True)
+        if not len(vector):
+            return vector
+        lower = solve_triangular(self.factor, vector, lower=True)
         return np.asarray(solve_triangular(self.factor.T, lower, lower=False))
 
     def of_tried(self) -> Logits:
@@ -105,13 +105,13 @@ class Belief:
         """The logits of new items of these cells."""
         features = self.space.features(cells)
         across = self.covariance(features, self.features, cells, self.cells)
-        own = np.array([self._variance(row, cell) for row, cell in zip(features, cells, strict=True)]) + OWN**2
-        return self._told(self.mean(cells, features), across, own)
+        variances = np.array([self._variance(row, cell) for row, cell in zip(features, cells, strict=True)]) + OWN**2
+        return self._told(self.mean(cells, features), across, variances)
 
     def _told(self, prior: Array, across: Array, variance: Array) -> Logits:
-        held = self.root[:, None] * across.T if len(self.cells) else across.T
-        gained = np.einsum("ij,ij->j", held, self._solved(held)) if len(self.cells) else 0.0
-        return Logits(prior + across @ self.weights, np.sqrt(np.maximum(variance - gained, 1e-6)))
+        scaled = self.root[:, None] * across.T if len(self.cells) else across.T
+        explained = np.einsum("ij,ij->j", scaled, self._solved(scaled)) if len(self.cells) else 0.0
+        return Logits(prior + across @ self.weights, np.sqrt(np.maximum(variance - explained, 1e-6)))
 
     # the prior
 
@@ -128,28 +128,28 @@ class Belief:
 
     def _scales(self) -> Array:
         """How unsure each slope is: less where it is foretold, but not where what foretells knows nothing of it."""
-        unknown, guide = self._slopes(), self.guide
+        slopes, guide = self._slopes(), self.guide
         if guide is None:
-            return unknown
+            return slopes
         begin, wide = self.space.begin(), len(self.space.dimensions)
-        moved = [
+        at_ends = [
             replace(begin, levels=(*begin.levels[:at], end, *begin.levels[at + 1 :]))
-            for at, held in enumerate(self.space.dimensions)
-            for end in (0, held.size - 1)
+            for at, dimension in enumerate(self.space.dimensions)
+            for end in (0, dimension.size - 1)
         ]
-        told = [guide(cell)[0] for cell in moved]
-        differ = [abs(low - high) for low, high in zip(told[::2], told[1::2], strict=True)]
-        alone, number = guide(Cell(begin.levels))[0], len(self.space.skills)
-        differ += [abs(guide(Cell(begin.levels, (at,)))[0] - alone) for at in range(number)]
-        known = np.concatenate([np.full(wide, 1.0), np.full(number, 0.3)])
-        return np.where(np.array(differ) > INSENSITIVE, known, unknown)
+        logits = [guide(cell)[0] for cell in at_ends]
+        differ = [abs(low - high) for low, high in zip(logits[::2], logits[1::2], strict=True)]
+        without_skills, number = guide(Cell(begin.levels))[0], len(self.space.skills)
+        differ += [abs(guide(Cell(begin.levels, (at,)))[0] - without_skills) for at in range(number)]
+        predicted_scales = np.concatenate([np.full(wide, 1.0), np.full(number, 0.3)])
+        return np.where(np.array(differ) > INSENSITIVE, predicted_scales, slopes)
 
-    def covariance(self, one: Array, other: Array, cells: Sequence[Cell], others: Sequence[Cell]) -> Array:
+    def covariance(self, first_features: Array, second_features: Array, first_cells: Sequence[Cell], second_cells: Sequence[Cell]) -> Array:
         """The covariance of the logits of two sets of cells, without what is an item's own."""
         wide = len(self.space.dimensions)
-        line = (one * self.scales**2) @ other.T
-        apart = ((one[:, None, :wide] - other[None, :, :wide]) ** 2).sum(axis=2)
-        differ = np.abs(one[:, None, wide:] - other[None, :, wide:]).sum(axis=2) / 4
+        line = (first_features * self.scales**2) @ second_features.T
+        apart = ((first_features[:, None, :wide] - second_features[None, :, :wide]) ** 2).sum(axis=2)
+        differ = np.abs(first_features[:, None, wide:] - second_features[None, :, wide:]).sum(axis=2) / 4
         bend = BEND**2 * np.exp(-(apart + differ) / (2 * REACH**2))
         return np.asarray(self._level() ** 2 + line + bend)
 

@@ -111,10 +111,10 @@ class Placement:
         value = self.estimate.value
         if not self.difficulties.min() <= value <= self.difficulties.max():
             return True
-        known = self.estimate.se**-2 if np.isfinite(self.estimate.se) and self.estimate.se > 0 else 0.0
-        return self.estimate.se > self.goal.se and self.selection.attainable(value, known) > self.goal.se
+        precision = self.estimate.se**-2 if np.isfinite(self.estimate.se) and self.estimate.se > 0 else 0.0
+        return self.estimate.se > self.goal.se and self.selection.attainable(value, precision) > self.goal.se
 
     def _estimated(self) -> Ability:
         method, number = self.method, len(self.answered)
-        held = (self._b[:number], self._s[:number], self._n[:number])
-        return ability(*held, method.prior, method.name, method.quadrature, method.nodes)
+        replies = (self._b[:number], self._s[:number], self._n[:number])
+        return ability(*replies, method.prior, method.name, method.quadrature, method.nodes)

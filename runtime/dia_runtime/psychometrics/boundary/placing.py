@@ -65,24 +65,24 @@ class Placed:
 class Course:
     """A placement over the questions of a run: which question belongs to which item of the bank."""
 
-    def __init__(self, bank: Bank, questions: Iterable[StoredQuestion], ways: Ways) -> None:
+    def __init__(self, bank: Bank, questions: Iterable[StoredQuestion], options: Ways) -> None:
         """Raises DiaError (exit 2) where the run has no questions of the bank's items."""
         usable = {entry.item: entry.difficulty for entry in bank.items if entry.status in USABLE}
-        asked: dict[str, list[StoredQuestion]] = defaultdict(list)
+        questions_by_item: dict[str, list[StoredQuestion]] = defaultdict(list)
         for question in questions:
             if question.variant is None and (name := _item_of(question, usable)) is not None:
-                asked[name].append(question)
-        self.names = [name for name in usable if asked[name]]
+                questions_by_item[name].append(question)
+        self.names = [name for name in usable if questions_by_item[name]]
         if len(self.names) < ENOUGH:
             message = f"the bank's items are not among the questions: {len(self.names)} of {len(usable)} are"
             help = "give the bundle, or the run, whose questions the bank was calibrated on"
             raise DiaError(Diagnostic("E896", message, None, help))
-        trials = ways.goal.trials
-        self.positions = [[question.position for question in asked[name][:trials]] for name in self.names]
-        self.place = {position: at for at, held in enumerate(self.positions) for position in held}
+        trials = options.goal.trials
+        self.positions = [[question.position for question in questions_by_item[name][:trials]] for name in self.names]
+        self.place = {position: at for at, positions in enumerate(self.positions) for position in positions}
         self.difficulties = [usable[name] for name in self.names]
-        categories = [str(asked[name][0].category) for name in self.names]
-        self.placement = Placement(self.difficulties, ways.goal, ways.method, ways.rule, categories)
+        categories = [str(questions_by_item[name][0].category) for name in self.names]
+        self.placement = Placement(self.difficulties, options.goal, options.method, options.rule, categories)
         self.waiting: deque[int] = deque()
         self.verdicts: dict[int, list[bool]] = defaultdict(list)
         self.heard_of: dict[int, int] = defaultdict(int)
@@ -96,19 +96,19 @@ class Course:
         item = self.placement.next()
         if item is None:
             return None
-        first, *others = self.positions[item]
-        self.waiting.extend(others)
-        return first
+        position, *more = self.positions[item]
+        self.waiting.extend(more)
+        return position
 
-    def take_up(self, said: Mapping[int, bool | None]) -> None:
+    def take_up(self, successes: Mapping[int, bool | None]) -> None:
         """Nothing; takes replies that are there: position -> whether it is right, None for one that says nothing."""
         for item, positions in enumerate(self.positions):
-            there = [position for position in positions if position in said]
-            if there:
+            answered = [position for position in positions if position in successes]
+            if answered:
                 self.placement.begin(item)
-                self.waiting.extend(position for position in positions if position not in said)
-                for position in there:
-                    self.finished(position, said[position])
+                self.waiting.extend(position for position in positions if position not in successes)
+                for position in answered:
+                    self.finished(position, successes[position])
 
     def finished(self, position: int, is_right: bool | None) -> None:
         """Nothing; takes what a question came to. An item counts when all of its questions have been asked."""
@@ -123,9 +123,9 @@ class Course:
             self.lost += 1
             self.placement.drop(item)
             return
-        found = self.placement.add(item, sum(verdicts), len(verdicts))
+        estimate = self.placement.add(item, sum(verdicts), len(verdicts))
         self.steps.append(
-            Step(self.names[item], self.difficulties[item], sum(verdicts), len(verdicts), found.value, found.se)
+            Step(self.names[item], self.difficulties[item], sum(verdicts), len(verdicts), estimate.value, estimate.se)
         )
 
     def placed(self, model: str) -> Placed:
@@ -137,10 +137,10 @@ class Course:
         )
 
 
-def _item_of(question: StoredQuestion, known: Mapping[str, float]) -> str | None:
+def _item_of(question: StoredQuestion, difficulties: Mapping[str, float]) -> str | None:
     """The bank's item that the question belongs to: itself, its item, its template or its benchmark."""
     names = (question.id, question.item, question.template, question.id.partition("/")[0])
-    return next((name for name in names if name in known), None)
+    return next((name for name in names if name in difficulties), None)
 
 
 class _Asked:
@@ -152,8 +152,8 @@ class _Asked:
         self.questions = {
             question.position: question for question in store.questions() if question.position in course.place
         }
-        said = {entry.question.position: is_right(entry.mark.verdict) for entry in self.judge.judged(respondent)}
-        course.take_up({at: right for at, right in said.items() if at in course.place and right is not None})
+        successes = {entry.question.position: is_right(entry.mark.verdict) for entry in self.judge.judged(respondent)}
+        course.take_up({at: is_success for at, is_success in successes.items() if at in course.place and is_success is not None})
 
     def choose(self) -> int | None:
         """The position of the next question."""
@@ -164,9 +164,9 @@ class _Asked:
         if reply is None or reply.error is not None:
             self.course.finished(position, None)
             return
-        said = StoredReply(reply.text, None, reply.finish_reason)
-        found = self.judge.judged_one(self.questions[position], said)
-        self.course.finished(position, is_right(found.mark.verdict))
+        stored = StoredReply(reply.text, None, reply.finish_reason)
+        judged = self.judge.judged_one(self.questions[position], stored)
+        self.course.finished(position, is_right(judged.mark.verdict))
 
 
 def is_right(verdict: str) -> bool | None:
@@ -179,7 +179,7 @@ def place(
     bundle: Path | Bundle,
     model: str,
     out: Path,
-    ways: Ways = Ways(),
+    options: Ways = Ways(),
     terms: RunOptions | None = None,
     on_step: Callable[[Placed], None] | None = None,
 ) -> tuple[list[Placed], RunSummary]:
@@ -193,24 +193,24 @@ def place(
         message = visible(f"`{opened.path}` holds no answers, by which the next question is chosen")
         raise DiaError(Diagnostic("E808", message, None, "unseal the bundle"))
     require_questions(bank, str(opened.manifest["benchmark"]), opened.questions_root)
-    courses: dict[int, _Asked] = {}
+    placements: dict[int, _Asked] = {}
 
     def chooser(store: Store, respondent: int) -> _Asked:
-        courses[respondent] = _Asked(Course(bank, store.questions(), ways), store, respondent, ways.chain)
-        return courses[respondent]
+        placements[respondent] = _Asked(Course(bank, store.questions(), options), store, respondent, options.chain)
+        return placements[respondent]
 
     def tell(step: Progress) -> None:
-        for asked in courses.values():
+        for placement in placements.values():
             if on_step is not None:
-                on_step(asked.course.placed(step.respondent))
+                on_step(placement.course.placed(step.respondent))
 
     try:
         summary = run(opened, [model], out, on_progress=tell, terms=replace(terms or RunOptions(), choosers=chooser))
         with read_store(out) as store:
             names = {entry.id: entry.name for entry in store.respondents()}
-        return [asked.course.placed(names[respondent]) for respondent, asked in courses.items()], summary
+        return [asked.course.placed(names[respondent]) for respondent, asked in placements.items()], summary
     finally:
-        for asked in courses.values():
+        for asked in placements.values():
             asked.judge.close()
 
 
@@ -218,7 +218,7 @@ def place_recorded(
     bank: Bank,
     runs: Sequence[Path],
     models: Sequence[str] = (),
-    ways: Ways = Ways(),
+    options: Ways = Ways(),
     bundle: Path | None = None,
 ) -> Iterator[Placed]:
     """Where the respondents of runs stand, their replies taken in the order in which they would have been asked.
@@ -226,23 +226,23 @@ def place_recorded(
     Raises DiaError (exit 2) for a run without the bank's questions, and for a model that is in none.
     """
     source = None if bundle is None else open_bundle(bundle)
-    seen: set[str] = set()
+    names: set[str] = set()
     for path in runs:
-        with read_store(path) as store, closing(Judge(store, Rules(ways.chain), source)) as judge:
+        with read_store(path) as store, closing(Judge(store, Rules(options.chain), source)) as judge:
             facts = bundle_facts(store)
             require_questions(bank, str(facts["benchmark"]), str(facts["questions_root"]))
             for respondent in store.respondents():
                 if models and respondent.name not in models:
                     continue
-                seen.add(respondent.name)
-                said = {entry.question.position: is_right(entry.mark.verdict) for entry in judge.judged(respondent.id)}
-                known = (question for question in store.questions() if question.position in said)
-                course = Course(bank, known, ways)
+                names.add(respondent.name)
+                successes = {entry.question.position: is_right(entry.mark.verdict) for entry in judge.judged(respondent.id)}
+                questions = (question for question in store.questions() if question.position in successes)
+                course = Course(bank, questions, options)
                 while (position := course.next()) is not None:
-                    course.finished(position, said[position])
+                    course.finished(position, successes[position])
                 yield course.placed(respondent.name)
     for name in models:
-        if name not in seen:
+        if name not in names:
             raise DiaError(
                 Diagnostic("E896", visible(f"no run holds replies of `{name[:80]}`"), None, "see `dia score RUN`")
             )

@@ -103,10 +103,10 @@ class Search:
             self._end(belief)
             if self.ending is not None:
                 break
-            found = self._chosen(belief)
-            self.stale = 0 if found else self.stale + 1
-            if found:
-                return found
+            chosen = self._chosen(belief)
+            self.stale = 0 if chosen else self.stale + 1
+            if chosen:
+                return chosen
             if self.stale >= STALE:
                 self.ending = self._dry()
         return []
@@ -138,13 +138,13 @@ class Search:
             return
         logits = belief.of_tried()
         near, mass = logits.within(0.5 - NEAR, 0.5 + NEAR), logits.within(LOW, HIGH)
-        for item, hope, held in zip(tried, near.tolist(), mass.tolist(), strict=True):
+        for item, is_near, at_boundary in zip(tried, near.tolist(), mass.tolist(), strict=True):
             if item.state != "open":
                 continue
-            item.mass = held
+            item.mass = at_boundary
             if item.trials >= self.plan.stages[-1]:
-                item.state = "accepted" if held >= self.plan.accept else "missed"
-            elif hope < HOPELESS:
+                item.state = "accepted" if at_boundary >= self.plan.accept else "missed"
+            elif is_near < HOPELESS:
                 item.state = "dropped"
             if item.state != "open" and item.operator in self.luck:
                 self.luck[item.operator][item.state != "accepted"] += 1
@@ -209,8 +209,8 @@ class Search:
 
     def _chosen(self, belief: Belief) -> list[Ask]:
         """Open items and new ones, those first that promise most for each query that they need."""
-        left = self.plan.budget - self.queries
-        wanted = self.plan.items - len(self.accepted)
+        budget = self.plan.budget - self.queries
+        missing = self.plan.items - len(self.accepted)
         choice: list[tuple[float, int, Item | Cell, str]] = []
         for item in self.items:
             if item.state == "open" and item.trials:
@@ -219,18 +219,18 @@ class Search:
         masses = belief.of_new([cell for cell, _ in fresh]).within(LOW, HIGH).tolist() if fresh else []
         for (cell, operator), mass in zip(fresh, masses, strict=True):
             choice.append((mass / self.plan.stages[-1], len(choice), cell, operator))
-        found: list[Ask] = []
-        for _, _, what, operator in sorted(choice, key=lambda entry: (-entry[0], entry[1])):
-            if len(found) >= min(self.plan.at_once, max(2, 2 * wanted)):
+        requests: list[Ask] = []
+        for _, _, candidate, operator in sorted(choice, key=lambda entry: (-entry[0], entry[1])):
+            if len(requests) >= min(self.plan.at_once, max(2, 2 * missing)):
                 break
-            known = what if isinstance(what, Item) else None
-            more = self._more(0 if known is None else known.trials)
-            if more <= left and isinstance(what, Cell):
-                known = self._begun(what, operator)
-            if more <= left and known is not None:
-                found.append(Ask(known, more))
-                left -= more
-        return found
+            known = candidate if isinstance(candidate, Item) else None
+            trials = self._more(0 if known is None else known.trials)
+            if trials <= budget and isinstance(candidate, Cell):
+                known = self._begun(candidate, operator)
+            if trials <= budget and known is not None:
+                requests.append(Ask(known, trials))
+                budget -= trials
+        return requests
 
     def _more(self, trials: int) -> int:
         """How many trials the next stage adds."""
@@ -245,22 +245,22 @@ class Search:
         """New items: of each pool of proposals the one whose drawn rate is nearest to 1/2."""
         if not self.items:
             return [(self.space.begin(), "begin"), *((cell, "begin") for cell in self._spread(self.plan.at_once - 1))]
-        found: list[tuple[Cell, str]] = []
+        chosen: list[tuple[Cell, str]] = []
         pool = {cell: name for cell, name in self._proposed(belief, POOL * 2).items() if not self._is_closed(cell)}
         if not pool:
             return []
         cells = list(pool)
         logits = belief.of_new(cells)
         for _ in range(self.plan.at_once):
-            drawn = np.abs(self.generator.normal(logits.mean, logits.sd)) + self._crowding(cells, found)
-            at = int(np.argmin(drawn))
-            found.append((cells[at], pool[cells[at]]))
-        return list(dict(found).items())
+            distances = np.abs(self.generator.normal(logits.mean, logits.sd)) + self._crowding(cells, chosen)
+            at = int(np.argmin(distances))
+            chosen.append((cells[at], pool[cells[at]]))
+        return list(dict(chosen).items())
 
-    def _crowding(self, cells: Sequence[Cell], found: Sequence[tuple[Cell, str]]) -> Array:
+    def _crowding(self, cells: Sequence[Cell], chosen: Sequence[tuple[Cell, str]]) -> Array:
         """What speaks against cells of which there are items already."""
         counts: dict[Cell, int] = {}
-        for cell in [*(item.cell for item in self.items), *(cell for cell, _ in found)]:
+        for cell in [*(item.cell for item in self.items), *(cell for cell, _ in chosen)]:
             counts[cell] = counts.get(cell, 0) + 1
         return np.array([0.5 * counts.get(cell, 0) for cell in cells])
 
@@ -278,7 +278,7 @@ class Search:
 
     def _is_closed(self, cell: Cell) -> bool:
         """Whether nothing more is to be had of a cell: it cannot be made, or what was tried of it says no."""
-        if any(held.levels == cell.levels and set(held.skills) <= set(cell.skills) for held in self.impossible):
+        if any(impossible.levels == cell.levels and set(impossible.skills) <= set(cell.skills) for impossible in self.impossible):
             return True  # what cannot be asked for together cannot be with more
         tried = [item for item in self.items if item.cell == cell]
         return any(item.state == "dropped" or not item.trials for item in tried) or (
@@ -295,20 +295,20 @@ class Search:
         )
         near = np.argsort(np.abs(rates - 0.5), kind="stable").tolist()
         halves = list(self._halves(tried, rates, near))
-        found: dict[Cell, str] = dict.fromkeys(halves[:2], "bisect")
+        proposals: dict[Cell, str] = dict.fromkeys(halves[:2], "bisect")
         for _ in range(number):
-            drawn = {name: self.generator.beta(won, lost) for name, (won, lost) in self.luck.items()}
-            if drawn["bisect"] > drawn["step"] and halves:
-                found.setdefault(halves[int(self.generator.integers(len(halves)))], "bisect")
+            rate_by_operator = {name: self.generator.beta(won, lost) for name, (won, lost) in self.luck.items()}
+            if rate_by_operator["bisect"] > rate_by_operator["step"] and halves:
+                proposals.setdefault(halves[int(self.generator.integers(len(halves)))], "bisect")
                 continue
             parent = near[min(int(self.generator.geometric(0.3)) - 1, len(near) - 1)]
             steps = list(self.space.steps(tried[parent].cell, bool(rates[parent] > 0.5)))
             if steps:
-                found.setdefault(steps[int(self.generator.integers(len(steps)))], "step")
+                proposals.setdefault(steps[int(self.generator.integers(len(steps)))], "step")
         for item in tried:
             if item.state == "accepted":
-                found.setdefault(item.cell, "step")
-        return found | dict.fromkeys(self._ends(tried), "step")
+                proposals.setdefault(item.cell, "step")
+        return proposals | dict.fromkeys(self._ends(tried), "step")
 
     def _ends(self, tried: Sequence[Item]) -> Iterator[Cell]:
         """Where everything so far was passed the hardest cells there are, where everything was failed the easiest."""
@@ -335,8 +335,8 @@ def search(
 
     Trials of one item come one after the other; to tell items apart, drive a `Search` by its `asks` and `tell`.
     """
-    held = Search(space, plan, guide)
-    while asks := held.asks():
-        for one in asks:
-            held.tell(one.item, ask(one.item.cell, one.trials), one.trials)
-    return held
+    running = Search(space, plan, guide)
+    while asks := running.asks():
+        for request in asks:
+            running.tell(request.item, ask(request.item.cell, request.trials), request.trials)
+    return running

@@ -66,8 +66,8 @@ class Selection:
         free = np.flatnonzero(self.free)
         if self.categories is None or not len(free):
             return free
-        there = sorted({str(name) for name in self.categories[free]}, key=lambda name: (self.asked[name], name))
-        return np.asarray(free[self.categories[free] == there[0]])
+        categories = sorted({str(name) for name in self.categories[free]}, key=lambda name: (self.asked[name], name))
+        return np.asarray(free[self.categories[free] == categories[0]])
 
     def _chosen(self, theta: float, allowed: NDArray[np.intp]) -> int:
         if self.rule.name == "random":
@@ -79,8 +79,8 @@ class Selection:
         best = np.sort(np.argpartition(-gain, number - 1)[:number])
         return int(allowed[best[self._drawn(number)]])
 
-    def attainable(self, theta: float, known: float) -> float:
+    def attainable(self, theta: float, precision: float) -> float:
         """The standard error that asking everything left would come to; `known` is the precision so far."""
-        left = float(information(theta, self.difficulties[self.free], self.trials).sum())
-        total = known + left
+        remaining = float(information(theta, self.difficulties[self.free], self.trials).sum())
+        total = precision + remaining
         return float(total**-0.5) if total > 0 else float("inf")

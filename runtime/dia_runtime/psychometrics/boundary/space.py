@@ -54,7 +54,7 @@ class Space:
         """Whether the cell is one of this space."""
         if len(cell.levels) != len(self.dimensions) or not self.allows(cell.skills):
             return False
-        return all(0 <= level < held.size for level, held in zip(cell.levels, self.dimensions, strict=True))
+        return all(0 <= level < dimension.size for level, dimension in zip(cell.levels, self.dimensions, strict=True))
 
     def allows(self, skills: Sequence[int]) -> bool:
         """Whether an instance may ask for these skills together."""
@@ -63,68 +63,68 @@ class Space:
 
     def draw(self, generator: np.random.Generator) -> Cell:
         """A cell, each level and each number of skills as likely as another."""
-        levels = tuple(int(generator.integers(held.size)) for held in self.dimensions)
+        levels = tuple(int(generator.integers(dimension.size)) for dimension in self.dimensions)
         return Cell(levels, self.drawn_skills(generator, int(generator.integers(self.fewest, self.most + 1))))
 
     def drawn_skills(self, generator: np.random.Generator, number: int) -> tuple[int, ...]:
         """So many skills that may stand together; fewer where groups leave no more."""
         return self.filled((), generator.permutation(len(self.skills)).tolist(), number)
 
-    def filled(self, skills: Sequence[int], others: Sequence[int], number: int) -> tuple[int, ...]:
+    def filled(self, skills: Sequence[int], candidates: Sequence[int], number: int) -> tuple[int, ...]:
         """The skills, and of the others the first that may be added to them, up to so many together."""
-        found = list(skills)
-        groups = {self.skills[at].group for at in found} - {None}
-        for at in others:
+        chosen = list(skills)
+        groups = {self.skills[at].group for at in chosen} - {None}
+        for at in candidates:
             group = self.skills[at].group
-            if len(found) < number and at not in found and (group is None or group not in groups):
-                found.append(at)
+            if len(chosen) < number and at not in chosen and (group is None or group not in groups):
+                chosen.append(at)
                 groups |= set() if group is None else {group}
-        return tuple(sorted(found))
+        return tuple(sorted(chosen))
 
     def end(self, is_hardest: bool, weights: Sequence[float] = ()) -> Cell:
         """The hardest or the easiest cell; `weights` says how hard each skill is."""
         order = sorted(range(len(self.skills)), key=lambda at: -weights[at] if len(weights) else 0.0)
         number = self.most if is_hardest else self.fewest
-        levels = tuple(held.size - 1 if is_hardest else 0 for held in self.dimensions)
+        levels = tuple(dimension.size - 1 if is_hardest else 0 for dimension in self.dimensions)
         return Cell(levels, self.filled((), order if is_hardest else order[::-1], number))
 
     def is_end(self, cell: Cell, is_hardest: bool) -> bool:
         """Whether all levels are the last (or the first), and the skills as many (or as few) as may be."""
-        ends = tuple(held.size - 1 if is_hardest else 0 for held in self.dimensions)
+        ends = tuple(dimension.size - 1 if is_hardest else 0 for dimension in self.dimensions)
         return cell.levels == ends and len(cell.skills) == (self.most if is_hardest else self.fewest)
 
     def begin(self) -> Cell:
         """Where a search begins: the levels that the dimensions name, and half of the skills."""
-        levels = tuple(held.start for held in self.dimensions)
+        levels = tuple(dimension.start for dimension in self.dimensions)
         return Cell(levels, self.filled((), range(len(self.skills)), (self.fewest + self.most) // 2))
 
     def steps(self, cell: Cell, is_harder: bool) -> Iterator[Cell]:
         """The cells that differ in one level or one skill and should be harder (or easier)."""
-        way = 1 if is_harder else -1
-        for at, (level, held) in enumerate(zip(cell.levels, self.dimensions, strict=True)):
+        direction = 1 if is_harder else -1
+        for at, (level, dimension) in enumerate(zip(cell.levels, self.dimensions, strict=True)):
             for length in (1, 2, 4, 8):
-                if 0 <= level + way * length < held.size:
-                    yield replace(cell, levels=(*cell.levels[:at], level + way * length, *cell.levels[at + 1 :]))
+                if 0 <= level + direction * length < dimension.size:
+                    yield replace(cell, levels=(*cell.levels[:at], level + direction * length, *cell.levels[at + 1 :]))
         for at in range(len(self.skills)):
-            others = tuple(held for held in cell.skills if held != at)
-            moved = tuple(sorted((*others, at))) if is_harder else others
+            skills = tuple(dimension for dimension in cell.skills if dimension != at)
+            moved = tuple(sorted((*skills, at))) if is_harder else skills
             if (at in cell.skills) != is_harder and self.allows(moved):
                 yield replace(cell, skills=moved)
 
-    def between(self, one: Cell, other: Cell) -> Cell | None:
+    def between(self, first: Cell, second: Cell) -> Cell | None:
         """The cell halfway from one to the other; None where they are neighbours."""
-        levels = tuple((a + b) // 2 for a, b in zip(one.levels, other.levels, strict=True))
-        shared = [at for at in one.skills if at in other.skills]
-        apart = sorted({*one.skills, *other.skills} - set(shared))
-        number = min(max((len(one.skills) + len(other.skills)) // 2, self.fewest), self.most)
-        found = Cell(levels, self.filled(shared, apart, number))
-        return found if found not in (one, other) and self.contains(found) else None
+        levels = tuple((a + b) // 2 for a, b in zip(first.levels, second.levels, strict=True))
+        shared = [at for at in first.skills if at in second.skills]
+        apart = sorted({*first.skills, *second.skills} - set(shared))
+        number = min(max((len(first.skills) + len(second.skills)) // 2, self.fewest), self.most)
+        cell = Cell(levels, self.filled(shared, apart, number))
+        return cell if cell not in (first, second) and self.contains(cell) else None
 
     def features(self, cells: Sequence[Cell]) -> Features:
         """Cells by dimensions, from -1 to 1, and by skills, 0 or 1."""
         table = np.zeros((len(cells), len(self.dimensions) + len(self.skills)))
         for row, cell in enumerate(cells):
-            for at, (level, held) in enumerate(zip(cell.levels, self.dimensions, strict=True)):
-                table[row, at] = 2 * level / (held.size - 1) - 1 if held.size > 1 else 0.0
+            for at, (level, dimension) in enumerate(zip(cell.levels, self.dimensions, strict=True)):
+                table[row, at] = 2 * level / (dimension.size - 1) - 1 if dimension.size > 1 else 0.0
             table[row, [len(self.dimensions) + at for at in cell.skills]] = 1.0
         return table

@@ -34,8 +34,8 @@ def andersen(successes: Array, trials: NDArray[Any]) -> Andersen | None:
     from scipy.special import chdtrc
 
     flipped = successes.shape[0] > successes.shape[1]
-    every = np.ascontiguousarray(np.broadcast_to(trials, successes.shape)).astype(float)
-    matrix = (np.ascontiguousarray(successes.T), np.ascontiguousarray(every.T)) if flipped else (successes, every)
+    all_trials = np.ascontiguousarray(np.broadcast_to(trials, successes.shape)).astype(float)
+    matrix = (np.ascontiguousarray(successes.T), np.ascontiguousarray(all_trials.T)) if flipped else (successes, all_trials)
     if not np.array_equal(matrix[0], np.round(matrix[0])) or _takes_long(matrix[1]):
         return None
     split = _halves(*matrix)
@@ -43,11 +43,11 @@ def andersen(successes: Array, trials: NDArray[Any]) -> Andersen | None:
         return None
     rows, columns, high = split
     try:
-        whole = _likelihood(*matrix, rows, columns)
+        log_likelihood = _likelihood(*matrix, rows, columns)
         halves = [_likelihood(*matrix, rows, columns & side) for side in (high, ~high)]
     except DiaError:
         return None
-    statistic, df = max(0.0, 2 * (sum(halves) - whole)), int(rows.sum()) - 1
+    statistic, df = max(0.0, 2 * (sum(halves) - log_likelihood)), int(rows.sum()) - 1
     return Andersen(statistic, df, float(chdtrc(df, statistic)), "items" if flipped else "models")
 
 
@@ -67,12 +67,12 @@ def _halves(successes: Array, trials: Array) -> tuple[Mask, Mask, Mask] | None:
         totals = successes[rows].sum(axis=0)
         columns = columns & (totals > 0) & (totals < tried)
         share = np.where(tried > 0, totals / np.maximum(tried, 1), np.nan)
-        middle = np.median(share[columns])
-        high = share > middle if (share[columns] > middle).any() else share >= middle
+        median = np.median(share[columns])
+        high = share > median if (share[columns] > median).any() else share >= median
         keep = rows.copy()
         for half in (columns & high, columns & ~high):
-            right, most = successes[:, half].sum(axis=1), trials[:, half].sum(axis=1)
-            keep &= (right > 0) & (right < most)
+            successes_inside, trials_inside = successes[:, half].sum(axis=1), trials[:, half].sum(axis=1)
+            keep &= (successes_inside > 0) & (successes_inside < trials_inside)
         if keep.sum() == rows.sum():
             return rows, columns, high
         rows = keep

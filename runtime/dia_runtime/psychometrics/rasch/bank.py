@@ -132,16 +132,16 @@ def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
         message = visible(f"the bank `{place}` cannot be written: it is a folder")
         raise DiaError(Diagnostic("E894", message, None, "give another `--out`"))
     text = json.dumps(as_record(bank), sort_keys=True, indent=1, allow_nan=False) + "\n"
-    beside = place.with_name(f".{place.name}.{os.getpid()}")
+    temporary = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(place)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(place)
     except OSError as error:
         message = visible(f"the bank `{place}` cannot be written: {error.strerror}")
         raise DiaError(Diagnostic("E894", message, None, "give another `--out`")) from None
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def read_bank(path: str | os.PathLike[str]) -> Bank:
@@ -153,36 +153,36 @@ def read_bank(path: str | os.PathLike[str]) -> Bank:
     try:
         if place.stat().st_size > LARGEST:
             raise _refused(place, f"it is larger than {LARGEST >> 20} MiB")
-        held = json.loads(place.read_bytes())
+        record = json.loads(place.read_bytes())
     except OSError as error:
         message = visible(f"the bank `{place}` cannot be read: {error.strerror}")
         raise DiaError(Diagnostic("E894", message, None, "give a file that `dia calibrate` wrote")) from None
     except (ValueError, RecursionError):
         raise _refused(place, "it is no JSON") from None
-    return _bank(place, held)
+    return _bank(place, record)
 
 
-def _bank(place: Path, held: Any) -> Bank:
-    if not isinstance(held, dict) or held.get("format") != FORMAT:
+def _bank(place: Path, record: Any) -> Bank:
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise _refused(place, "it is no bank of `dia calibrate`")
-    if held.get("version") != VERSION:
-        raise _refused(place, f"it has version {held.get('version')!r}, and this dia reads {VERSION}")
+    if record.get("version") != VERSION:
+        raise _refused(place, f"it has version {record.get('version')!r}, and this dia reads {VERSION}")
     try:
-        if held.get("checksum") != checksum(held):
+        if record.get("checksum") != checksum(record):
             raise _refused(place, "its content does not give its checksum")
-        return _whole(held)
+        return _whole(record)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         why = str(error) if type(error) is ValueError else "a record in it is not one of a bank"
         raise _refused(place, why) from None
 
 
-def _whole(held: Mapping[str, Any]) -> Bank:
+def _whole(record: Mapping[str, Any]) -> Bank:
     parts = {
-        "items": tuple(_record(BankItem, entry) for entry in held["items"]),
-        "models": tuple(_record(BankModel, entry) for entry in held["models"]),
-        "left_out": tuple(_record(LeftOut, entry) for entry in held["left_out"]),
+        "items": tuple(_record(BankItem, entry) for entry in record["items"]),
+        "models": tuple(_record(BankModel, entry) for entry in record["models"]),
+        "left_out": tuple(_record(LeftOut, entry) for entry in record["left_out"]),
     }
-    body = {name: value for name, value in held.items() if name not in ("format", "version", "checksum")}
+    body = {name: value for name, value in record.items() if name not in ("format", "version", "checksum")}
     bank = _record(Bank, {**body, **parts})
     _require_sense(bank)
     return bank
@@ -202,16 +202,16 @@ def _record(kind: type[Kind], entry: Mapping[str, Any]) -> Kind:
     """The entry as the dataclass that it is. Raises ValueError for one with other fields or values."""
     for field in fields(kind):
         value = entry[field.name]
-        wanted = CHECKS.get(str(field.type))
-        if wanted is not None and (type(value) is bool or not isinstance(value, wanted)):
+        types = CHECKS.get(str(field.type))
+        if types is not None and (type(value) is bool or not isinstance(value, types)):
             raise ValueError(f"`{field.name}` has another kind of value")
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"`{field.name}` is no number")
     values: dict[str, Any] = {name: tuple(value) if name == "skills" else value for name, value in entry.items()}
-    made = kind(**values)
-    if isinstance(made, BankItem) and not all(isinstance(skill, str) for skill in made.skills):
+    built = kind(**values)
+    if isinstance(built, BankItem) and not all(isinstance(skill, str) for skill in built.skills):
         raise ValueError("a skill is no text")
-    return made
+    return built
 
 
 def _require_sense(bank: Bank) -> None:

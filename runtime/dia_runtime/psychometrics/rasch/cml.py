@@ -67,8 +67,8 @@ def cml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | 
 
 
 def _require_counts(data: Counts) -> None:
-    whole = np.concatenate([data.column_totals, data.trials.sum(axis=0)])
-    if not np.array_equal(whole, np.round(whole)):
+    totals = np.concatenate([data.column_totals, data.trials.sum(axis=0)])
+    if not np.array_equal(totals, np.round(totals)):
         message = "`cml` conditions on counts, and some scores are fractions"
         raise DiaError(Diagnostic("E893", message, None, "take another `--method`"))
     classes = 1 if data.is_even else data.classes
@@ -119,13 +119,13 @@ def _parts(data: Counts, rows: Array, inside: NDArray[np.bool_]) -> Iterator[tup
 
 def _saddles(data: Counts, rows: Array, chosen: NDArray[np.intp]) -> Array:
     """The shift of all rows by which the expected total of each class is its total."""
-    found = np.empty(len(chosen))
+    tilts = np.empty(len(chosen))
     step = max(1, CELLS // data.rows)
     for start in range(0, len(chosen), step):
         here = chosen[start : start + step]
         trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, here].astype(float)
-        found[start : start + step] = _saddle(rows, trials, data.column_totals[here])
-    return found
+        tilts[start : start + step] = _saddle(rows, trials, data.column_totals[here])
+    return tilts
 
 
 def _saddle(rows: Array, trials: Array, totals: Array) -> Array:
@@ -135,10 +135,10 @@ def _saddle(rows: Array, trials: Array, totals: Array) -> Array:
     low, high = level - rows.max(), level - rows.min()
     place = (low + high) / 2
     for _ in range(60):
-        right = chance(rows[:, None] + place)
-        excess = (trials * right).sum(axis=0) - totals
+        probability = chance(rows[:, None] + place)
+        excess = (trials * probability).sum(axis=0) - totals
         low, high = np.where(excess < 0, place, low), np.where(excess > 0, place, high)
-        move = place - excess / (trials * right * (1 - right)).sum(axis=0)
+        move = place - excess / (trials * probability * (1 - probability)).sum(axis=0)
         place = np.where((move >= low) & (move <= high), move, (low + high) / 2)
         if np.abs(excess).max() < 1e-3:
             break
@@ -152,8 +152,8 @@ def _length(data: Counts, rows: Array, chosen: NDArray[np.intp], tilts: Array) -
     for start in range(0, len(chosen), step):
         here = chosen[start : start + step]
         trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, here].astype(float)
-        right = chance(rows[:, None] + tilts[start : start + step])
-        widest = max(widest, float((trials * right * (1 - right)).sum(axis=0).max()))
+        probability = chance(rows[:, None] + tilts[start : start + step])
+        widest = max(widest, float((trials * probability * (1 - probability)).sum(axis=0).max()))
         order = max(order, int(trials.sum(axis=0).max()))
     needed = min(order + 1, int(np.ceil(10 * np.sqrt(widest))) + 40)
     return needed + 1 - needed % 2
@@ -163,20 +163,20 @@ def _given(rows: Array, trials: Array, totals: Array, tilts: Array, weights: Arr
     """Expectations and covariances given the totals, by sums over half the circle."""
     angles = 2 * np.pi * np.arange(most // 2 + 1) / most
     turned = np.exp(1j * angles)
-    right = chance(rows[:, None] + tilts)  # rows x classes
-    factor = 1 + right[:, :, None] * (turned - 1)
+    probability = chance(rows[:, None] + tilts)  # rows x classes
+    factor = 1 + probability[:, :, None] * (turned - 1)
     product = _product(trials, factor)
     twice = np.where(angles == 0, 1.0, 2.0) / most
     density = product * np.exp(-1j * totals[:, None] * angles) * twice
     mass = density.real.sum(axis=1)  # of the total, under the tilted chances
     share = density / mass[:, None]  # classes x points
-    part = right[:, :, None] * turned / factor
+    part = probability[:, :, None] * turned / factor
     weighted = part * share
-    first = weighted.sum(axis=2).real
-    second = np.einsum("rcp,rcp->rc", part, weighted).real
+    first_moment = weighted.sum(axis=2).real
+    second_moment = np.einsum("rcp,rcp->rc", part, weighted).real
     log_gamma = (trials * softplus(rows[:, None] + tilts)).sum(axis=0) - totals * tilts + np.log(mass)
-    expected = trials * first
-    spread = _spread(trials, part, share, weights, first, second)
+    expected = trials * first_moment
+    spread = _spread(trials, part, share, weights, first_moment, second_moment)
     return Given(slice(0), expected, log_gamma, spread)
 
 
@@ -192,8 +192,8 @@ def _spread(
     part: NDArray[np.complex128],
     share: NDArray[np.complex128],
     weights: Array,
-    first: Array,
-    second: Array,
+    first_moment: Array,
+    second_moment: Array,
 ) -> Array:
     """The sum over classes of the covariance of the rows' successes, given the totals."""
     size = len(part)
@@ -201,10 +201,10 @@ def _spread(
     weighted = (share * weights[:, None]).reshape(-1)
     turned = scaled * weighted
     products = turned.real @ scaled.real.T - turned.imag @ scaled.imag.T
-    means = trials * first
-    found = products - (means * weights) @ means.T
-    found[np.arange(size), np.arange(size)] += (trials * (first - second)) @ weights
-    return np.asarray(found)
+    means = trials * first_moment
+    covariance = products - (means * weights) @ means.T
+    covariance[np.arange(size), np.arange(size)] += (trials * (first_moment - second_moment)) @ weights
+    return np.asarray(covariance)
 
 
 def _step(data: Counts, state: _State, free: NDArray[np.bool_]) -> Callable[[float], _State]:

@@ -34,35 +34,35 @@ def score_columns(
     """The columns of all classes, a block at a time; known ones stay where they are."""
     parts = _eap(data, rows, prior) if kind == "eap" and prior else _likely(data, rows, kind, adjust)
     for part in parts:
-        known = ~np.isnan(data.known[part.block])
-        part.places[known] = data.known[part.block][known]
-        part.variances[known] = 0
-        part.slopes[:, known] = 0
+        is_anchored = ~np.isnan(data.known[part.block])
+        part.places[is_anchored] = data.known[part.block][is_anchored]
+        part.variances[is_anchored] = 0
+        part.slopes[:, is_anchored] = 0
         yield part
 
 
 def _eap(data: Counts, rows: Array, prior: tuple[float, float]) -> Iterator[Scored]:
-    held = points(rows, data.trials.max(axis=1).astype(float), *prior)
-    for part in posteriors(data, held):
-        mean = part.weights @ held.places
-        centred = held.places - mean[:, None]
+    grid = points(rows, data.trials.max(axis=1).astype(float), *prior)
+    for part in posteriors(data, grid):
+        mean = part.weights @ grid.places
+        centred = grid.places - mean[:, None]
         tilted = part.weights * centred
         variances = (tilted * centred).sum(axis=1)
-        slopes = -data.trials_of(part.block) * (held.right @ tilted.T)
+        slopes = -data.trials_of(part.block) * (grid.right @ tilted.T)
         yield Scored(part.block, mean, variances, slopes)
 
 
 def _likely(data: Counts, rows: Array, kind: str, adjust: float) -> Iterator[Scored]:
-    every = data.column_trials()
+    column_trials = data.column_trials()
     for block in data.blocks():
-        trials, most = data.trials_of(block), every[block]
+        trials, most = data.trials_of(block), column_trials[block]
         totals = data.column_totals[block]
         if kind == "mle":
             edge = np.minimum(adjust, most / 4)
             totals = np.where(totals <= 0, edge, np.where(totals >= most, most - edge, totals))
         places = _solve(trials, rows, totals, kind == "wle")
-        right = chance(rows[:, None] - places)
-        spread = trials * right * (1 - right)
+        probability = chance(rows[:, None] - places)
+        spread = trials * probability * (1 - probability)
         information = spread.sum(axis=0)
         yield Scored(block, places, 1 / information, spread / information)
 
@@ -75,12 +75,12 @@ def _solve(trials: Array, rows: Array, totals: Array, weighted: bool) -> Array:
     inside = np.clip(totals, most / 1e3, most * (1 - 1e-3))
     place = rows.mean() - np.log(inside / (most - inside))
     for _ in range(ROUNDS):
-        right = chance(rows[:, None] - place)
-        spread = trials * right * (1 - right)
+        probability = chance(rows[:, None] - place)
+        spread = trials * probability * (1 - probability)
         information = spread.sum(axis=0)
-        excess = (trials * right).sum(axis=0) - totals  # falls as the place rises
+        excess = (trials * probability).sum(axis=0) - totals  # falls as the place rises
         if weighted:
-            excess -= 0.5 * (spread * (1 - 2 * right)).sum(axis=0) / information
+            excess -= 0.5 * (spread * (1 - 2 * probability)).sum(axis=0) / information
         low, high = np.where(excess > 0, place, low), np.where(excess < 0, place, high)
         move = place + excess / information
         after = np.where((move > low) & (move < high), move, (low + high) / 2)
@@ -106,19 +106,19 @@ def errors(data: Counts, parts: Sequence[Scored], covariance: Array, gauge: str,
     its columns make the mean.
     """
     number = float(weights.sum())
-    lead, own = np.zeros(data.rows), 0.0
+    lead, own_variance = np.zeros(data.rows), 0.0
     if gauge == "rows":
         lead = rows / rows.sum()
     elif gauge == "columns" and number:
         lead = sum((part.slopes @ weights[part.block] for part in parts), lead) / number
-        own = sum(float(weights[part.block] @ part.variances) for part in parts) / number**2
+        own_variance = sum(float(weights[part.block] @ part.variances) for part in parts) / number**2
     towards = covariance @ lead
-    middle = float(lead @ towards) + own
+    middle = float(lead @ towards) + own_variance
     row_variances = np.diag(covariance) - 2 * towards + middle
     column_variances = np.empty(data.classes)
     for part in parts:
         moved = part.slopes - lead[:, None]
         within = (weights[part.block] > 0) * (2 / number if gauge == "columns" and number else 0.0)
         own_variances = part.variances * (1 - within)
-        column_variances[part.block] = (moved * (covariance @ moved)).sum(axis=0) + own_variances + own
+        column_variances[part.block] = (moved * (covariance @ moved)).sum(axis=0) + own_variances + own_variance
     return Errors(np.sqrt(np.maximum(row_variances, 0)), np.sqrt(np.maximum(column_variances, 0)))

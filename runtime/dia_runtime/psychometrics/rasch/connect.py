@@ -35,8 +35,8 @@ def extremes(successes: Array, trials: NDArray[Any], fixed_rows: Mask, fixed_col
             return rows, columns
 
 
-def _inner(successes: Array, trials: NDArray[Any], others: Mask, axis: int) -> Mask:
-    weights = others.astype(float)
+def _inner(successes: Array, trials: NDArray[Any], counted: Mask, axis: int) -> Mask:
+    weights = counted.astype(float)
     every = np.broadcast_to(trials, successes.shape)
     if axis == 1:
         total = successes @ weights
@@ -68,28 +68,28 @@ class Given:
 
 
 def components(
-    successes: Array, trials: NDArray[Any], strong: bool, given: Given | None = None
+    successes: Array, trials: NDArray[Any], strong: bool, fixed: Given | None = None
 ) -> tuple[Labels, Labels]:
     """The block of each row and of each column; block 0 is the largest, or the largest with a given place."""
-    every = np.broadcast_to(trials, successes.shape)
+    all_trials = np.broadcast_to(trials, successes.shape)
     if _at_a_glance(successes, trials, strong):
         return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
 
     def wins(at: NDArray[np.intp]) -> Mask:
-        return np.asarray((successes[at] > 0 if strong else every[at] > 0).any(axis=0))
+        return np.asarray((successes[at] > 0 if strong else all_trials[at] > 0).any(axis=0))
 
     def failed(at: NDArray[np.intp]) -> Mask:
-        return np.asarray((successes[:, at] < every[:, at] if strong else every[:, at] > 0).any(axis=1))
+        return np.asarray((successes[:, at] < all_trials[:, at] if strong else all_trials[:, at] > 0).any(axis=1))
 
     def fails(at: NDArray[np.intp]) -> Mask:
-        return np.asarray((successes[at] < every[at]).any(axis=0))
+        return np.asarray((successes[at] < all_trials[at]).any(axis=0))
 
     def won(at: NDArray[np.intp]) -> Mask:
         return np.asarray((successes[:, at] > 0).any(axis=1))
 
     if _reach_all(wins, failed, successes.shape) and (not strong or _reach_all(fails, won, successes.shape)):
         return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
-    return _labelled(successes, every, strong, given)
+    return _labelled(successes, all_trials, strong, fixed)
 
 
 def _at_a_glance(successes: Array, trials: NDArray[Any], strong: bool) -> bool:
@@ -110,40 +110,40 @@ def _at_a_glance(successes: Array, trials: NDArray[Any], strong: bool) -> bool:
 
 def _reach_all(onwards: Look, back: Look, shape: tuple[int, ...]) -> bool:
     """Whether everything is reached from the first row."""
-    seen = (np.zeros(shape[0], dtype=bool), np.zeros(shape[1], dtype=bool))
-    seen[0][0] = True
+    reached = (np.zeros(shape[0], dtype=bool), np.zeros(shape[1], dtype=bool))
+    reached[0][0] = True
     queues: tuple[list[int], list[int]] = ([0], [])
-    looks = (onwards, back)
+    neighbours = (onwards, back)
     while queues[0] or queues[1]:
         for side in (0, 1):
             here = np.array(queues[side][:AT_ONCE], dtype=np.intp)
             del queues[side][:AT_ONCE]
-            if len(here) and not seen[1 - side].all():
-                new = looks[side](here) & ~seen[1 - side]
-                seen[1 - side][new] = True
+            if len(here) and not reached[1 - side].all():
+                new = neighbours[side](here) & ~reached[1 - side]
+                reached[1 - side][new] = True
                 queues[1 - side].extend(np.flatnonzero(new).tolist())
-        if seen[0].all() and seen[1].all():
+        if reached[0].all() and reached[1].all():
             return True
     return False
 
 
-def _labelled(successes: Array, every: NDArray[Any], strong: bool, given: Given | None) -> tuple[Labels, Labels]:
+def _labelled(successes: Array, trials: NDArray[Any], strong: bool, fixed: Given | None) -> tuple[Labels, Labels]:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
     size, number = len(successes), sum(successes.shape)
-    rows, columns = np.nonzero(every > 0)
+    rows, columns = np.nonzero(trials > 0)
     won = successes[rows, columns] > 0 if strong else np.ones(len(rows), dtype=bool)
-    lost = successes[rows, columns] < every[rows, columns] if strong else won
+    lost = successes[rows, columns] < trials[rows, columns] if strong else won
     heads = np.concatenate([rows[won], columns[lost] + size])
     tails = np.concatenate([columns[won] + size, rows[lost]])
-    known = np.zeros(0, dtype=np.intp) if given is None else given.nodes
-    if given is not None and given.tied:  # how far apart they are is known, whoever beat them
-        heads, tails = np.concatenate([heads, known]), np.concatenate([tails, np.roll(known, 1)])
+    fixed_nodes = np.zeros(0, dtype=np.intp) if fixed is None else fixed.nodes
+    if fixed is not None and fixed.tied:  # how far apart they are is known, whoever beat them
+        heads, tails = np.concatenate([heads, fixed_nodes]), np.concatenate([tails, np.roll(fixed_nodes, 1)])
     graph = coo_matrix((np.ones(len(heads), dtype=np.int8), (heads, tails)), shape=(number, number))
     _, labels = connected_components(graph, directed=True, connection="strong" if strong else "weak")
     sizes = np.bincount(labels)
-    holds = np.bincount(labels[known], minlength=len(sizes)) > 0
+    holds = np.bincount(labels[fixed_nodes], minlength=len(sizes)) > 0
     order = np.lexsort((-sizes, ~holds))
     rank = np.empty(len(sizes), dtype=np.intp)
     rank[order] = np.arange(len(sizes))

@@ -55,8 +55,8 @@ class Counts:
 
     def trials_of(self, block: slice) -> Array:
         """The trials of a block of classes, or the one column of all."""
-        held = self.trials if self.is_even else self.trials[:, block]
-        return np.asarray(held, dtype=np.float64)
+        trials = self.trials if self.is_even else self.trials[:, block]
+        return np.asarray(trials, dtype=np.float64)
 
     def column_trials(self) -> Array:
         """The trials of each class, over all rows."""
@@ -64,18 +64,18 @@ class Counts:
         return np.broadcast_to(sums, (self.classes,)) if self.is_even else sums
 
 
-def counts(successes: Array, trials: NDArray[Any], known: Array | None = None) -> Counts:
+def counts(successes: Array, trials: NDArray[Any], anchors: Array | None = None) -> Counts:
     """The counts of a matrix; `trials` has its shape or one column, `known` the places of columns that are given."""
     totals = successes.sum(axis=0)
-    given = np.full(len(totals), np.nan) if known is None else known
+    locations = np.full(len(totals), np.nan) if anchors is None else anchors
     if trials.shape[1] > 1 and not (trials == trials[:, :1]).all():
         every = np.arange(len(totals), dtype=np.intp)
-        return Counts(successes.sum(axis=1), totals, np.ones(len(totals)), trials, every, given)
-    if np.isnan(given).all():
+        return Counts(successes.sum(axis=1), totals, np.ones(len(totals)), trials, every, locations)
+    if np.isnan(locations).all():
         column_totals, of, weights = np.unique(totals, return_inverse=True, return_counts=True)
         places = np.full(len(column_totals), np.nan)
     else:
-        pairs = np.stack([np.where(np.isnan(given), np.inf, given), totals], axis=1)
+        pairs = np.stack([np.where(np.isnan(locations), np.inf, locations), totals], axis=1)
         kinds, of, weights = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
         column_totals, places = kinds[:, 1], np.where(np.isinf(kinds[:, 0]), np.nan, kinds[:, 0])
     return Counts(successes.sum(axis=1), column_totals, weights.astype(float), trials[:, :1], of.ravel(), places)

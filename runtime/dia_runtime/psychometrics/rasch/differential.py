@@ -28,7 +28,7 @@ class Difference:
     adjusted: float
 
 
-def differences(held: Places, successes: Array, trials: NDArray[Any], groups: Sequence[str | None]) -> list[Difference]:
+def differences(locations: Places, successes: Array, trials: NDArray[Any], groups: Sequence[str | None]) -> list[Difference]:
     """The differences of all items for every group, the most certain first; abilities stay where they are.
 
     Difficulties within groups are Warm's, which are finite for items that a whole group passes.
@@ -36,32 +36,32 @@ def differences(held: Places, successes: Array, trials: NDArray[Any], groups: Se
     from scipy.special import ndtr
 
     every = np.broadcast_to(trials, successes.shape)
-    found = []
+    raw = []
     for name in sorted({group for group in groups if group is not None}):
-        within = np.array([group == name for group in groups]) & held.models
-        others = np.array([group is not None and group != name for group in groups]) & held.models
-        if not within.any() or not others.any():
+        inside_models = np.array([group == name for group in groups]) & locations.models
+        outside_models = np.array([group is not None and group != name for group in groups]) & locations.models
+        if not inside_models.any() or not outside_models.any():
             continue
-        inside, inside_se = _difficulties(held, successes, every, within)
-        outside, outside_se = _difficulties(held, successes, every, others)
+        inside, inside_se = _difficulties(locations, successes, every, inside_models)
+        outside, outside_se = _difficulties(locations, successes, every, outside_models)
         size, se = inside - outside, np.sqrt(inside_se**2 + outside_se**2)
         p = 2 * ndtr(-np.abs(size / se))
         at = np.flatnonzero(np.isfinite(p))
-        found += [(int(item), name, float(size[item]), float(se[item]), float(p[item])) for item in at]
-    adjusted = benjamini_hochberg(np.array([entry[4] for entry in found]))
-    results = [Difference(*entry, float(value)) for entry, value in zip(found, adjusted, strict=True)]
+        raw += [(int(item), name, float(size[item]), float(se[item]), float(p[item])) for item in at]
+    adjusted = benjamini_hochberg(np.array([entry[4] for entry in raw]))
+    results = [Difference(*entry, float(value)) for entry, value in zip(raw, adjusted, strict=True)]
     return sorted(results, key=lambda entry: (entry.p, entry.item, entry.group))
 
 
-def _difficulties(held: Places, successes: Array, trials: NDArray[Any], models: Mask) -> tuple[Array, Array]:
+def _difficulties(locations: Places, successes: Array, trials: NDArray[Any], models: Mask) -> tuple[Array, Array]:
     """The difficulty of each item for some models; NaN where none of them tried it."""
     tried = trials[models].sum(axis=0) > 0
-    use = held.items & tried
+    use = locations.items & tried
     values, errors = np.full(len(use), np.nan), np.full(len(use), np.nan)
     if use.any():
         at = np.ix_(models, use)
         data = counts(np.ascontiguousarray(successes[at]), np.ascontiguousarray(trials[at]))
-        for part in score_columns(data, held.abilities[models], "wle", None, 0.3):
+        for part in score_columns(data, locations.abilities[models], "wle", None, 0.3):
             inside = (data.of >= part.block.start) & (data.of < part.block.stop)
             where = np.flatnonzero(use)[inside]
             values[where] = part.places[data.of[inside] - part.block.start]
@@ -80,6 +80,6 @@ def benjamini_hochberg(p: Array) -> Array:
     order = np.argsort(-p, kind="stable")
     ranks = np.arange(len(p), 0, -1)
     raised = np.minimum.accumulate(p[order] * len(p) / ranks)
-    found = np.empty(len(p))
-    found[order] = np.minimum(raised, 1)
-    return found
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(raised, 1)
+    return adjusted

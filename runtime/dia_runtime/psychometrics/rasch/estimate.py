@@ -109,18 +109,18 @@ def estimate(successes: Array, trials: NDArray[Any], options: Options, anchors: 
     for data that give no scale.
     """
     require_words(options, anchors)
-    given = np.full(successes.shape[1], np.nan) if anchors is None else np.asarray(anchors, dtype=float)
-    side = _oriented(successes, trials, given, options)
+    anchor_difficulties = np.full(successes.shape[1], np.nan) if anchors is None else np.asarray(anchors, dtype=float)
+    side = _oriented(successes, trials, anchor_difficulties, options)
     scale = _estimated(side, options)
     return _in_gauge(scale, side, options)
 
 
 def require_words(options: Options, anchors: Array | None) -> None:
     """Nothing, when the options are known and fit each other."""
-    for name, known in WORDS.items():
+    for name, words in WORDS.items():
         word = getattr(options, name)
-        if word not in known:
-            raise fault(f"`{word}` is no {name}: {', '.join(known)}", did_you_mean(str(word), known))
+        if word not in words:
+            raise fault(f"`{word}` is no {name}: {', '.join(words)}", did_you_mean(str(word), words))
     if options.eliminate != "auto" and options.method != "cml":
         raise fault(f"`{options.method}` eliminates neither side", "`eliminate` belongs to the method cml")
     if options.bias_correction != "none" and options.method != "jml":
@@ -144,7 +144,7 @@ class _Side:
     column_anchors: Array
 
 
-def _oriented(successes: Array, trials: NDArray[Any], given: Array, options: Options) -> _Side:
+def _oriented(successes: Array, trials: NDArray[Any], anchor_difficulties: Array, options: Options) -> _Side:
     models, items = successes.shape
     flipped = {
         "mml_items": False,
@@ -154,12 +154,12 @@ def _oriented(successes: Array, trials: NDArray[Any], given: Array, options: Opt
     }[options.method]
     free = np.full(models, np.nan)
     if not flipped:
-        return _Side(successes, trials, False, free, given)
+        return _Side(successes, trials, False, free, anchor_difficulties)
     turned = np.ascontiguousarray(successes.T)
     if trials.shape[1] == 1 and not (trials == trials[0]).all():
         trials = np.broadcast_to(trials, successes.shape)
     every = np.full((items, 1), trials[0, 0]) if trials.shape[1] == 1 else np.ascontiguousarray(trials.T)
-    return _Side(turned, every, True, -given, free)
+    return _Side(turned, every, True, -anchor_difficulties, free)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,14 +186,14 @@ def _estimated(side: _Side, options: Options) -> _Scale:
         _require_origin(side, main_rows, main_columns)
     data = _counts(side, main_rows, main_columns, options.method != "cml")
     fit = _fitted(data, side.row_anchors[main_rows], side, main_rows, options)
-    held = data if options.method != "cml" else None
-    return _placed(side, main_rows, main_columns, rows, columns, fit, options, held)
+    reusable = data if options.method != "cml" else None
+    return _placed(side, main_rows, main_columns, rows, columns, fit, options, reusable)
 
 
 def _require_origin(side: _Side, rows: Mask, columns: Mask) -> None:
     """Nothing, where some item that is given was tried by models that are kept, and tells where they are."""
-    known = rows & ~np.isnan(side.row_anchors), columns & ~np.isnan(side.column_anchors)
-    if not any(mask.any() for mask in known):
+    anchored = rows & ~np.isnan(side.row_anchors), columns & ~np.isnan(side.column_anchors)
+    if not any(mask.any() for mask in anchored):
         help = "ask the models items of the bank of anchors, some of which they get right and some wrong"
         raise fault("no item whose difficulty is given ties the models to the scale", help, "E892")
 
@@ -205,8 +205,8 @@ def _kept(side: _Side, options: Options) -> tuple[Mask, Mask]:
     rows, columns = extremes(side.successes, side.trials, fixed, None if random else ~np.isnan(side.column_anchors))
     if random and side.trials.shape[1] > 1:
         columns = np.asarray((side.trials[rows] > 0).any(axis=0))
-    kept = int(_varied(side, rows, columns).sum()), int(rows.sum())
-    models, items = kept if side.flipped else kept[::-1]
+    kept_counts = int(_varied(side, rows, columns).sum()), int(rows.sum())
+    models, items = kept_counts if side.flipped else kept_counts[::-1]
     if models < 2 or items < 1:
         message = "every reply is right, or every one is wrong, of all items or of all models but one"
         raise fault(message, "a scale needs two models that differ", "E891")
@@ -225,12 +225,12 @@ def _blocks(side: _Side, rows: Mask, columns: Mask, options: Options) -> tuple[N
     Given places hold blocks together where the estimator knows them: conditioning on columns takes theirs away.
     """
     tied = options.method != "cml" or side.flipped
-    given = Given(~np.isnan(side.row_anchors[rows]), ~np.isnan(side.column_anchors[columns]), tied)
+    fixed = Given(~np.isnan(side.row_anchors[rows]), ~np.isnan(side.column_anchors[columns]), tied)
     successes, trials = _part(side.successes, rows, columns), side.trials[rows]
     trials = trials if trials.shape[1] == 1 else _part(side.trials, rows, columns)
-    found = components(successes, trials, not options.method.startswith("mml"), given)
+    blocks = components(successes, trials, not options.method.startswith("mml"), fixed)
     labels = [np.full(len(mask), -1, dtype=np.intp) for mask in (rows, columns)]
-    for label, mask, block in zip(labels, (rows, columns), found, strict=True):
+    for label, mask, block in zip(labels, (rows, columns), blocks, strict=True):
         label[mask] = block
     return labels[0], labels[1]
 
@@ -246,41 +246,41 @@ def _part(matrix: NDArray[Any], rows: Mask, columns: Mask) -> NDArray[Any]:
 
 def _counts(side: _Side, rows: Mask, columns: Mask, use_known: bool) -> Counts:
     trials = side.trials[rows] if side.trials.shape[1] == 1 else _part(side.trials, rows, columns)
-    known = side.column_anchors[columns] if use_known else None
-    return counts(_part(side.successes, rows, columns), trials, known)
+    anchors = side.column_anchors[columns] if use_known else None
+    return counts(_part(side.successes, rows, columns), trials, anchors)
 
 
 def _fitted(data: Counts, row_anchors: Array, side: _Side, rows: Mask, options: Options) -> Fit:
     """The rows' places and their covariance."""
     free = np.isnan(row_anchors)
-    held = None if free.all() else free
+    free_rows = None if free.all() else free
     places = None if free.all() else np.where(free, 0.0, row_anchors)
     if options.method == "jml":
-        return jml(data, held, places, options.tol)
+        return jml(data, free_rows, places, options.tol)
     if options.method != "cml":
-        return mml(data, held, places, options.tol)
-    fit = cml(data, held, places, options.tol)
+        return mml(data, free_rows, places, options.tol)
+    fit = cml(data, free_rows, places, options.tol)
     if np.isfinite(side.column_anchors).any():
         fit = _shifted(fit, side, rows)
     if options.item_scores != "eap":
         return fit
-    every = _counts(side, rows, _seen(side, rows), True)
-    return replace(fit, prior=mml(every, np.zeros(len(fit.rows), dtype=bool), fit.rows, 1e-6).prior)
+    all_columns = _counts(side, rows, _seen(side, rows), True)
+    return replace(fit, prior=mml(all_columns, np.zeros(len(fit.rows), dtype=bool), fit.rows, 1e-6).prior)
 
 
 def _shifted(fit: Fit, side: _Side, rows: Mask) -> Fit:
     """The fit moved to where the columns whose places are given are most probable."""
-    known = np.isfinite(side.column_anchors)
-    data = _counts(side, rows, known, True)
+    anchored = np.isfinite(side.column_anchors)
+    data = _counts(side, rows, anchored, True)
     shift, information = 0.0, 1.0
     for _ in range(100):
         excess = information = 0.0
         for block in data.blocks():
             logits = fit.rows[:, None] + shift - data.known[block]
-            right = 1 / (1 + np.exp(-logits))
+            probability = 1 / (1 + np.exp(-logits))
             trials, weights = data.trials_of(block), data.weights[block]
-            excess += float(weights @ (data.column_totals[block] - (trials * right).sum(axis=0)))
-            information += float(weights @ (trials * right * (1 - right)).sum(axis=0))
+            excess += float(weights @ (data.column_totals[block] - (trials * probability).sum(axis=0)))
+            information += float(weights @ (trials * probability * (1 - probability)).sum(axis=0))
         shift += max(-2.0, min(2.0, excess / information))
         if abs(excess / information) < 1e-12:
             break
@@ -317,15 +317,15 @@ def _placed(
     places[placed] = _joined(parts, "places", data)[data.of]
     weights = np.bincount(data.of, (status[1] == "estimated")[placed].astype(float), data.classes).astype(float)
     gauge = _gauge_side(side, options)
-    found = errors(data, parts, fit.covariance, gauge, (status[0] == "estimated")[main_rows], weights)
+    standard_errors = errors(data, parts, fit.covariance, gauge, (status[0] == "estimated")[main_rows], weights)
     column_se, row_se = np.full(len(placed), np.nan), np.full(len(main_rows), np.nan)
-    column_se[placed] = found.columns[data.of]
+    column_se[placed] = standard_errors.columns[data.of]
     row_places = np.full(len(main_rows), np.nan)
-    row_places[main_rows], row_se[main_rows] = fit.rows, found.rows
+    row_places[main_rows], row_se[main_rows] = fit.rows, standard_errors.rows
     if options.extreme == "winsteps" and not rows.all():
         _extreme_rows(side, ~rows, placed & np.isfinite(places), places, row_places, row_se, options)
-    for given, known, errors_of in ((side.row_anchors, row_places, row_se), (side.column_anchors, places, column_se)):
-        known[~np.isnan(given)], errors_of[~np.isnan(given)] = given[~np.isnan(given)], 0.0
+    for anchors, values, standard_errors_of in ((side.row_anchors, row_places, row_se), (side.column_anchors, places, column_se)):
+        values[~np.isnan(anchors)], standard_errors_of[~np.isnan(anchors)] = anchors[~np.isnan(anchors)], 0.0
     row_status = np.where(np.isnan(row_places) & (status[0] == "estimated"), "disconnected", status[0])
     column_status = np.where(np.isnan(places) & (status[1] == "estimated"), "disconnected", status[1])
     return _Scale(fit, row_places, places, row_se, column_se, row_status.tolist(), column_status.tolist())
@@ -339,10 +339,10 @@ def _gauge_side(side: _Side, options: Options) -> str:
 
 
 def _joined(parts: Sequence[Scored], name: str, data: Counts) -> Array:
-    found = np.empty(data.classes)
+    values = np.empty(data.classes)
     for part in parts:
-        found[part.block] = getattr(part, name)
-    return found
+        values[part.block] = getattr(part, name)
+    return values
 
 
 def _status(
@@ -352,20 +352,20 @@ def _status(
     row_status = np.where(main_rows, "estimated", "disconnected").astype("<U12")
     column_status = np.where(main_columns, "estimated", "disconnected").astype("<U12")
     row_trials = side.trials if side.trials.shape[1] > 1 else None
-    kept = side.successes[main_rows]
-    totals = kept.sum(axis=0)
+    successes = side.successes[main_rows]
+    totals = successes.sum(axis=0)
     most = side.trials[main_rows].sum(axis=0, dtype=float) * np.ones(len(totals))
     extreme = (most > 0) & ((totals <= 0) | (totals >= most)) & (main_columns | ~columns)
     ends = ("extreme_low", "extreme_high")
     # A column is an item with a high difficulty when nobody passed it; flipped it is a model with a low ability.
     column_status[extreme & (totals <= 0)] = ends[not side.flipped]
     column_status[extreme & (totals > 0)] = ends[side.flipped]
-    right = side.successes[~rows][:, main_columns].sum(axis=1)
-    tried = (
+    row_successes = side.successes[~rows][:, main_columns].sum(axis=1)
+    row_trials_tried = (
         side.trials[~rows, 0] if row_trials is None else side.trials[~rows][:, main_columns].sum(axis=1, dtype=float)
     )
     row_status[~rows] = np.where(
-        tried == 0, "disconnected", np.where(right > 0, ends[not side.flipped], ends[side.flipped])
+        row_trials_tried == 0, "disconnected", np.where(row_successes > 0, ends[not side.flipped], ends[side.flipped])
     )
     row_status[~np.isnan(side.row_anchors)] = "anchor"
     column_status[~np.isnan(side.column_anchors)] = "anchor"
@@ -376,12 +376,12 @@ def _extreme_rows(
     side: _Side, chosen: Mask, columns: Mask, places: Array, row_places: Array, row_se: Array, options: Options
 ) -> None:
     """Writes the places of rows with all or no successes: those of totals a little inside, the columns as they are."""
-    every = np.broadcast_to(side.trials, side.successes.shape)
+    trials = np.broadcast_to(side.trials, side.successes.shape)
     at = np.flatnonzero(chosen)
-    at = at[(every[at][:, columns] > 0).any(axis=1)] if columns.any() else at[:0]
+    at = at[(trials[at][:, columns] > 0).any(axis=1)] if columns.any() else at[:0]
     if not len(at):
         return
-    tried = np.ascontiguousarray(every[np.ix_(at, columns)].T)
+    tried = np.ascontiguousarray(trials[np.ix_(at, columns)].T)
     data = counts(np.ascontiguousarray(side.successes[np.ix_(at, columns)].T), tried)
     for part in score_columns(data, -places[columns], "mle", None, options.extreme_adjust):
         within = np.flatnonzero((data.of >= part.block.start) & (data.of < part.block.stop))
@@ -428,6 +428,6 @@ def _correction(side: _Side, options: Options) -> float:
     has fewer of them, of an item on a panel of models."""
     if options.bias_correction == "none":
         return 1.0
-    every = float(side.trials.sum(dtype=float)) * (side.successes.shape[1] if side.trials.shape[1] == 1 else 1)
-    fewest = every / max(side.successes.shape)
+    total_trials = float(side.trials.sum(dtype=float)) * (side.successes.shape[1] if side.trials.shape[1] == 1 else 1)
+    fewest = total_trials / max(side.successes.shape)
     return float((fewest - 1) / fewest)

@@ -67,10 +67,10 @@ class Candidate:
 
 def parse_rule(text: str) -> Rule:
     """The filter of `avg:0.05,0.95`, or of a name alone with its usual bounds. Raises DiaError (exit 2) for none."""
-    name, _, rest = text.partition(":")
+    name, _, bounds_text = text.partition(":")
     if name not in RULES:
         raise fault(f"`{name}` is no filter: {', '.join(RULES)}", did_you_mean(name, RULES))
-    bounds = tuple(float(part) for part in rest.split(",")) if _is_numbers(rest) else RULES[name] if not rest else ()
+    bounds = tuple(float(part) for part in bounds_text.split(",")) if _is_numbers(bounds_text) else RULES[name] if not bounds_text else ()
     if len(bounds) != len(RULES[name]) or bounds[0] > bounds[1]:
         example = ",".join(f"{bound:g}" for bound in RULES[name])
         raise fault(f"`{text}` is no filter", f"write `{name}:{example}`, the lower bound first")
@@ -81,11 +81,11 @@ def _is_numbers(text: str) -> bool:
     return bool(text) and all(NUMBER.fullmatch(part) for part in text.split(","))
 
 
-def keep(rule: Rule, successes: Array, trials: NDArray[Any], held: Places, fits: Fits) -> Mask:
+def keep(rule: Rule, successes: Array, trials: NDArray[Any], locations: Places, fits: Fits) -> Mask:
     """The items that stay."""
     low, high, *more = rule.bounds
     if rule.name == "difficulty":
-        return np.asarray(held.items & (held.difficulties >= low) & (held.difficulties <= high))
+        return np.asarray(locations.items & (locations.difficulties >= low) & (locations.difficulties <= high))
     if rule.name == "infit":
         return np.asarray((fits.infit >= low) & (fits.infit <= high))
     every = np.broadcast_to(trials, successes.shape).astype(float)
@@ -94,56 +94,56 @@ def keep(rule: Rule, successes: Array, trials: NDArray[Any], held: Places, fits:
     tried = every > 0
     number = tried.sum(axis=0)
     mean = np.where(tried, rates, 0).sum(axis=0) / np.maximum(number, 1)
-    found = (number > 0) & (mean >= low) & (mean <= high)
+    kept = (number > 0) & (mean >= low) & (mean <= high)
     if more:
         squares = np.where(tried, (rates - mean) ** 2, 0).sum(axis=0) / np.maximum(number, 1)
-        found &= np.sqrt(squares) >= more[0]
-    return np.asarray(found)
+        kept &= np.sqrt(squares) >= more[0]
+    return np.asarray(kept)
 
 
 def choose(
-    successes: Array, trials: NDArray[Any], held: Places, fits: Fits, options: Options, budget: int = 50
+    successes: Array, trials: NDArray[Any], locations: Places, fits: Fits, options: Options, budget: int = 50
 ) -> list[Candidate]:
     """All candidates with their gates and aims, those on the Pareto frontier marked.
 
     Stage A admits a filter whose items foretell held-out replies better than the null model does, and of which enough
     lie inside the infit band. Stage B keeps of these whatever no other beats in both aims.
     """
-    found = [_candidate(parse_rule(text), successes, trials, held, fits, options, budget) for text in CANDIDATES]
-    return [_marked(entry, found) for entry in found]
+    candidates = [_candidate(parse_rule(text), successes, trials, locations, fits, options, budget) for text in CANDIDATES]
+    return [_marked(entry, candidates) for entry in candidates]
 
 
 def _candidate(
-    rule: Rule, successes: Array, trials: NDArray[Any], held: Places, fits: Fits, options: Options, budget: int
+    rule: Rule, successes: Array, trials: NDArray[Any], locations: Places, fits: Fits, options: Options, budget: int
 ) -> Candidate:
-    kept = keep(rule, successes, trials, held, fits) & held.items
+    kept = keep(rule, successes, trials, locations, fits) & locations.items
     every = np.broadcast_to(trials, successes.shape)
     pool = max(1, int((every > 0).any(axis=0).sum()))
     if kept.sum() < 2:
         return Candidate(str(rule), int(kept.sum()), float(kept.sum() / pool), None, 0.0, False, float("inf"), False)
     inside = (fits.infit[kept] >= INFIT_BAND[0]) & (fits.infit[kept] <= INFIT_BAND[1])
-    told = held_out(np.ascontiguousarray(successes[:, kept]), np.ascontiguousarray(every[:, kept]), options)
-    gain, share = None if told is None else told.gain, float(inside.mean())
+    prediction = held_out(np.ascontiguousarray(successes[:, kept]), np.ascontiguousarray(every[:, kept]), options)
+    gain, share = None if prediction is None else prediction.gain, float(inside.mean())
     admitted = gain is not None and gain > 0 and share >= INFIT_GATE
-    error = budget_se(held, every, kept, budget)
+    error = budget_se(locations, every, kept, budget)
     return Candidate(str(rule), int(kept.sum()), float(kept.sum() / pool), gain, share, admitted, error, False)
 
 
-def budget_se(held: Places, trials: NDArray[Any], kept: Mask, budget: int) -> float:
+def budget_se(locations: Places, trials: NDArray[Any], kept: Mask, budget: int) -> float:
     """The mean over the panel of the error of an ability, after the most telling items that the budget allows."""
-    right = chance(held.abilities[held.models][:, None] - held.difficulties[kept])
-    told = np.maximum(trials[held.models][:, kept], 1) * right * (1 - right)
-    best = -np.sort(-told, axis=1)[:, :budget]
+    probability = chance(locations.abilities[locations.models][:, None] - locations.difficulties[kept])
+    information = np.maximum(trials[locations.models][:, kept], 1) * probability * (1 - probability)
+    best = -np.sort(-information, axis=1)[:, :budget]
     return float((1 / np.sqrt(best.sum(axis=1))).mean())
 
 
-def _marked(entry: Candidate, others: Sequence[Candidate]) -> Candidate:
+def _marked(entry: Candidate, candidates: Sequence[Candidate]) -> Candidate:
     beaten = any(
-        other.admitted
-        and other.budget_se <= entry.budget_se
-        and other.kept >= entry.kept
-        and (other.budget_se < entry.budget_se or other.kept > entry.kept)
-        for other in others
+        candidate.admitted
+        and candidate.budget_se <= entry.budget_se
+        and candidate.kept >= entry.kept
+        and (candidate.budget_se < entry.budget_se or candidate.kept > entry.kept)
+        for candidate in candidates
     )
     fields = {name: getattr(entry, name) for name in Candidate.__slots__}
     return Candidate(**{**fields, "pareto": entry.admitted and not beaten})
@@ -155,6 +155,6 @@ def chosen(candidates: Sequence[Sequence[Candidate]]) -> str | None:
     for group in candidates:
         for entry in group:
             if entry.pareto:
-                count, kept = votes.get(entry.rule, (0, 0.0))
-                votes[entry.rule] = (count + 1, kept + entry.kept)
+                count, share = votes.get(entry.rule, (0, 0.0))
+                votes[entry.rule] = (count + 1, share + entry.kept)
     return max(votes, key=lambda rule: votes[rule]) if votes else None

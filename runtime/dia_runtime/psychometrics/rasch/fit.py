@@ -53,30 +53,30 @@ class Reliability:
     reliability: float | None
 
 
-def places(found: Calibration, successes: Array, trials: NDArray[Any]) -> Places:
+def places(calibration: Calibration, successes: Array, trials: NDArray[Any]) -> Places:
     """The calibration with the side that was scored by another rule placed by maximum likelihood."""
-    models = np.array([status in ("estimated", "anchor") for status in found.ability_status])
-    items = np.array([status in ("estimated", "anchor") for status in found.difficulty_status])
-    abilities, difficulties = found.abilities.copy(), found.difficulties.copy()
-    ability_se, difficulty_se = found.ability_se.copy(), found.difficulty_se.copy()
+    models = np.array([status in ("estimated", "anchor") for status in calibration.ability_status])
+    items = np.array([status in ("estimated", "anchor") for status in calibration.difficulty_status])
+    abilities, difficulties = calibration.abilities.copy(), calibration.difficulties.copy()
+    ability_se, difficulty_se = calibration.ability_se.copy(), calibration.difficulty_se.copy()
     every = np.broadcast_to(trials, successes.shape)
-    if found.scored == "items":
+    if calibration.scored == "items":
         rows = np.ix_(models, items)
         difficulties[items], difficulty_se[items] = likeliest(successes[rows], every[rows], abilities[models])
-    elif found.scored == "respondents":
+    elif calibration.scored == "respondents":
         columns = np.ix_(models, items)
-        left, se = likeliest(successes[columns].T, every[columns].T, -difficulties[items])
-        abilities[models], ability_se[models] = -left, se
+        negated, se = likeliest(successes[columns].T, every[columns].T, -difficulties[items])
+        abilities[models], ability_se[models] = -negated, se
     return Places(abilities, difficulties, ability_se, difficulty_se, models, items)
 
 
 def likeliest(successes: Array, trials: NDArray[Any], rows: Array) -> tuple[Array, Array]:
     """The places of columns of maximum likelihood given the rows, and their standard errors."""
     data = counts(np.ascontiguousarray(successes), np.ascontiguousarray(trials))
-    found, se = np.empty(data.classes), np.empty(data.classes)
+    locations, se = np.empty(data.classes), np.empty(data.classes)
     for part in score_columns(data, rows, "mle", None, 0.3):
-        found[part.block], se[part.block] = part.places, np.sqrt(part.variances)
-    return found[data.of], se[data.of]
+        locations[part.block], se[part.block] = part.places, np.sqrt(part.variances)
+    return locations[data.of], se[data.of]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,25 +90,25 @@ class _Cells:
     seen: Mask
 
 
-def _cells(held: Places, successes: Array, trials: NDArray[Any]) -> Iterator[_Cells]:
+def _cells(locations: Places, successes: Array, trials: NDArray[Any]) -> Iterator[_Cells]:
     every = np.broadcast_to(trials, successes.shape)
-    models, items = np.flatnonzero(held.models), np.flatnonzero(held.items)
+    models, items = np.flatnonzero(locations.models), np.flatnonzero(locations.items)
     step = max(1, AT_ONCE // max(1, len(models)))
     for start in range(0, len(items), step):
         here = items[start : start + step]
         at = np.ix_(models, here)
-        tried = every[at].astype(float)
-        right = chance(held.abilities[models][:, None] - held.difficulties[here])
-        variance = tried * right * (1 - right)
-        residual = successes[at] - tried * right
-        fourth = variance * (1 + 3 * (tried - 2) * right * (1 - right))
-        yield _Cells(slice(start, start + len(here)), residual, variance, fourth, tried > 0)
+        cell_trials = every[at].astype(float)
+        probability = chance(locations.abilities[models][:, None] - locations.difficulties[here])
+        variance = cell_trials * probability * (1 - probability)
+        residual = successes[at] - cell_trials * probability
+        fourth = variance * (1 + 3 * (cell_trials - 2) * probability * (1 - probability))
+        yield _Cells(slice(start, start + len(here)), residual, variance, fourth, cell_trials > 0)
 
 
-def fit_statistics(held: Places, successes: Array, trials: NDArray[Any]) -> tuple[Fits, Fits]:
+def fit_statistics(locations: Places, successes: Array, trials: NDArray[Any]) -> tuple[Fits, Fits]:
     """Infit and outfit of models, and of items, in the order of the matrix."""
-    sums = [np.zeros((6, int(mask.sum()))) for mask in (held.models, held.items)]
-    for cells in _cells(held, successes, trials):
+    sums = [np.zeros((6, int(mask.sum()))) for mask in (locations.models, locations.items)]
+    for cells in _cells(locations, successes, trials):
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.stack(
                 [
@@ -122,7 +122,7 @@ def fit_statistics(held: Places, successes: Array, trials: NDArray[Any]) -> tupl
             )
         sums[0] += terms.sum(axis=2)
         sums[1][:, cells.block] = terms.sum(axis=1)
-    return _fits(held.models, sums[0]), _fits(held.items, sums[1])
+    return _fits(locations.models, sums[0]), _fits(locations.items, sums[1])
 
 
 def _fits(mask: Mask, sums: Array) -> Fits:
@@ -130,8 +130,8 @@ def _fits(mask: Mask, sums: Array) -> Fits:
     infit, outfit = squares / variance, standard / number
     infit_width = np.sqrt(np.maximum(excess, 0)) / variance
     outfit_width = np.sqrt(np.maximum(kurtosis / number**2 - 1 / number, 0))
-    found = (infit, outfit, _standardised(infit, infit_width), _standardised(outfit, outfit_width))
-    return Fits(*(_spread_out(mask, values) for values in found))
+    columns = (infit, outfit, _standardised(infit, infit_width), _standardised(outfit, outfit_width))
+    return Fits(*(_spread_out(mask, values) for values in columns))
 
 
 def _standardised(square: Array, width: Array) -> Array:
@@ -141,9 +141,9 @@ def _standardised(square: Array, width: Array) -> Array:
 
 
 def _spread_out(mask: Mask, values: Array) -> Array:
-    found = np.full(len(mask), np.nan)
-    found[mask] = np.where(np.isfinite(values), values, np.nan)
-    return found
+    spread = np.full(len(mask), np.nan)
+    spread[mask] = np.where(np.isfinite(values), values, np.nan)
+    return spread
 
 
 def reliability(values: Array, errors: Array) -> Reliability:
@@ -167,40 +167,40 @@ class Components:
     by: str
 
 
-def residual_components(held: Places, successes: Array, trials: NDArray[Any]) -> Components:
+def residual_components(locations: Places, successes: Array, trials: NDArray[Any]) -> Components:
     """The principal components of the standardised residuals, of the side that has fewer members.
 
     A first eigenvalue well above 2 speaks of a second dimension (Linacre 1998).
     """
-    by_models = held.models.sum() <= held.items.sum()
+    by_models = locations.models.sum() <= locations.items.sum()
     products: Any = 0.0
     sums: Any = 0.0
     number: Any = 0.0
     blocks = []
-    for cells in _cells(held, successes, trials):
+    for cells in _cells(locations, successes, trials):
         with np.errstate(divide="ignore", invalid="ignore"):
             standard = np.where(cells.seen, cells.residual / np.sqrt(cells.variance), 0.0)
         if by_models:
-            seen = cells.seen.astype(float)
-            products, number = products + standard @ standard.T, number + seen @ seen.T
-            sums = sums + standard @ seen.T
+            is_tried = cells.seen.astype(float)
+            products, number = products + standard @ standard.T, number + is_tried @ is_tried.T
+            sums = sums + standard @ is_tried.T
         else:
             blocks.append((standard, cells.seen.astype(float)))
     if not by_models:
-        standard, seen = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-        products, number, sums = standard.T @ standard, seen.T @ seen, standard.T @ seen
+        standard, is_tried = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+        products, number, sums = standard.T @ standard, is_tried.T @ is_tried, standard.T @ is_tried
     values, vectors = np.linalg.eigh(_correlation(products, number, sums))
-    first = vectors[:, -1] * (np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1]) or 1) * np.sqrt(max(values[-1], 0))
-    mask = held.models if by_models else held.items
-    return Components(values[::-1], _spread_out(mask, first), "models" if by_models else "items")
+    loadings = vectors[:, -1] * (np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1]) or 1) * np.sqrt(max(values[-1], 0))
+    mask = locations.models if by_models else locations.items
+    return Components(values[::-1], _spread_out(mask, loadings), "models" if by_models else "items")
 
 
 def _correlation(products: Array, number: Array, sums: Array) -> Array:
     """Correlations over the cells that both have; 0 where there are none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = products / number - (sums / number) * (sums.T / number)
-        own = np.sqrt(np.diag(covariance))
-        found = covariance / own[:, None] / own
-    found = np.where(np.isfinite(found), found, 0.0)
-    np.fill_diagonal(found, 1.0)
-    return np.asarray((found + found.T) / 2)
+        deviations = np.sqrt(np.diag(covariance))
+        correlations = covariance / deviations[:, None] / deviations
+    correlations = np.where(np.isfinite(correlations), correlations, 0.0)
+    np.fill_diagonal(correlations, 1.0)
+    return np.asarray((correlations + correlations.T) / 2)

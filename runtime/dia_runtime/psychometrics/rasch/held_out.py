@@ -34,43 +34,43 @@ def held_out(successes: Array, trials: NDArray[Any], options: Options, folds: in
     every = np.broadcast_to(trials, successes.shape).astype(float)
     generator = np.random.default_rng(seed)
     fold = generator.integers(0, folds, successes.shape)
-    found = []
+    fold_scores = []
     for number in range(folds):
         out = (fold == number) & (every > 0)
         scores = _scores(successes, every, out, options)
         if scores is not None:
-            found.append(scores)
-    if not found:
+            fold_scores.append(scores)
+    if not fold_scores:
         return None
-    table = np.array(found)
+    table = np.array(fold_scores)
     tried = table[:, 0]
-    scale, one, models = (float(table[:, at].sum() / tried.sum()) for at in (1, 2, 3))
+    scale_loss, one_rate_loss, model_rates_loss = (float(table[:, at].sum() / tried.sum()) for at in (1, 2, 3))
     gains = np.minimum(table[:, 2], table[:, 3]) / tried - table[:, 1] / tried
     width = float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else float("nan")
-    return HeldOut(int(tried.sum()), scale, one, models, min(one, models) - scale, width)
+    return HeldOut(int(tried.sum()), scale_loss, one_rate_loss, model_rates_loss, min(one_rate_loss, model_rates_loss) - scale_loss, width)
 
 
 def _scores(successes: Array, trials: Array, out: Mask, options: Options) -> tuple[float, float, float, float] | None:
     """Trials and summed losses of one fold."""
-    inside = np.where(out, 0.0, trials)
-    seen = np.where(out, 0.0, successes)
-    if not (inside.sum(axis=1) > 0).all():
+    training_trials = np.where(out, 0.0, trials)
+    training_successes = np.where(out, 0.0, successes)
+    if not (training_trials.sum(axis=1) > 0).all():
         return None
     try:
-        found = estimate(seen, inside, options)
+        calibration = estimate(training_successes, training_trials, options)
     except DiaError:
         return None
-    abilities, difficulties = found.abilities[:, None], found.difficulties
-    use = out & np.isfinite(abilities) & np.isfinite(difficulties)
-    if not use.any():
+    abilities, difficulties = calibration.abilities[:, None], calibration.difficulties
+    is_scored = out & np.isfinite(abilities) & np.isfinite(difficulties)
+    if not is_scored.any():
         return None
-    right = chance(np.nan_to_num(abilities) - np.nan_to_num(difficulties))
-    model = np.broadcast_to((seen.sum(axis=1) / inside.sum(axis=1))[:, None], right.shape)
-    one = np.full(right.shape, seen.sum() / inside.sum())
-    losses = [_loss(successes[use], trials[use], rate[use]) for rate in (right, one, model)]
-    return float(trials[use].sum()), losses[0], losses[1], losses[2]
+    probability = chance(np.nan_to_num(abilities) - np.nan_to_num(difficulties))
+    model_rates = np.broadcast_to((training_successes.sum(axis=1) / training_trials.sum(axis=1))[:, None], probability.shape)
+    one_rate = np.full(probability.shape, training_successes.sum() / training_trials.sum())
+    losses = [_loss(successes[is_scored], trials[is_scored], rate[is_scored]) for rate in (probability, one_rate, model_rates)]
+    return float(trials[is_scored].sum()), losses[0], losses[1], losses[2]
 
 
-def _loss(successes: Array, trials: Array, right: Array) -> float:
-    inside = np.clip(right, EDGE, 1 - EDGE)
-    return float(-(successes * np.log(inside) + (trials - successes) * np.log(1 - inside)).sum())
+def _loss(successes: Array, trials: Array, probability: Array) -> float:
+    clipped = np.clip(probability, EDGE, 1 - EDGE)
+    return float(-(successes * np.log(clipped) + (trials - successes) * np.log(1 - clipped)).sum())

@@ -75,13 +75,13 @@ def jml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | 
 def _start(data: Counts, free_rows: NDArray[np.bool_] | None, rows: Array | None) -> tuple[Array, Array]:
     """Logits of shares, columns about 0."""
     row_trials = (data.trials_of(slice(None)) * data.weights).sum(axis=1) if data.is_even else _row_trials(data)
-    first = _logit(data.row_totals, row_trials)
+    row_start = _logit(data.row_totals, row_trials)
     columns = -_logit(data.column_totals, data.column_trials())
     columns -= np.average(columns, weights=data.weights)
     columns = np.where(np.isnan(data.known), columns, data.known)
     if free_rows is not None and rows is not None:
-        first = np.where(free_rows, first, rows)
-    return first, columns
+        row_start = np.where(free_rows, row_start, rows)
+    return row_start, columns
 
 
 def _row_trials(data: Counts) -> Array:
@@ -101,22 +101,22 @@ def _at(
     row_expected, row_information = np.zeros(data.rows), np.zeros(data.rows)
     column_expected, column_information = np.empty(data.classes), np.empty(data.classes)
     small = data.rows * data.classes <= EXACT
-    kept = np.empty((data.rows, data.classes), dtype=np.float64 if small else np.float32)
+    information = np.empty((data.rows, data.classes), dtype=np.float64 if small else np.float32)
     for block in data.blocks():
         trials, weights = data.trials_of(block), data.weights[block]
-        right = chance(rows[:, None] - columns[block])
-        spread = right * (1 - right)
-        right *= trials
+        probability = chance(rows[:, None] - columns[block])
+        spread = probability * (1 - probability)
+        probability *= trials
         spread *= trials
-        kept[:, block] = spread
-        row_expected += right @ weights
+        information[:, block] = spread
+        row_expected += probability @ weights
         row_information += spread @ weights
-        column_expected[block], column_information[block] = right.sum(axis=0), spread.sum(axis=0)
+        column_expected[block], column_information[block] = probability.sum(axis=0), spread.sum(axis=0)
     row_scores = data.row_totals - row_expected
     if free_rows is not None:
         row_scores[~free_rows] = 0
     column_scores = np.where(free, column_expected - data.column_totals, 0.0)
-    return _State(rows, columns, row_scores, column_scores, row_information, column_information, kept)
+    return _State(rows, columns, row_scores, column_scores, row_information, column_information, information)
 
 
 def _merit(state: _State) -> float:
@@ -127,11 +127,11 @@ def _step(
     data: Counts, state: _State, free_rows: NDArray[np.bool_] | None, free: NDArray[np.bool_], floating: bool
 ) -> Callable[[float], _State]:
     inverse = np.where(free, 1 / state.column_information, 0.0)
-    right = state.row_scores + state.information @ (data.weights * inverse * state.column_scores)
+    vector = state.row_scores + state.information @ (data.weights * inverse * state.column_scores)
     if data.rows**2 * data.classes <= DENSE:
-        rows = solve_free(_schur(data, state, inverse), right, free_rows, floating)
+        rows = solve_free(_schur(data, state, inverse), vector, free_rows, floating)
     else:
-        rows = _conjugate(data, state, inverse, right, free_rows)
+        rows = _conjugate(data, state, inverse, vector, free_rows)
     columns = inverse * (state.column_scores + rows @ state.information)
 
     def move(size: float) -> _State:
@@ -154,25 +154,25 @@ def _conjugate(data: Counts, state: _State, inverse: Array, right: Array, free_r
     keep = np.ones(data.rows) if free_rows is None else free_rows.astype(float)
     weights = data.weights * inverse
 
-    def times(vector: Array) -> Array:
-        inner = vector.astype(state.information.dtype) @ state.information
-        back = state.information @ (weights * inner).astype(state.information.dtype)
-        return np.asarray(keep * (state.row_information * vector - back))
+    def times(direction: Array) -> Array:
+        projected = direction.astype(state.information.dtype) @ state.information
+        back = state.information @ (weights * projected).astype(state.information.dtype)
+        return np.asarray(keep * (state.row_information * direction - back))
 
-    found, rest = np.zeros(data.rows), keep * right
-    ahead = scale * rest
-    along = float(rest @ ahead)
-    aim = 1e-8 * along
+    step, residual = np.zeros(data.rows), keep * right
+    ahead = scale * residual
+    squared_norm = float(residual @ ahead)
+    target = 1e-8 * squared_norm
     for _ in range(GRADIENTS):
-        pushed = times(ahead)
-        size = along / float(ahead @ pushed)
-        found += size * ahead
-        rest = rest - size * pushed
-        before, along = along, float(rest @ (scale * rest))
-        if along <= aim:
+        image = times(ahead)
+        size = squared_norm / float(ahead @ image)
+        step += size * ahead
+        residual = residual - size * image
+        before, squared_norm = squared_norm, float(residual @ (scale * residual))
+        if squared_norm <= target:
             break
-        ahead = scale * rest + along / before * ahead
-    return found
+        ahead = scale * residual + squared_norm / before * ahead
+    return step
 
 
 def _fit(
@@ -191,8 +191,8 @@ def _fit(
 
 def log_likelihood(data: Counts, rows: Array, columns: Array) -> float:
     """The joint log likelihood, without binomial coefficients."""
-    found = float(data.row_totals @ rows - (data.weights * data.column_totals) @ columns)
+    total = float(data.row_totals @ rows - (data.weights * data.column_totals) @ columns)
     for block in data.blocks():
-        lost = data.trials_of(block) * softplus(rows[:, None] - columns[block])
-        found -= float(lost.sum(axis=0) @ data.weights[block])
-    return found
+        softplus_sum = data.trials_of(block) * softplus(rows[:, None] - columns[block])
+        total -= float(softplus_sum.sum(axis=0) @ data.weights[block])
+    return total

@@ -34,32 +34,32 @@ class Link:
 def link(first: Array, first_se: Array, second: Array, second_se: Array, drift: float = DRIFT) -> Link:
     """The link of two vectors of difficulties of the same items; items that drift are left out, one after the other."""
     variances = first_se**2 + second_se**2
-    known = np.isfinite(variances) & (variances > 0)
-    variances = np.where(known, variances, np.median(variances[known]) if known.any() else 1.0)
-    use = np.ones(len(first), dtype=bool)
+    has_error = np.isfinite(variances) & (variances > 0)
+    variances = np.where(has_error, variances, np.median(variances[has_error]) if has_error.any() else 1.0)
+    is_linking = np.ones(len(first), dtype=bool)
     gaps = first - second
     for _ in range(min(ROUNDS, len(first) - 2) if len(first) > 2 else 0):
-        deviates = _deviates(gaps, variances, use)
-        worst = int(np.argmax(np.where(use, np.abs(deviates), -1)))
-        if abs(deviates[worst]) < drift or use.sum() <= max(2, len(first) // 2):
+        deviates = _deviates(gaps, variances, is_linking)
+        worst = int(np.argmax(np.where(is_linking, np.abs(deviates), -1)))
+        if abs(deviates[worst]) < drift or is_linking.sum() <= max(2, len(first) // 2):
             break
-        use[worst] = False
-    shift = float(gaps[use].mean())
-    spread = float(gaps[use].std(ddof=1)) if use.sum() > 1 else float("nan")
+        is_linking[worst] = False
+    shift = float(gaps[is_linking].mean())
+    spread = float(gaps[is_linking].std(ddof=1)) if is_linking.sum() > 1 else float("nan")
     return Link(
         shift,
-        spread / float(np.sqrt(use.sum())),
-        float(np.sqrt(variances[use].sum())) / float(use.sum()),
-        float(first[use].std() / second[use].std()) if second[use].std() else float("nan"),
-        float(np.corrcoef(first[use], second[use])[0, 1])
-        if use.sum() > 1 and first[use].std() and second[use].std()
+        spread / float(np.sqrt(is_linking.sum())),
+        float(np.sqrt(variances[is_linking].sum())) / float(is_linking.sum()),
+        float(first[is_linking].std() / second[is_linking].std()) if second[is_linking].std() else float("nan"),
+        float(np.corrcoef(first[is_linking], second[is_linking])[0, 1])
+        if is_linking.sum() > 1 and first[is_linking].std() and second[is_linking].std()
         else 1.0,
         gaps - shift,
-        _deviates(gaps, variances, use),
-        use,
+        _deviates(gaps, variances, is_linking),
+        is_linking,
     )
 
 
-def _deviates(gaps: Array, variances: Array, use: Mask) -> Array:
+def _deviates(gaps: Array, variances: Array, is_linking: Mask) -> Array:
     """Differences in units of their own error, once the shift of the linking items is taken away."""
-    return np.asarray((gaps - gaps[use].mean()) / np.sqrt(variances))
+    return np.asarray((gaps - gaps[is_linking].mean()) / np.sqrt(variances))

@@ -39,9 +39,9 @@ def likelihoods(data: Counts, abilities: Array, centre: float, width: float, ste
     number = min(int(np.ceil(width / step)), MOST_POINTS)
     places = centre + np.linspace(-width, width, 2 * number + 1)
     lost = np.logaddexp(0.0, abilities[:, None] - places)
-    held = Points(places, np.zeros(len(places)), np.zeros((0, len(places))), lost)
-    whole = data.trials_of(slice(None)).T @ held.lost
-    table = -data.column_totals[:, None] * places - whole
+    grid_points = Points(places, np.zeros(len(places)), np.zeros((0, len(places))), lost)
+    softplus_sums = data.trials_of(slice(None)).T @ grid_points.lost
+    table = -data.column_totals[:, None] * places - softplus_sums
     return places, (table - table.max(axis=1)[:, None])[data.of]
 
 
@@ -58,8 +58,8 @@ def lltm(places: Array, table: Array, features: Array) -> Explained:
 
     Raises DiaError where that does not converge.
     """
-    first = _posterior(places, table, np.zeros(len(table)), 3.0)[0]
-    weights: Array = np.asarray(np.linalg.lstsq(features, first, rcond=None)[0], dtype=np.float64)
+    start = _posterior(places, table, np.zeros(len(table)), 3.0)[0]
+    weights: Array = np.asarray(np.linalg.lstsq(features, start, rcond=None)[0], dtype=np.float64)
     spread = 1.0
     change = np.inf
     for _ in range(MOST):
@@ -68,10 +68,10 @@ def lltm(places: Array, table: Array, features: Array) -> Explained:
         information = (features * (1 / spread**2 - variance / spread**4)[:, None]).T @ features
         scores = features.T @ (mean - centre) / spread**2
         step = _step(information, scores, features, mean - centre)
-        after = max(LEAST, float(np.sqrt(np.mean((mean - centre) ** 2 + variance))))
-        stretched = float(np.clip(spread * (after / spread) ** 2, LEAST, 20.0))  # twice as far as EM goes
-        change = max(float(np.abs(step).max()), abs(stretched - spread))
-        weights, spread = weights + step, stretched
+        deviation = max(LEAST, float(np.sqrt(np.mean((mean - centre) ** 2 + variance))))
+        accelerated = float(np.clip(spread * (deviation / spread) ** 2, LEAST, 20.0))  # twice as far as EM goes
+        change = max(float(np.abs(step).max()), abs(accelerated - spread))
+        weights, spread = weights + step, accelerated
         if change < TOLERANCE:
             break
     else:
@@ -88,9 +88,9 @@ def _step(information: Array, scores: Array, features: Array, gap: Array) -> Arr
     """Newton's step, or where the likelihood is not curved so, that of EM."""
     try:
         np.linalg.cholesky(information)
-        found = np.linalg.solve(information, scores)
-        if np.abs(found).max() < 5:
-            return np.asarray(found, dtype=np.float64)
+        step = np.linalg.solve(information, scores)
+        if np.abs(step).max() < 5:
+            return np.asarray(step, dtype=np.float64)
     except np.linalg.LinAlgError:
         pass
     return np.asarray(np.linalg.lstsq(features, gap, rcond=None)[0], dtype=np.float64)
@@ -115,13 +115,13 @@ def foretold(places: Array, table: Array, centre: Array, spread: float) -> Array
 
 def independent(features: Array, tolerance: float = 1e-9) -> list[int]:
     """The columns that are no weighted sums of those before them."""
-    kept: list[int] = []
+    columns: list[int] = []
     basis = np.zeros((len(features), 0))
     for column in range(features.shape[1]):
-        rest = features[:, column] - basis @ (basis.T @ features[:, column])
-        rest = rest - basis @ (basis.T @ rest)
-        size = float(np.linalg.norm(rest))
+        remainder = features[:, column] - basis @ (basis.T @ features[:, column])
+        remainder = remainder - basis @ (basis.T @ remainder)
+        size = float(np.linalg.norm(remainder))
         if size > tolerance * max(1.0, float(np.linalg.norm(features[:, column]))):
-            kept.append(column)
-            basis = np.concatenate([basis, rest[:, None] / size], axis=1)
-    return kept
+            columns.append(column)
+            basis = np.concatenate([basis, remainder[:, None] / size], axis=1)
+    return columns

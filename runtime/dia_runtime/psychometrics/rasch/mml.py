@@ -64,14 +64,14 @@ def points(rows: Array, trials: Array, mean: float, deviation: float) -> Points:
     return Points(places, log_prior, np.exp(logits - lost), lost)
 
 
-def posteriors(data: Counts, held: Points) -> Iterator[Posterior]:
+def posteriors(data: Counts, grid: Points) -> Iterator[Posterior]:
     """The posteriors of all classes, a block at a time; those of known classes count for nothing."""
-    step = max(1, SIZE_BLOCK // max(data.rows, len(held.places)))
-    even = data.trials_of(slice(None)).T @ held.lost if data.is_even else None
+    step = max(1, SIZE_BLOCK // max(data.rows, len(grid.places)))
+    even = data.trials_of(slice(None)).T @ grid.lost if data.is_even else None
     for start in range(0, data.classes, step):
         block = slice(start, min(start + step, data.classes))
-        lost = data.trials_of(block).T @ held.lost if even is None else even
-        exponents = -data.column_totals[block, None] * held.places - lost + held.log_prior
+        lost = data.trials_of(block).T @ grid.lost if even is None else even
+        exponents = -data.column_totals[block, None] * grid.places - lost + grid.log_prior
         top = exponents.max(axis=1)
         weights = np.exp(exponents - top[:, None])
         sums = weights.sum(axis=1)
@@ -128,12 +128,12 @@ def _start(
     deviation = np.sqrt(
         max(np.average((columns - np.average(columns, weights=data.weights)) ** 2, weights=data.weights), 0.01)
     )
-    found = np.log(shares / (1 - shares)) * np.sqrt(1 + deviation**2 / 2.9)
+    row_start = np.log(shares / (1 - shares)) * np.sqrt(1 + deviation**2 / 2.9)
     if rows is not None:
-        found = np.where(free, found, rows)
+        row_start = np.where(free, row_start, rows)
     if prior is not None:
-        return found, np.array([prior[0], np.log(prior[1])])
-    return found, np.array([0.0, np.log(np.clip(0.8 * deviation, 0.1, 5))])
+        return row_start, np.array([prior[0], np.log(prior[1])])
+    return row_start, np.array([0.0, np.log(np.clip(0.8 * deviation, 0.1, 5))])
 
 
 def _residual(state: _State, keep: NDArray[np.bool_]) -> float:
@@ -180,74 +180,74 @@ def _ascent(information: Array, scores: Array) -> Array:
 def _at(data: Counts, rows: Array, prior: Array, keep: NDArray[np.bool_], order: int) -> _State:
     mean, deviation = float(prior[0]), float(np.exp(prior[1]))
     most = data.trials.max(axis=1).astype(float)
-    held = points(rows, most, mean, deviation)
-    scaled = (held.places - mean) / deviation
-    own = np.stack([scaled / deviation, scaled**2 - 1])  # scores of mean and log deviation
+    grid = points(rows, most, mean, deviation)
+    scaled = (grid.places - mean) / deviation
+    prior_scores = np.stack([scaled / deviation, scaled**2 - 1])  # scores of mean and log deviation
     total = float(data.row_totals @ rows)
     scores = np.concatenate([data.row_totals, [0.0, 0.0]])
     information = np.zeros((len(scores), len(scores)))
-    random, known = np.isnan(data.known), ~np.isnan(data.known)
-    for part in posteriors(data, held):
-        weights = data.weights[part.block] * random[part.block]
+    is_random, is_anchored = np.isnan(data.known), ~np.isnan(data.known)
+    for part in posteriors(data, grid):
+        weights = data.weights[part.block] * is_random[part.block]
         total += float(weights @ part.log_likelihoods)
         trials = data.trials_of(part.block)
-        seen = part.weights.T @ weights if data.is_even else None
-        expected = trials * (held.right @ part.weights.T)
+        point_mass = part.weights.T @ weights if data.is_even else None
+        expected = trials * (grid.right @ part.weights.T)
         scores[:-2] -= expected @ weights
-        scores[-2:] += own @ (part.weights.T @ weights)
-        _inform(information, held, own, part, trials, weights, seen, order, deviation)
-    if known.any():
-        total += _known(data, rows, known, scores, information)
+        scores[-2:] += prior_scores @ (part.weights.T @ weights)
+        _inform(information, grid, prior_scores, part, trials, weights, point_mass, order, deviation)
+    if is_anchored.any():
+        total += _known(data, rows, is_anchored, scores, information)
     return _State(rows, prior, total, scores, information)
 
 
 def _inform(
     information: Array,
-    held: Points,
-    own: Array,
+    grid: Points,
+    prior_scores: Array,
     part: Posterior,
     trials: Array,
     weights: Array,
-    seen: Array | None,
+    point_mass: Array | None,
     order: int,
     deviation: float,
 ) -> None:
     """Adds what a block of classes tells: the information of the whole less the covariance of its scores."""
-    size = len(held.right)
+    size = len(grid.right)
     flat = part.weights.T @ weights
-    spread = held.right * (1 - held.right)
+    spread = grid.right * (1 - grid.right)
     information[np.arange(size), np.arange(size)] += (trials * (spread @ part.weights.T)) @ weights
-    scaled_square = own[1] + 1
+    scaled_square = prior_scores[1] + 1
     information[size, size] += weights.sum() / deviation**2
     information[size + 1, size + 1] += 2 * float(flat @ scaled_square)
-    cross = 2 * float(flat @ own[0])
+    cross = 2 * float(flat @ prior_scores[0])
     information[size, size + 1] += cross
     information[size + 1, size] += cross
-    if seen is not None:
-        whole = np.concatenate([-trials * held.right, own])
-        means = whole @ part.weights.T
-        information -= (whole * seen) @ whole.T - (means * weights) @ means.T
+    if point_mass is not None:
+        all_scores = np.concatenate([-trials * grid.right, prior_scores])
+        means = all_scores @ part.weights.T
+        information -= (all_scores * point_mass) @ all_scores.T - (means * weights) @ means.T
         return
-    if size**2 * weights.size * len(held.places) <= EXACT[order]:
-        _subtract(information, held, own, part, trials, weights)
+    if size**2 * weights.size * len(grid.places) <= EXACT[order]:
+        _subtract(information, grid, prior_scores, part, trials, weights)
         return
-    for basis in _orthonormal(held.places, part.weights, order):
+    for basis in _orthonormal(grid.places, part.weights, order):
         tilted = part.weights * basis
-        terms = np.concatenate([-trials * (held.right @ tilted.T), own @ tilted.T])
+        terms = np.concatenate([-trials * (grid.right @ tilted.T), prior_scores @ tilted.T])
         information -= (terms * weights) @ terms.T
 
 
-def _subtract(information: Array, held: Points, own: Array, part: Posterior, trials: Array, weights: Array) -> None:
+def _subtract(information: Array, grid: Points, prior_scores: Array, part: Posterior, trials: Array, weights: Array) -> None:
     """Takes away the covariance of the scores, point by point, some classes at a time."""
-    rows, number = len(held.right), len(held.places)
+    rows, number = len(grid.right), len(grid.places)
     step = max(1, SIZE_BLOCK // (rows * number))
     for start in range(0, len(weights), step):
         here = slice(start, start + step)
         shares, mass = part.weights[here], weights[here]
-        scores = -trials[:, here, None] * held.right[:, None, :]
-        whole = np.concatenate([scores, np.broadcast_to(own[:, None, :], (2, *shares.shape))])
-        means = np.einsum("rcp,cp->rc", whole, shares)
-        flat = whole.reshape(rows + 2, -1)
+        scores = -trials[:, here, None] * grid.right[:, None, :]
+        all_scores = np.concatenate([scores, np.broadcast_to(prior_scores[:, None, :], (2, *shares.shape))])
+        means = np.einsum("rcp,cp->rc", all_scores, shares)
+        flat = all_scores.reshape(rows + 2, -1)
         information -= (flat * (shares * mass[:, None]).ravel()) @ flat.T - (means * mass) @ means.T
 
 
@@ -271,16 +271,16 @@ def _orthonormal(places: Array, weights: Array, order: int) -> Iterator[Array]:
         before, now = now, after
 
 
-def _known(data: Counts, rows: Array, known: NDArray[np.bool_], scores: Array, information: Array) -> float:
+def _known(data: Counts, rows: Array, is_anchored: NDArray[np.bool_], scores: Array, information: Array) -> float:
     """Adds what columns tell whose places are given, and returns their log likelihood."""
-    places, weights = data.known[known], data.weights[known]
-    trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, known].astype(float)
+    places, weights = data.known[is_anchored], data.weights[is_anchored]
+    trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, is_anchored].astype(float)
     logits = rows[:, None] - places
     lost = softplus(logits)
-    right = np.exp(logits - lost)
-    scores[:-2] -= (trials * right) @ weights
-    information[np.arange(len(rows)), np.arange(len(rows))] += (trials * right * (1 - right)) @ weights
-    return float(-(weights * data.column_totals[known]) @ places - (trials * lost).sum(axis=0) @ weights)
+    probability = np.exp(logits - lost)
+    scores[:-2] -= (trials * probability) @ weights
+    information[np.arange(len(rows)), np.arange(len(rows))] += (trials * probability * (1 - probability)) @ weights
+    return float(-(weights * data.column_totals[is_anchored]) @ places - (trials * lost).sum(axis=0) @ weights)
 
 
 def _fit(data: Counts, state: _State, keep: NDArray[np.bool_], iterations: int, random: bool) -> Fit:

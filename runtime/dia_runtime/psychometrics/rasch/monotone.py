@@ -29,22 +29,22 @@ class Monotone:
     p: Array
 
 
-def monotone(held: Places, successes: Array, trials: NDArray[Any], draws: int = 200, seed: int = 0) -> Monotone:
+def monotone(locations: Places, successes: Array, trials: NDArray[Any], draws: int = 200, seed: int = 0) -> Monotone:
     """The isotonic fit of every item on the abilities, with its test by a parametric bootstrap."""
     every = np.broadcast_to(trials, successes.shape).astype(float)
-    groups = _groups(held)
+    groups = _groups(locations)
     number = int(groups.max()) + 1
     member = (groups[:, None] == np.arange(number)).astype(float)
     tried = member.T @ every
     rates, fitted, strays = _stray(member.T @ successes, tried)
     extremer = np.ones(len(strays))
-    chances = chance(np.where(held.models, held.abilities, 0.0)[:, None] - np.where(held.items, held.difficulties, 0.0))
+    chances = chance(np.where(locations.models, locations.abilities, 0.0)[:, None] - np.where(locations.items, locations.difficulties, 0.0))
     generator = np.random.default_rng(seed)
-    used = np.flatnonzero(held.models)
+    used = np.flatnonzero(locations.models)
     for _ in range(draws):
-        drawn = _drawn(generator, every[used], chances[used])
-        extremer += _stray(member[used].T @ drawn, tried)[2] >= strays - 1e-12
-    p = np.where(held.items, extremer / (draws + 1), np.nan)
+        draw = _drawn(generator, every[used], chances[used])
+        extremer += _stray(member[used].T @ draw, tried)[2] >= strays - 1e-12
+    p = np.where(locations.items, extremer / (draws + 1), np.nan)
     return Monotone(groups, rates, fitted, strays, p)
 
 
@@ -53,14 +53,14 @@ def _drawn(generator: np.random.Generator, trials: Array, chances: Array) -> Arr
     return generator.binomial(np.round(trials).astype(np.int64), chances).astype(float)
 
 
-def _groups(held: Places) -> NDArray[np.intp]:
+def _groups(locations: Places) -> NDArray[np.intp]:
     """Neighbouring abilities together, as evenly as may be."""
-    found = np.full(len(held.models), -1, dtype=np.intp)
-    used = np.flatnonzero(held.models)
-    order = used[np.argsort(held.abilities[used], kind="stable")]
+    groups = np.full(len(locations.models), -1, dtype=np.intp)
+    used = np.flatnonzero(locations.models)
+    order = used[np.argsort(locations.abilities[used], kind="stable")]
     for group, members in enumerate(np.array_split(order, min(MOST_GROUPS, len(order)))):
-        found[members] = group
-    return found
+        groups[members] = group
+    return groups
 
 
 def _stray(passed: Array, tried: Array) -> tuple[Array, Array, Array]:

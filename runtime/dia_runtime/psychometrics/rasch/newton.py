@@ -19,37 +19,37 @@ def solve_free(matrix: Array, vector: Array, free: Mask | None, floating: bool) 
     """The solution for the free parameters, 0 for the others; one of all that differ by a shift where all may float."""
     size = len(vector)
     keep = np.ones(size, dtype=bool) if free is None else free
-    held = matrix[np.ix_(keep, keep)]
+    reduced = matrix[np.ix_(keep, keep)]
     if floating and size == 1:  # nothing differs from it
         return np.zeros(1)
     if floating and keep.all():
-        held = held + np.trace(held) / size**2
-    found = np.zeros(size)
+        reduced = reduced + np.trace(reduced) / size**2
+    solution = np.zeros(size)
     if keep.any():
         try:
-            found[keep] = np.linalg.solve(held, vector[keep])
+            solution[keep] = np.linalg.solve(reduced, vector[keep])
         except np.linalg.LinAlgError:
             raise _tells_nothing() from None
-    return found
+    return solution
 
 
 def covariance(information: Array, free: Mask | None, floating: bool) -> Array:
     """The inverse of the information for the free parameters, 0 for the others; where all may float, with mean 0."""
     size = len(information)
     keep = np.ones(size, dtype=bool) if free is None else free
-    held = information[np.ix_(keep, keep)]
-    found = np.zeros((size, size))
+    reduced = information[np.ix_(keep, keep)]
+    inverse = np.zeros((size, size))
     if floating and size == 1:
-        return found
+        return inverse
     try:
         if floating and keep.all():
-            scale = np.trace(held) / size**2
-            return np.asarray(np.linalg.inv(held + scale) - 1 / (scale * size**2))
+            scale = np.trace(reduced) / size**2
+            return np.asarray(np.linalg.inv(reduced + scale) - 1 / (scale * size**2))
         if keep.any():
-            found[np.ix_(keep, keep)] = np.linalg.inv(held)
+            inverse[np.ix_(keep, keep)] = np.linalg.inv(reduced)
     except np.linalg.LinAlgError:
         raise _tells_nothing() from None
-    return found
+    return inverse
 
 
 def precise_enough(residual: float, largest_total: float, tolerance: float) -> bool:

@@ -26,9 +26,9 @@ def algorithm_1(
     every = np.broadcast_to(trials, successes.shape).astype(float)
     abilities, difficulties = np.zeros(len(successes)), np.zeros(successes.shape[1])
     for iteration in range(1, MOST + 1):
-        right = chance(abilities[:, None] - difficulties)
-        left, spread = successes - every * right, every * right * (1 - right)
-        up, down = left.sum(axis=1) / spread.sum(axis=1), -left.sum(axis=0) / spread.sum(axis=0)
+        probability = chance(abilities[:, None] - difficulties)
+        residual, spread = successes - every * probability, every * probability * (1 - probability)
+        up, down = residual.sum(axis=1) / spread.sum(axis=1), -residual.sum(axis=0) / spread.sum(axis=0)
         abilities += rate * up
         difficulties += rate * down
         largest = max(float(np.abs(up).max()), float(np.abs(down).max()))

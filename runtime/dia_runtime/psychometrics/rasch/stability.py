@@ -57,9 +57,9 @@ def stability(
         return estimate(counted, tried, options)
 
     every = np.broadcast_to(trials, successes.shape).astype(float)
-    whole = refit(successes, trials)
-    left, pooled = _leave_out(successes, every, whole, groups, refit)
-    null = _null(every, whole, groups, refit, draws, seed)
+    full = refit(successes, trials)
+    left, pooled = _leave_out(successes, every, full, groups, refit)
+    null = _null(every, full, groups, refit, draws, seed)
     if not null:
         return Stability(tuple(left), pooled, None, None)
     spread = {name: _interval([found[name] for found in null if np.isfinite(found[name])]) for name in SUMMARY}
@@ -76,31 +76,31 @@ def _interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _leave_out(
-    successes: Array, trials: Array, whole: Calibration, groups: Mapping[str, Mask], refit: Refit
+    successes: Array, trials: Array, full: Calibration, groups: Mapping[str, Mask], refit: Refit
 ) -> tuple[list[Left], dict[str, float]]:
-    found, changes, pairs = [], [], []
+    refits, changes, pairs = [], [], []
     for name, members in groups.items():
         try:
-            rest = refit(np.ascontiguousarray(successes[~members]), np.ascontiguousarray(trials[~members]))
+            refitted = refit(np.ascontiguousarray(successes[~members]), np.ascontiguousarray(trials[~members]))
         except DiaError:  # without these models nothing holds together
             continue
-        both = _estimated(whole) & _estimated(rest)
+        both = _estimated(full) & _estimated(refitted)
         if both.sum() < 2:
             continue
-        before, after = whole.difficulties[both], rest.difficulties[both]
+        before, after = full.difficulties[both], refitted.difficulties[both]
         shift = float((after - before).mean())
         change = after - before - shift
-        placed = _placed(successes, trials, whole, rest, members, shift)
+        placed = _placed(successes, trials, full, refitted, members, shift)
         correlation = float(np.corrcoef(before, after)[0, 1]) if before.std() and after.std() else 1.0
-        found.append(Left(name, int(both.sum()), shift, float(np.abs(change).mean()), correlation, placed))
+        refits.append(Left(name, int(both.sum()), shift, float(np.abs(change).mean()), correlation, placed))
         changes.append(change)
         pairs.append((before, after - shift))
-    gaps = [gap for entry in found for _, gap in entry.placed.values()]
-    return found, _pooled(changes, pairs, gaps)
+    gaps = [gap for entry in refits for _, gap in entry.placed.values()]
+    return refits, _pooled(changes, pairs, gaps)
 
 
-def _estimated(found: Calibration) -> Mask:
-    return np.array([status == "estimated" for status in found.difficulty_status])
+def _estimated(calibration: Calibration) -> Mask:
+    return np.array([status == "estimated" for status in calibration.difficulty_status])
 
 
 def _pooled(changes: Sequence[Array], pairs: Sequence[tuple[Array, Array]], gaps: Sequence[float]) -> dict[str, float]:
@@ -119,36 +119,36 @@ def _pooled(changes: Sequence[Array], pairs: Sequence[tuple[Array, Array]], gaps
 
 
 def _placed(
-    successes: Array, trials: Array, whole: Calibration, rest: Calibration, members: Mask, shift: float
+    successes: Array, trials: Array, full: Calibration, refitted: Calibration, members: Mask, shift: float
 ) -> dict[int, tuple[float, float]]:
     """Where the rest of the scale places the models that were left out, and the difference to where they were."""
-    found = {}
+    placed_again = {}
     for model in np.flatnonzero(members):
-        use = np.isfinite(rest.difficulties) & (trials[model] > 0)
+        use = np.isfinite(refitted.difficulties) & (trials[model] > 0)
         if not use.any():
             continue
         data = counts(successes[model, use][:, None].copy(), trials[model, use][:, None].copy())
-        part = next(iter(score_columns(data, -(rest.difficulties[use] - shift), "mle", None, 0.3)))
+        part = next(iter(score_columns(data, -(refitted.difficulties[use] - shift), "mle", None, 0.3)))
         place = -float(part.places[0])
-        found[int(model)] = (place, place - float(whole.abilities[model]))
-    return found
+        placed_again[int(model)] = (place, place - float(full.abilities[model]))
+    return placed_again
 
 
 def _null(
-    trials: Array, whole: Calibration, groups: Mapping[str, Mask], refit: Refit, draws: int, seed: int
+    trials: Array, full: Calibration, groups: Mapping[str, Mask], refit: Refit, draws: int, seed: int
 ) -> list[dict[str, float]]:
     """The pooled figures of data sets that the fitted model draws (a parametric bootstrap)."""
     generator = np.random.default_rng(seed)
-    abilities, difficulties = (np.nan_to_num(side) for side in (whole.abilities, whole.difficulties))
+    abilities, difficulties = (np.nan_to_num(side) for side in (full.abilities, full.difficulties))
     chances = chance(abilities[:, None] - difficulties)
-    found = []
+    summaries = []
     for _ in range(draws):
-        drawn = generator.binomial(np.round(trials).astype(np.int64), chances).astype(float)
+        draw = generator.binomial(np.round(trials).astype(np.int64), chances).astype(float)
         try:
-            again = refit(drawn, trials)
-            pooled = _leave_out(drawn, trials, again, groups, refit)[1]
+            again = refit(draw, trials)
+            pooled = _leave_out(draw, trials, again, groups, refit)[1]
         except DiaError:
             continue
         if np.isfinite(pooled["mean_absolute"]):
-            found.append(pooled)
-    return found
+            summaries.append(pooled)
+    return summaries
