@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from dia_runtime.psychometrics.boundary.ability import ability
-from dia_runtime.psychometrics.boundary.belief import Guide
+from dia_runtime.psychometrics.boundary.belief import Predictor
 from dia_runtime.psychometrics.boundary.search import HIGH, LOW, Plan, Search
 from dia_runtime.psychometrics.boundary.space import Cell, Dimension, Skill, Space
 from scipy.special import betainc
@@ -56,7 +56,7 @@ class World:
         """The difficulty of a new item of a cell."""
         return self.difficulty(cell) + float(self.generator.normal(0, OWN))
 
-    def guide(self, theta: float) -> Guide:
+    def guide(self, theta: float) -> Predictor:
         """What a bank would foretell: the difficulties, each off by some logits."""
         known: dict[Cell, tuple[float, float]] = {}
 
@@ -90,12 +90,12 @@ def guided(world: World, theta: float, plan: Plan, is_guided: bool) -> Found:
     """The search of dia, with or without foretold difficulties."""
     held = Search(world.space, plan, world.guide(theta) if is_guided else None)
     items: dict[int, float] = {}
-    while asks := held.asks():
+    while asks := held.next_requests():
         for ask in asks:
             if ask.item.number not in items:
                 items[ask.item.number] = world.item(ask.item.cell)
             b = items[ask.item.number]
-            held.tell(ask.item, int(world.generator.binomial(ask.trials, rate(theta, b))), ask.trials)
+            held.record(ask.item, int(world.generator.binomial(ask.trials, rate(theta, b))), ask.trials)
     return Found([items[item.number] for item in held.accepted], held.queries, held.ending or "")
 
 
@@ -221,12 +221,12 @@ def _tried(world: World, theta: float, queries: int, seed: int) -> tuple[np.ndar
     guide = world.guide(theta)
     held = Search(world.space, Plan(1000, queries, seed=seed), guide)
     items: dict[int, float] = {}
-    while asks := held.asks():
+    while asks := held.next_requests():
         for ask in asks:
             if ask.item.number not in items:
                 items[ask.item.number] = world.item(ask.item.cell)
             chance = rate(theta, items[ask.item.number])
-            held.tell(ask.item, int(world.generator.binomial(ask.trials, chance)), ask.trials)
+            held.record(ask.item, int(world.generator.binomial(ask.trials, chance)), ask.trials)
     tried = [item for item in held.items if item.trials]
     told = [theta - guide(item.cell)[0] for item in tried]
     return np.array(told), np.array([i.successes for i in tried], float), np.array([i.trials for i in tried], float)

@@ -12,23 +12,30 @@ import argparse
 import time
 
 import numpy as np
-from dia_runtime.psychometrics.boundary.ability import ability, chances
-from dia_runtime.psychometrics.boundary.placement import Goal, Method, Placement
-from dia_runtime.psychometrics.boundary.selection import Rule
+from dia_runtime.psychometrics.boundary.ability import ability, success_probabilities
+from dia_runtime.psychometrics.boundary.placement import EstimationMethod, Placement, StoppingRule
+from dia_runtime.psychometrics.boundary.selection import SelectionRule
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
 
-def placed(theta: float, b: Array, generator: np.random.Generator, goal: Goal, method: Method, rule: Rule) -> Placement:
+def placed(
+    theta: float,
+    b: Array,
+    generator: np.random.Generator,
+    goal: StoppingRule,
+    method: EstimationMethod,
+    rule: SelectionRule,
+) -> Placement:
     """A simulated model, placed."""
     placement = Placement(b, goal, method, rule)
     while (item := placement.next()) is not None:
-        placement.add(item, float(generator.random() < chances(theta, b[item : item + 1])[0]), 1.0)
+        placement.add(item, float(generator.random() < success_probabilities(theta, b[item : item + 1])[0]), 1.0)
     return placement
 
 
-def study(name: str, number: int, seed: int, goal: Goal, method: Method, rule: Rule) -> None:
+def study(name: str, number: int, seed: int, goal: StoppingRule, method: EstimationMethod, rule: SelectionRule) -> None:
     """Prints one line."""
     generator = np.random.default_rng(seed)
     items, errors, covered, seconds, steps = [], [], [], 0.0, 0
@@ -52,7 +59,12 @@ def retest(number: int, seed: int) -> float:
     for _ in range(number):
         theta, b = generator.normal(0, 1.5), generator.normal(0, 1.5, 750)
         halves = (b[::2], b[1::2])
-        pairs.append([placed(theta, half, generator, Goal(), Method(), Rule()).estimate.value for half in halves])
+        pairs.append(
+            [
+                placed(theta, half, generator, StoppingRule(), EstimationMethod(), SelectionRule()).estimate.value
+                for half in halves
+            ]
+        )
     return float(np.corrcoef(np.array(pairs).T)[0, 1])
 
 
@@ -61,7 +73,7 @@ def against_a_grid(items: int, seed: int, number: int = 200) -> float:
     generator, worst = np.random.default_rng(seed), 0.0
     for _ in range(number):
         theta, b = generator.normal(), generator.normal(0, 1.5, 750)
-        found = placed(theta, b, generator, Goal(1e-9, budget=items), Method(), Rule())
+        found = placed(theta, b, generator, StoppingRule(1e-9, budget=items), EstimationMethod(), SelectionRule())
         held, s = b[found.answered], found._s[:items]
         points = np.linspace(-15, 15, 6001)
         log = s.sum() * points - np.logaddexp(0, points[:, None] - held).sum(axis=1) - 0.5 * (points / 3) ** 2
@@ -78,16 +90,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     print(f"{'':34} {'median':>5} {'p90':>4} {'RMSE':>7} {'cover':>7} {'ms/step':>8}")
-    fixed = Method(quadrature="fixed")
+    fixed = EstimationMethod(quadrature="fixed")
     for name, method, rule in (
-        ("EAP, most informative", Method(), Rule()),
-        ("EAP, one of the best five", Method(), Rule("randomesque")),
-        ("EAP, any item", Method(), Rule("random")),
-        ("MAP, most informative", Method("map"), Rule()),
-        ("WLE, most informative", Method("wle"), Rule()),
-        ("EAP, 21 fixed nodes", fixed, Rule()),
+        ("EAP, most informative", EstimationMethod(), SelectionRule()),
+        ("EAP, one of the best five", EstimationMethod(), SelectionRule("randomesque")),
+        ("EAP, any item", EstimationMethod(), SelectionRule("random")),
+        ("MAP, most informative", EstimationMethod("map"), SelectionRule()),
+        ("WLE, most informative", EstimationMethod("wle"), SelectionRule()),
+        ("EAP, 21 fixed nodes", fixed, SelectionRule()),
     ):
-        study(name, given.models, given.seed, Goal(), method, rule)
+        study(name, given.models, given.seed, StoppingRule(), method, rule)
     print(f"test and retest on disjoint halves: r = {retest(given.models // 4, given.seed):.4f}")
     for items in (5, 10, 20, 45, 100):
         print(f"largest error of 21 adaptive nodes at {items} items: {against_a_grid(items, given.seed):.1e}")

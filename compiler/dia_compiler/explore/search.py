@@ -24,8 +24,8 @@ from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.psychometrics.boundary.ability import Prior, ability
-from dia_runtime.psychometrics.boundary.belief import Guide
-from dia_runtime.psychometrics.boundary.search import Ask, Item, Plan, Search
+from dia_runtime.psychometrics.boundary.belief import Predictor
+from dia_runtime.psychometrics.boundary.search import Item, Plan, Search, TrialRequest
 from dia_runtime.psychometrics.boundary.space import Cell
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, read_bank, write_bank
 from dia_runtime.psychometrics.rasch.bank import as_record as bank_record
@@ -174,7 +174,9 @@ def _template(spec: Path, options: SearchOptions) -> tuple[CheckedBenchmark, Mov
     return item, moves_of(item, template, options.moved)
 
 
-def _guide(bank: Bank, moves: Moves, model_ability: float, options: SearchOptions) -> tuple[Guide | None, str | None]:
+def _guide(
+    bank: Bank, moves: Moves, model_ability: float, options: SearchOptions
+) -> tuple[Predictor | None, str | None]:
     """What foretells how often the model succeeds at a cell, by the explained difficulties, and a digest of these."""
     if not options.runs:
         return None, None
@@ -285,7 +287,7 @@ class _BoundarySearch:
 
     def go(self) -> None:
         """Nothing; asks until the search is over, or questions are left without a reply."""
-        while self.trouble is None and (asks := self.search.asks()):
+        while self.trouble is None and (asks := self.search.next_requests()):
             self._make([ask.item for ask in asks if not ask.item.trials])
             ready = [ask for ask in asks if ask.item.number in self.place]
             for round_ in list(self.rounds):
@@ -372,7 +374,7 @@ class _BoundarySearch:
 
     # asking
 
-    def _ask(self, round_: Round, asks: Sequence[Ask]) -> None:
+    def _ask(self, round_: Round, asks: Sequence[TrialRequest]) -> None:
         """Asks what is wanted of a round's items, and tells the search."""
         if not asks or self.trouble is not None:
             return
@@ -388,7 +390,7 @@ class _BoundarySearch:
             if len(results) < ask.trials:
                 self.trouble, self.left = UNASKED, summary
                 return
-            self.search.tell(ask.item, sum(results), len(results))
+            self.search.record(ask.item, sum(results), len(results))
 
     def _run(self, round_: Round, positions: Sequence[int]) -> RunSummary:
         self.terms.choosers = lambda store, respondent: UnansweredQuestions(store, respondent, positions)

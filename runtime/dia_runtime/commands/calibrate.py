@@ -15,7 +15,7 @@ from dia_runtime.commands.progress import activity
 
 if TYPE_CHECKING:
     from dia_runtime.psychometrics.panel import Panel
-    from dia_runtime.psychometrics.rasch.estimate import Options
+    from dia_runtime.psychometrics.rasch.estimate import EstimationOptions
 
 METHODS = ("mml-items", "mml-persons", "cml", "jml")
 GAUGES = ("mean-difficulty", "mean-ability", "anchors")
@@ -111,7 +111,7 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
     Example:
       dia calibrate idk.run -o build/bank.json
     """
-    from dia_runtime.psychometrics.calibration import scale
+    from dia_runtime.psychometrics.calibration import calibrate_panel
     from dia_runtime.psychometrics.panel import read_panel
     from dia_runtime.psychometrics.rasch.bank import read_bank, require_questions, write_bank
     from dia_runtime.report.scale_tables import scale_tables
@@ -125,7 +125,7 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
         require_questions(anchor_bank, panel.benchmark, panel.questions_root)
         anchors = {entry.item: entry.difficulty for entry in anchor_bank.items}
     options = _options(given, panel)
-    scaled = scale(panel, options, _wish(given, panel), anchors, _stage_printer(is_quiet(given["quiet"])))
+    scaled = calibrate_panel(panel, options, _wish(given, panel), anchors, _stage_printer(is_quiet(given["quiet"])))
     out = given["out"] or Path("build", "banks", f"{panel.benchmark or data[0].name.partition('.')[0]}.json")
     write_bank(scaled.bank, out)
     if given["as_json"]:
@@ -145,36 +145,36 @@ def _stage_printer(quiet: bool) -> Callable[[str], None]:
     return (lambda text: None) if quiet else (lambda text: click.echo(visible(text), err=True))
 
 
-def _options(given: dict[str, Any], panel: Panel) -> Options:
-    from dia_runtime.psychometrics.rasch.estimate import Options
+def _options(given: dict[str, Any], panel: Panel) -> EstimationOptions:
+    from dia_runtime.psychometrics.rasch.estimate import EstimationOptions
 
     method = given["method"] or ("jml" if panel.is_shares or given["bias_correction"] != "none" else "mml-items")
     gauge = given["gauge"] or ("anchors" if given["anchors"] else "mean-difficulty")
     names = ("eliminate", "item_scores", "bias_correction", "extreme", "extreme_adjust")
     shared = {name: given[name] for name in names}
-    return Options(method=method.replace("-", "_"), gauge=gauge.replace("-", "_"), **shared)
+    return EstimationOptions(method=method.replace("-", "_"), gauge=gauge.replace("-", "_"), **shared)
 
 
 def _wish(given: dict[str, Any], panel: Panel) -> Any:
     from dia_runtime.psychometrics.calibration import CHECKS as EVERY
-    from dia_runtime.psychometrics.calibration import Wish
+    from dia_runtime.psychometrics.calibration import CalibrationOptions
 
     checks = set(given["checks"])
     selected = EVERY if "all" in checks else tuple(name for name in EVERY if name in checks and "none" not in checks)
     families = _families(given, panel) if given["labels"] else None
     more = {name: given[name] for name in ("choose_filter", "largest_block", "draws", "seed")}
-    return Wish(given["rule"], checks=selected, families=families, paper=given["preset"] == "paper", **more)
+    return CalibrationOptions(given["rule"], checks=selected, families=families, paper=given["preset"] == "paper", **more)
 
 
 def _families(given: dict[str, Any], panel: Panel) -> tuple[str | None, ...]:
-    from dia_runtime.psychometrics.rasch.estimate import fault
+    from dia_runtime.psychometrics.rasch.estimate import calibration_error
     from dia_runtime.scoring.labels import read_labels
 
     labels = read_labels(given["labels"])
     families = tuple(labels.of(model).get(given["family"]) for model in panel.models)
     if len(set(families) - {None}) < 2:
         message = f"the label `{given['family']}` tells no two families of these models apart"
-        raise fault(message, f"the file has the labels {', '.join(labels.names) or 'of none'}")
+        raise calibration_error(message, f"the file has the labels {', '.join(labels.names) or 'of none'}")
     return families
 
 

@@ -51,13 +51,13 @@ def command(
     from dia_runtime.psychometrics.explain import explain
     from dia_runtime.psychometrics.panel import UNITS, read_panel
     from dia_runtime.psychometrics.rasch.bank import read_bank
-    from dia_runtime.psychometrics.rasch.estimate import fault
+    from dia_runtime.psychometrics.rasch.estimate import calibration_error
     from dia_runtime.report.scale_tables import explain_tables
     from dia_runtime.report.tables import FORMATS
 
     source_bank = read_bank(bank)
     if source_bank.unit not in UNITS:
-        raise fault("a bank of a table's columns knows no parameters", "calibrate runs")
+        raise calibration_error("a bank of a table's columns knows no parameters", "calibrate runs")
     with activity("explaining"):
         result = explain(read_panel(runs, source_bank.unit, chain, bundle), source_bank, folds, seed).result
     write_output(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)

@@ -27,7 +27,7 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
       dia link build/bank.json build/bank.json
     """
     from dia_runtime.psychometrics.linking import link_banks
-    from dia_runtime.psychometrics.rasch.bank import are_others, read_bank, write_bank
+    from dia_runtime.psychometrics.rasch.bank import has_other_questions, read_bank, write_bank
     from dia_runtime.report.scale_tables import link_tables
     from dia_runtime.report.tables import as_text
 
@@ -36,7 +36,7 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
     if out is not None:
         write_bank(moved, out)
     click.echo(json.dumps(result, indent=2) if as_json else as_text(link_tables(result)), nl=as_json)
-    if are_others(bank, second_bank.questions_root):
+    if has_other_questions(bank, second_bank.questions_root):
         click.echo("note: the banks are of other questions: what has one name in both is taken for one item", err=True)
     if out is not None:
         click.echo(f"note: {visible(str(second))} is on the scale of {visible(str(first))} in {out}", err=True)

@@ -15,7 +15,7 @@ from dia_runtime.commands.model_options import model_options, run_options
 from dia_runtime.commands.options import SEED, chain_option, is_quiet
 
 if TYPE_CHECKING:
-    from dia_runtime.psychometrics.boundary.placing import Placed, Ways
+    from dia_runtime.psychometrics.boundary.placing import PlacementOptions, PlacementResult
     from dia_runtime.psychometrics.rasch.bank import Bank
 
 RUNS = Path("build") / "runs"
@@ -103,18 +103,18 @@ def command(
     return code
 
 
-def _ways(asked: dict[str, Any]) -> Ways:
+def _ways(asked: dict[str, Any]) -> PlacementOptions:
     """How to place, out of the options; those that say how to ask are left."""
-    from dia_runtime.psychometrics.boundary.placement import Goal, Method
-    from dia_runtime.psychometrics.boundary.placing import Ways
-    from dia_runtime.psychometrics.boundary.selection import Rule
+    from dia_runtime.psychometrics.boundary.placement import EstimationMethod, StoppingRule
+    from dia_runtime.psychometrics.boundary.placing import PlacementOptions
+    from dia_runtime.psychometrics.boundary.selection import SelectionRule
 
     taken = {name: asked.pop(name) for name in ("se", "budget", "trials", "method", "quadrature", "rule", "exposure",
                                                 "draw", "balance", "chain")}  # fmt: skip
-    return Ways(
-        Goal(taken["se"], taken["budget"], taken["trials"]),
-        Method(taken["method"], taken["quadrature"]),
-        Rule(taken["rule"], taken["exposure"], taken["draw"], taken["balance"]),
+    return PlacementOptions(
+        StoppingRule(taken["se"], taken["budget"], taken["trials"]),
+        EstimationMethod(taken["method"], taken["quadrature"]),
+        SelectionRule(taken["rule"], taken["exposure"], taken["draw"], taken["balance"]),
         taken["chain"],
     )
 
@@ -124,10 +124,10 @@ def _ask_models(
     bundle: Path,
     models: Sequence[str],
     out: Path | None,
-    options: Ways,
+    options: PlacementOptions,
     asked: dict[str, Any],
     quiet: bool,
-) -> tuple[list[Placed], int]:
+) -> tuple[list[PlacementResult], int]:
     """Where the models stand, and the exit code."""
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.commands.run import exit_code, file_name_part
@@ -135,7 +135,7 @@ def _ask_models(
 
     asked["concurrency"] = asked["concurrency"] or AT_ONCE
     terms, opened = run_options({**asked, "part": None}), open_bundle(bundle)
-    placed: list[Placed] = []
+    placed: list[PlacementResult] = []
     summaries = []
     for model in dict.fromkeys(models):
         name = f"{file_name_part(str(opened.manifest['benchmark']))}-{file_name_part(model)}-placed.run"
@@ -154,21 +154,21 @@ def _ask_models(
     return placed, refused if refused == 4 else int(any(one.ending == "going" for one in placed))
 
 
-def _progress() -> Callable[[Placed], None] | None:
+def _progress() -> Callable[[PlacementResult], None] | None:
     """What to call with each step: a line that is written again on a terminal."""
     import sys
 
     if not sys.stderr.isatty():
         return None
 
-    def tell(placed: Placed) -> None:
+    def tell(placed: PlacementResult) -> None:
         line = f"{placed.model[:60]}: {len(placed.steps)} items, {placed.ability:.2f} +- {placed.se:.2f} logits"
         click.echo(f"\r\x1b[K{visible(line)}", err=True, nl=False)
 
     return tell
 
 
-def result_lines(placed: Sequence[Placed]) -> list[str]:
+def result_lines(placed: Sequence[PlacementResult]) -> list[str]:
     """A line for each model."""
     width = max((len(visible(one.model)) for one in placed), default=0)
     lines = []
@@ -182,7 +182,7 @@ def result_lines(placed: Sequence[Placed]) -> list[str]:
     return lines
 
 
-def as_record(bank: Bank, file: Path, options: Ways, placed: Sequence[Placed]) -> dict[str, Any]:
+def as_record(bank: Bank, file: Path, options: PlacementOptions, placed: Sequence[PlacementResult]) -> dict[str, Any]:
     """What `dia place --json` prints."""
     from dia_runtime.psychometrics.rasch.bank import as_record as of_bank
 
@@ -192,7 +192,7 @@ def as_record(bank: Bank, file: Path, options: Ways, placed: Sequence[Placed]) -
         "quadrature": options.method.quadrature,
         "prior": asdict(options.method.prior),
         "rule": options.rule.name,
-        "goal": asdict(options.goal),
+        "goal": asdict(options.stopping),
         "models": [
             {
                 "model": one.model,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dia_runtime.psychometrics.rasch.estimate import Calibration, Options, estimate, fault
+from dia_runtime.psychometrics.rasch.estimate import Calibration, EstimationOptions, calibration_error, estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +40,8 @@ def calibrate(
     counted, tried = matrices(successes, trials)
     anchor_difficulties = None if anchors is None else _floats(anchors)
     if anchor_difficulties is not None and anchor_difficulties.shape != counted.shape[1:]:
-        raise fault("`anchors` holds one difficulty for each item, or none")
-    options = Options(method, eliminate, item_scores, bias_correction, extreme, extreme_adjust, gauge, tol)
+        raise calibration_error("`anchors` holds one difficulty for each item, or none")
+    options = EstimationOptions(method, eliminate, item_scores, bias_correction, extreme, extreme_adjust, gauge, tol)
     with np.errstate(divide="ignore", invalid="ignore"):
         return estimate(counted, tried, options, anchor_difficulties)
 
@@ -55,7 +55,7 @@ def matrices(successes: ArrayLike, trials: ArrayLike | None = None) -> tuple[NDA
 
     counted = _floats(successes)
     if counted.ndim != 2 or min(counted.shape) < 2:
-        raise fault("a scale needs at least two models and two items", None, "E891")
+        raise calibration_error("a scale needs at least two models and two items", None, "E891")
     missing = np.isnan(counted)
     is_whole = not missing.any()
     if trials is None:
@@ -75,7 +75,9 @@ def _floats(values: ArrayLike) -> NDArray[np.float64]:
     try:
         return np.ascontiguousarray(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError):
-        raise fault("counts are a matrix of numbers, with None or NaN for missing cells", None, "E891") from None
+        raise calibration_error(
+            "counts are a matrix of numbers, with None or NaN for missing cells", None, "E891"
+        ) from None
 
 
 def _trials(trials: ArrayLike, counted: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[Any]:
@@ -87,7 +89,7 @@ def _trials(trials: ArrayLike, counted: NDArray[np.float64], missing: NDArray[np
     try:
         every = np.where(missing, 0.0, np.broadcast_to(tried, counted.shape))
     except ValueError:
-        raise fault("`trials` has another shape than `successes`", None, "E891") from None
+        raise calibration_error("`trials` has another shape than `successes`", None, "E891") from None
     return np.nan_to_num(every)
 
 
@@ -99,8 +101,8 @@ def _require_counts(counted: NDArray[np.float64], tried: NDArray[Any]) -> None:
         row, column = (int(at[0]) + 1 for at in np.nonzero(~is_good))
         value = counted[row - 1, column - 1]
         most = tried[row - 1, min(column, tried.shape[1]) - 1]
-        raise fault(f"model {row} has {value:g} successes of {most:g} at item {column}", None, "E891")
+        raise calibration_error(f"model {row} has {value:g} successes of {most:g} at item {column}", None, "E891")
     silent = ~(tried > 0).any(axis=1)
     if silent.any():
         message = f"model {int(np.flatnonzero(silent)[0]) + 1} has no replies"
-        raise fault(message, "leave it out, or ask it", "E891")
+        raise calibration_error(message, "leave it out, or ask it", "E891")

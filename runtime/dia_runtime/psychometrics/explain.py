@@ -16,7 +16,14 @@ from dia_language.numbers.values import Value, decode
 from dia_runtime.psychometrics.panel import Panel
 from dia_runtime.psychometrics.rasch.bank import Bank, require_questions
 from dia_runtime.psychometrics.rasch.counts import Array, counts
-from dia_runtime.psychometrics.rasch.lltm import Explained, foretold, grid, independent, likelihoods, lltm
+from dia_runtime.psychometrics.rasch.lltm import (
+    FittedModel,
+    grid,
+    independent,
+    likelihoods,
+    lltm,
+    predictive_log_likelihood,
+)
 
 LEAST_ITEMS = 10  # of a template whose parameters are looked at
 MOST_LEVELS = 8  # of a parameter that is a word
@@ -83,11 +90,11 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
     Raises DiaError (exit 2) where panel and bank have too little in common, or other questions under one name.
     """
     require_questions(bank, panel.benchmark, panel.questions_root)
-    models, items = _common(panel, bank)
+    models, items = _shared_with_bank(panel, bank)
     abilities = np.array([{entry.model: entry.ability for entry in bank.models}[panel.models[at]] for at in models])
     every = np.broadcast_to(panel.trials, panel.successes.shape)[np.ix_(models, items)].astype(float)
     data = counts(np.ascontiguousarray(panel.successes[np.ix_(models, items)]), np.ascontiguousarray(every))
-    places, table = likelihoods(data, abilities, *grid(abilities, every.max(axis=1)))
+    locations, table = likelihoods(data, abilities, *grid(abilities, every.max(axis=1)))
     rows = [_row(panel, item) for item in items]
     features = _features(rows)
     design = _design(features, rows)
@@ -96,15 +103,15 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
     if design.shape[1] * 3 > len(rows):
         message = f"{len(rows)} items are too few for {design.shape[1]} features"
         raise DiaError(Diagnostic("E895", message, None, "calibrate more instances, or fewer templates at a time"))
-    fitted = lltm(places, table, design)
-    without_features = lltm(places, table, np.ones((len(rows), 1)))
-    cross_validation = _cross(places, table, design, folds, seed)
+    fitted = lltm(locations, table, design)
+    without_features = lltm(locations, table, np.ones((len(rows), 1)))
+    cross_validation = _cross_validation(locations, table, design, folds, seed)
     trials = float(every.sum())
     result = _result(features, fitted, without_features, cross_validation, trials, len(rows))
     return Explanation(tuple(features), fitted.weights, fitted.covariance, fitted.error, result)
 
 
-def _common(panel: Panel, bank: Bank) -> tuple[list[int], list[int]]:
+def _shared_with_bank(panel: Panel, bank: Bank) -> tuple[list[int], list[int]]:
     models_in_bank = {entry.model for entry in bank.models}
     models = [at for at, name in enumerate(panel.models) if name in models_in_bank]
     items_in_bank = {entry.item for entry in bank.items}
@@ -223,7 +230,7 @@ def _design(features: Sequence[Feature], rows: Sequence[_Row]) -> Array:
     return table
 
 
-def _cross(places: Array, table: Array, design: Array, folds: int, seed: int) -> dict[str, float]:
+def _cross_validation(locations: Array, table: Array, design: Array, folds: int, seed: int) -> dict[str, float]:
     """Log likelihood of items that the model has not seen, and how far off it foretells them."""
     fold = np.random.default_rng(seed).permutation(len(design)) % folds
     log_likelihood = log_likelihood_without = squared_errors = squared_errors_without = 0.0
@@ -231,11 +238,16 @@ def _cross(places: Array, table: Array, design: Array, folds: int, seed: int) ->
         out = fold == number
         training = design[~out][:, independent(design[~out])]
         test = design[out][:, independent(design[~out])]
-        fitted, without_features = lltm(places, table[~out], training), lltm(places, table[~out], np.ones((int((~out).sum()), 1)))
+        fitted, without_features = (
+            lltm(locations, table[~out], training),
+            lltm(locations, table[~out], np.ones((int((~out).sum()), 1))),
+        )
         centre, middle = test @ fitted.weights, np.full(int(out.sum()), without_features.weights[0])
-        log_likelihood += float(foretold(places, table[out], centre, fitted.error).sum())
-        log_likelihood_without += float(foretold(places, table[out], middle, without_features.error).sum())
-        difficulties = lltm(places, table[out], np.ones((int(out.sum()), 1))).means
+        log_likelihood += float(predictive_log_likelihood(locations, table[out], centre, fitted.error).sum())
+        log_likelihood_without += float(
+            predictive_log_likelihood(locations, table[out], middle, without_features.error).sum()
+        )
+        difficulties = lltm(locations, table[out], np.ones((int(out.sum()), 1))).means
         squared_errors += float(((difficulties - centre) ** 2).sum())
         squared_errors_without += float(((difficulties - middle) ** 2).sum())
     size = len(design)
@@ -248,8 +260,8 @@ def _cross(places: Array, table: Array, design: Array, folds: int, seed: int) ->
 
 def _result(
     features: Sequence[Feature],
-    fitted: Explained,
-    without_features: Explained,
+    fitted: FittedModel,
+    without_features: FittedModel,
     cross_validation: Mapping[str, float],
     trials: float,
     items: int,

@@ -9,7 +9,7 @@ import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.psychometrics.rasch.bank import Bank
 from dia_runtime.psychometrics.rasch.counts import Array
-from dia_runtime.psychometrics.rasch.estimate import number
+from dia_runtime.psychometrics.rasch.estimate import finite_or_none
 from dia_runtime.psychometrics.rasch.link import DRIFT, Link, link
 
 LEAST = 3
@@ -34,7 +34,7 @@ def link_banks(bank: Bank, other_bank: Bank, drift: float = DRIFT) -> tuple[dict
         _array([other_items[name].se for name in names]),
         drift,
     )
-    return _result(names, linked), moved(other_bank, linked.shift, bank.gauge)
+    return _result(names, linked), shifted(other_bank, linked.shift, bank.gauge)
 
 
 def _links(status: str) -> bool:
@@ -45,7 +45,7 @@ def _array(values: list[Any]) -> Array:
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
 
-def moved(bank: Bank, shift: float, gauge: str) -> Bank:
+def shifted(bank: Bank, shift: float, gauge: str) -> Bank:
     """The bank with everything on it higher by `shift`, under the name of the scale that it now stands on."""
     return replace(
         bank,
@@ -59,16 +59,17 @@ def moved(bank: Bank, shift: float, gauge: str) -> Bank:
 def _result(names: list[str], linked: Link) -> dict[str, Any]:
     rows = zip(names, linked.differences.tolist(), linked.deviates.tolist(), linked.linking.tolist(), strict=True)
     items = [
-        {"item": name, "difference": gap, "z": number(deviate), "links": links} for name, gap, deviate, links in rows
+        {"item": name, "difference": gap, "z": finite_or_none(deviate), "links": links}
+        for name, gap, deviate, links in rows
     ]
     return {
         "common": len(names),
         "linking": int(linked.linking.sum()),
         "shift": linked.shift,
-        "se": number(linked.error),
+        "se": finite_or_none(linked.error),
         "sampling_se": linked.sampling_error,
         "ci": [linked.shift - Z * linked.error, linked.shift + Z * linked.error] if np.isfinite(linked.error) else None,
-        "slope": number(linked.slope),
-        "correlation": number(linked.correlation),
+        "slope": finite_or_none(linked.slope),
+        "correlation": finite_or_none(linked.correlation),
         "items": sorted(items, key=lambda entry: -abs(entry["difference"])),
     }

@@ -90,18 +90,18 @@ def _questions(path: Path) -> Iterator[tuple[list[str], str]]:
     """The names that a question has in banks, its own first, and what is asked."""
     for question in open_bundle(path).questions():
         names = [question["id"], question["item"], question["template"], question["id"].partition("/")[0]]
-        yield names, "\n".join(_said(question.get("messages") or question.get("sessions")))
+        yield names, "\n".join(_message_texts(question.get("messages") or question.get("sessions")))
 
 
-def _said(value: Any) -> Iterator[str]:
+def _message_texts(value: Any) -> Iterator[str]:
     """Every text of messages or sessions."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from _said(value.get("content", list(value.values())))
+        yield from _message_texts(value.get("content", list(value.values())))
     elif isinstance(value, list):
         for part in value:
-            yield from _said(part)
+            yield from _message_texts(part)
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
@@ -114,14 +114,14 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
         for number, raw in read_lines(path):
             text = raw.decode("utf-8").strip()
             if text:
-                yield f"{path.name}:{number}", _flat(text)
+                yield f"{path.name}:{number}", _texts_of_line(text)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         message = visible(f"`{path}` cannot be read: {why}")
         raise DiaError(Diagnostic("E861", message, None, "give a bundle, JSON Lines or lines of text")) from None
 
 
-def _flat(line: str) -> str:
+def _texts_of_line(line: str) -> str:
     """The texts of a JSON value, or the line itself."""
     if not line.startswith(("{", "[", '"')):
         return line

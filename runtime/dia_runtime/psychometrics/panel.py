@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNITS = ("instances", "items", "templates", "benchmarks")
-OPEN_TO_CHANGE = ("templates", "benchmarks")  # of which runs of other instances tell just as much
+ANY_INSTANCES = ("templates", "benchmarks")  # of which runs of other instances tell just as much
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class ItemFacts:
     """What is known of an item beside its counts."""
 
     template: str | None = None
@@ -52,7 +52,7 @@ class Panel:
     successes: NDArray[np.float64]
     trials: NDArray[Any]
     unit: str
-    about: tuple[About, ...]
+    about: tuple[ItemFacts, ...]
     benchmark: str | None = None
     questions_root: str | None = None
     is_shares: bool = False
@@ -90,7 +90,7 @@ def _of_table(path: Path) -> Panel:
     _require_replies(table.models, ~np.isnan(scores))
     successes, trials = matrices(scores, table.trials)
     is_shares = table.trials is None and not np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all()
-    about = tuple(About() for _ in table.items)
+    about = tuple(ItemFacts() for _ in table.items)
     return Panel(table.models, table.items, successes, trials, "columns", about, is_shares=is_shares)
 
 
@@ -105,31 +105,31 @@ def _require_replies(models: Sequence[str], is_tried: NDArray[Any]) -> None:
 
 
 @dataclass(slots=True)
-class _Tables:
+class _PanelBuilder:
     """What was added of models and items so far."""
 
     models: dict[str, int] = field(default_factory=dict)
     items: dict[str, int] = field(default_factory=dict)
     about: list[dict[str, Any]] = field(default_factory=list)
-    right: list[array[int]] = field(default_factory=list)  # of each model, by the items: eight bytes a cell, not 250
+    correct: list[array[int]] = field(default_factory=list)  # of each model, by the items: eight bytes a cell, not 250
     tried: list[array[int]] = field(default_factory=list)
 
     def count(self, model: int, item: int, is_right: bool) -> None:
         """Counts a trial."""
-        for rows in (self.right, self.tried):
+        for rows in (self.correct, self.tried):
             while len(rows) <= model:
                 rows.append(array("l"))
             if len(rows[model]) <= item:
                 rows[model].extend([0] * (item + 1 - len(rows[model])))
-        self.right[model][item] += is_right
+        self.correct[model][item] += is_right
         self.tried[model][item] += 1
 
 
 def _of_runs(stores: Sequence[Store], unit: str, chain: str, source: Bundle | None) -> Panel:
-    tables, roots = _Tables(), {}
+    tables, roots = _PanelBuilder(), {}
     for store in stores:
         roots[bundle_facts(store)["questions_root"]] = store
-    _require_one_meaning(roots, unit)
+    _require_unambiguous_items(roots, unit)
     for name, store, respondent in _respondents(stores):
         model = tables.models.setdefault(name, len(tables.models))
         with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:
@@ -149,17 +149,17 @@ def _respondents(stores: Sequence[Store]) -> Iterator[tuple[str, Store, int]]:
         yield (name if is_only else f"{name} ({store.path.name})"), store, number
 
 
-def _require_one_meaning(roots: dict[str, Store], unit: str) -> None:
+def _require_unambiguous_items(roots: dict[str, Store], unit: str) -> None:
     """Nothing, where an item's name stands for the same questions in all runs."""
     benchmarks = [bundle_facts(store)["benchmark"] for store in roots.values()]
-    if unit in OPEN_TO_CHANGE or len(set(benchmarks)) == len(benchmarks):
+    if unit in ANY_INSTANCES or len(set(benchmarks)) == len(benchmarks):
         return
     benchmark = next(name for name in benchmarks if benchmarks.count(name) > 1)
     message = visible(f"the runs hold different instances of `{benchmark}`, which are different items")
     raise DiaError(Diagnostic("E802", message, None, "calibrate templates: `--items templates`"))
 
 
-def _add(tables: _Tables, model: int, unit: str, benchmark: str, entry: Judged) -> None:
+def _add(tables: _PanelBuilder, model: int, unit: str, benchmark: str, entry: Judged) -> None:
     question = entry.question
     if question.variant is not None or entry.mark.verdict is Verdict.ERROR:
         return
@@ -193,13 +193,13 @@ def _parameters(grading: str | None) -> str:
         return "{}"
 
 
-def _panel(tables: _Tables, unit: str, benchmark: str, root: str | None) -> Panel:
+def _panel(tables: _PanelBuilder, unit: str, benchmark: str, root: str | None) -> Panel:
     import numpy as np
     from dia_runtime.psychometrics.calibrate import matrices
 
     successes = np.zeros((len(tables.models), len(tables.items)))
     trials = np.zeros_like(successes)
-    for counted, rows in ((successes, tables.right), (trials, tables.tried)):
+    for counted, rows in ((successes, tables.correct), (trials, tables.tried)):
         for model, row in enumerate(rows):
             counted[model, : len(row)] = row
     models = tuple(tables.models)
@@ -207,7 +207,7 @@ def _panel(tables: _Tables, unit: str, benchmark: str, root: str | None) -> Pane
     all_successes, all_trials = matrices(successes, trials)
     is_mixed = unit == "benchmarks"
     about = tuple(
-        About(
+        ItemFacts(
             None if is_mixed else held["template"],
             None if is_mixed else held["category"],
             () if is_mixed else tuple(held["skills"]),

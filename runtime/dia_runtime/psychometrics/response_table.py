@@ -121,7 +121,8 @@ def _matrix(path: Path, header: list[str], rows: Iterator[tuple[int, Sequence[An
     named = header[0].lower() in NAMES or not all(_is_number(cell) for _, cell in firsts)
     if not named:
         scored = [
-            _joined(_row(path, line, header[:1], [cell]), rest) for (line, cell), rest in zip(firsts, scored, strict=True)
+            _joined(_row(path, line, header[:1], [cell]), rest)
+            for (line, cell), rest in zip(firsts, scored, strict=True)
         ]
     models = tuple(str(cell) if named else f"row {number}" for number, (_, cell) in enumerate(firsts, 1))
     items = tuple(header[named:])

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from dia_runtime.psychometrics.calibration import Wish, scale
-from dia_runtime.psychometrics.panel import About, Panel
-from dia_runtime.psychometrics.rasch.estimate import Options
+from dia_runtime.psychometrics.calibration import CalibrationOptions, calibrate_panel
+from dia_runtime.psychometrics.panel import ItemFacts, Panel
+from dia_runtime.psychometrics.rasch.estimate import EstimationOptions
 
 SUCCESSES = np.array([[1.0, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0]])
-PANEL = Panel(("a", "b", "c"), ("w", "x", "y", "z"), SUCCESSES, np.ones((3, 1)), "columns", (About(),) * 4)
+PANEL = Panel(("a", "b", "c"), ("w", "x", "y", "z"), SUCCESSES, np.ones((3, 1)), "columns", (ItemFacts(),) * 4)
 GIVEN = 0.123456789012345
 
 
 def test_a_bank_has_nine_digits_behind_the_point() -> None:
-    found = scale(PANEL, Options(), Wish())
+    found = calibrate_panel(PANEL, EstimationOptions(), CalibrationOptions())
     items = [(entry.difficulty, entry.se, entry.infit, entry.outfit) for entry in found.bank.items]
     models = [(entry.ability, entry.se, entry.infit, entry.outfit) for entry in found.bank.models]
     values = [value for row in items + models for value in row if value is not None]
@@ -23,5 +23,5 @@ def test_a_bank_has_nine_digits_behind_the_point() -> None:
 
 
 def test_an_anchor_stays_as_it_was_given() -> None:
-    bank = scale(PANEL, Options(gauge="anchors"), Wish(), {"w": GIVEN}).bank
+    bank = calibrate_panel(PANEL, EstimationOptions(gauge="anchors"), CalibrationOptions(), {"w": GIVEN}).bank
     assert [entry.difficulty for entry in bank.items if entry.status == "anchor"] == [GIVEN]

@@ -98,14 +98,14 @@ def _log_likelihood(theta: Vector, difficulties: Vector, successes: Vector, tria
     return np.asarray(linear - np.logaddexp(0.0, theta[:, None] - difficulties) @ trials)
 
 
-def chances(theta: float, difficulties: Vector) -> Vector:
+def success_probabilities(theta: float, difficulties: Vector) -> Vector:
     """P(success) on each item."""
     return np.asarray(1.0 / (1.0 + np.exp(np.clip(difficulties - theta, -700.0, 700.0))))
 
 
 def information(theta: float, difficulties: Vector, trials: Vector | float = 1.0) -> Vector:
     """Fisher's information of each item about the ability, n p (1 - p), in 1 / logit^2."""
-    p = chances(theta, difficulties)
+    p = success_probabilities(theta, difficulties)
     return np.asarray(trials * p * (1.0 - p))
 
 
@@ -120,7 +120,7 @@ def _mode(difficulties: Vector, successes: Vector, trials: Vector, prior: Prior)
     total, number = float(successes.sum()), float(trials.sum())
     low, high = prior.mean - (number - total) / weight, prior.mean + total / weight
     for _ in range(STEPS):
-        p = chances(theta, difficulties)
+        p = success_probabilities(theta, difficulties)
         slope = total - float(trials @ p) - weight * (theta - prior.mean)
         curvature = float(trials @ (p * (1.0 - p))) + weight
         low, high = (theta, high) if slope > 0 else (low, theta)
@@ -130,7 +130,7 @@ def _mode(difficulties: Vector, successes: Vector, trials: Vector, prior: Prior)
         last_step, theta = abs(next_theta - theta), next_theta
         if last_step < TOLERANCE:
             break
-    p = chances(theta, difficulties)
+    p = success_probabilities(theta, difficulties)
     return theta, float(trials @ (p * (1.0 - p))) + weight
 
 
@@ -141,7 +141,7 @@ def _weighted(difficulties: Vector, successes: Vector, trials: Vector) -> Abilit
     total = float(successes.sum())
 
     def slope(theta: float) -> tuple[float, float]:
-        p = chances(theta, difficulties)
+        p = success_probabilities(theta, difficulties)
         information_by_item = trials * p * (1.0 - p)
         information = float(information_by_item.sum())
         bias = float((information_by_item * (1.0 - 2.0 * p)).sum()) / (2.0 * information) if information > 0 else 0.0

@@ -15,11 +15,11 @@ from dia_runtime.psychometrics.boundary.space import Cell, Space
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Guide = Callable[[Cell], tuple[float, float]]  # the logit of success that is foretold, and its standard error
+Predictor = Callable[[Cell], tuple[float, float]]  # the logit of success that is foretold, and its standard error
 
-LINE = 3.0  # logits: how much harder the last level of a dimension is taken to be than its middle, and how sure
-SKILL = 0.7  # logits that a skill adds
-OWN = 0.4  # standard deviation of what is an item's own
+LINE_SLOPE = 3.0  # logits: how much harder the last level of a dimension is taken to be than its middle, and how sure
+SKILL_SLOPE = 0.7  # logits that a skill adds
+ITEM_SD = 0.4  # standard deviation of what is an item's own
 BEND, REACH = 1.0, 0.7  # how far the line may be missed, and over which distance
 STEPS, TOLERANCE = 50, 1e-8
 INSENSITIVE = 1e-6  # logits: what foretells says the same whatever the level
@@ -59,8 +59,8 @@ def _normal(x: Array) -> Array:
 class Belief:
     """The posterior after some trials."""
 
-    def __init__(self, space: Space, tried: Sequence[Trials], guide: Guide | None = None) -> None:
-        self.space, self.guide = space, guide
+    def __init__(self, space: Space, tried: Sequence[Trials], predictor: Predictor | None = None) -> None:
+        self.space, self.predictor = space, predictor
         self.scales = self._scales()
         self.cells = [entry.cell for entry in tried]
         self.features = space.features(self.cells)
@@ -68,11 +68,11 @@ class Belief:
         s = np.array([entry.successes for entry in tried], dtype=float)
         n = np.array([entry.trials for entry in tried], dtype=float)
         self.kernel = self.covariance(self.features, self.features, self.cells, self.cells)
-        self.kernel[np.diag_indices(len(tried))] += OWN**2
+        self.kernel[np.diag_indices(len(tried))] += ITEM_SD**2
         self.weights = np.zeros(len(tried))
-        self._settle(s, n)
+        self._fit(s, n)
 
-    def _settle(self, s: Array, n: Array) -> None:
+    def _fit(self, s: Array, n: Array) -> None:
         """Newton's steps to the mode, in the terms of the prior's mean."""
         f = np.zeros(len(s))
         for _ in range(STEPS):
@@ -81,7 +81,7 @@ class Belief:
             root = np.sqrt(w)
             self.factor = np.linalg.cholesky(np.eye(len(s)) + root[:, None] * self.kernel * root)
             b = w * f + s - n * p
-            self.weights = b - root * self._solved(root * (self.kernel @ b))
+            self.weights = b - root * self._solve(root * (self.kernel @ b))
             after = self.kernel @ self.weights
             change = float(np.abs(after - f).max(initial=0.0))
             f = after if change < 10 else f + (after - f) * 10 / change
@@ -89,7 +89,7 @@ class Belief:
             if change < TOLERANCE:
                 break
 
-    def _solved(self, vector: Array) -> Array:
+    def _solve(self, vector: Array) -> Array:
         from scipy.linalg import solve_triangular
 
         if not len(vector):
@@ -97,39 +97,41 @@ class Belief:
         lower = solve_triangular(self.factor, vector, lower=True)
         return np.asarray(solve_triangular(self.factor.T, lower, lower=False))
 
-    def of_tried(self) -> Logits:
+    def at_tried_cells(self) -> Logits:
         """The logits of the items that were tried, with what is their own."""
-        return self._told(self.prior, self.kernel, np.diag(self.kernel))
+        return self._conditional(self.prior, self.kernel, np.diag(self.kernel))
 
-    def of_new(self, cells: Sequence[Cell]) -> Logits:
+    def at_new_cells(self, cells: Sequence[Cell]) -> Logits:
         """The logits of new items of these cells."""
         features = self.space.features(cells)
         across = self.covariance(features, self.features, cells, self.cells)
-        variances = np.array([self._variance(row, cell) for row, cell in zip(features, cells, strict=True)]) + OWN**2
-        return self._told(self.mean(cells, features), across, variances)
+        variances = (
+            np.array([self._variance(row, cell) for row, cell in zip(features, cells, strict=True)]) + ITEM_SD**2
+        )
+        return self._conditional(self.mean(cells, features), across, variances)
 
-    def _told(self, prior: Array, across: Array, variance: Array) -> Logits:
+    def _conditional(self, prior: Array, across: Array, variance: Array) -> Logits:
         scaled = self.root[:, None] * across.T if len(self.cells) else across.T
-        explained = np.einsum("ij,ij->j", scaled, self._solved(scaled)) if len(self.cells) else 0.0
+        explained = np.einsum("ij,ij->j", scaled, self._solve(scaled)) if len(self.cells) else 0.0
         return Logits(prior + across @ self.weights, np.sqrt(np.maximum(variance - explained, 1e-6)))
 
     # the prior
 
     def mean(self, cells: Sequence[Cell], features: Array) -> Array:
         """The logits before any trial: those foretold, or 0 where a search begins, less as cells become harder."""
-        if self.guide is not None:
-            return np.array([self.guide(cell)[0] for cell in cells], dtype=float)
+        if self.predictor is not None:
+            return np.array([self.predictor(cell)[0] for cell in cells], dtype=float)
         start = self.space.features([self.space.begin()])[0]
         return np.asarray(-(features - start) @ self._slopes())
 
     def _slopes(self) -> Array:
         dimensions, skills = len(self.space.dimensions), len(self.space.skills)
-        return np.concatenate([np.full(dimensions, LINE), np.full(skills, SKILL)])
+        return np.concatenate([np.full(dimensions, LINE_SLOPE), np.full(skills, SKILL_SLOPE)])
 
     def _scales(self) -> Array:
         """How unsure each slope is: less where it is foretold, but not where what foretells knows nothing of it."""
-        slopes, guide = self._slopes(), self.guide
-        if guide is None:
+        slopes, predictor = self._slopes(), self.predictor
+        if predictor is None:
             return slopes
         begin, wide = self.space.begin(), len(self.space.dimensions)
         at_ends = [
@@ -137,14 +139,16 @@ class Belief:
             for at, dimension in enumerate(self.space.dimensions)
             for end in (0, dimension.size - 1)
         ]
-        logits = [guide(cell)[0] for cell in at_ends]
+        logits = [predictor(cell)[0] for cell in at_ends]
         differ = [abs(low - high) for low, high in zip(logits[::2], logits[1::2], strict=True)]
-        without_skills, number = guide(Cell(begin.levels))[0], len(self.space.skills)
-        differ += [abs(guide(Cell(begin.levels, (at,)))[0] - without_skills) for at in range(number)]
+        without_skills, number = predictor(Cell(begin.levels))[0], len(self.space.skills)
+        differ += [abs(predictor(Cell(begin.levels, (at,)))[0] - without_skills) for at in range(number)]
         predicted_scales = np.concatenate([np.full(wide, 1.0), np.full(number, 0.3)])
         return np.where(np.array(differ) > INSENSITIVE, predicted_scales, slopes)
 
-    def covariance(self, first_features: Array, second_features: Array, first_cells: Sequence[Cell], second_cells: Sequence[Cell]) -> Array:
+    def covariance(
+        self, first_features: Array, second_features: Array, first_cells: Sequence[Cell], second_cells: Sequence[Cell]
+    ) -> Array:
         """The covariance of the logits of two sets of cells, without what is an item's own."""
         wide = len(self.space.dimensions)
         line = (first_features * self.scales**2) @ second_features.T
@@ -155,7 +159,7 @@ class Belief:
 
     def _level(self) -> float:
         """How unsure the whole is: much, or as unsure as what was foretold."""
-        return 3.0 if self.guide is None else max(0.7, self.guide(self.space.begin())[1])
+        return 3.0 if self.predictor is None else max(0.7, self.predictor(self.space.begin())[1])
 
     def _variance(self, row: Array, cell: Cell) -> float:
         return float(self.covariance(row[None], row[None], [cell], [cell])[0, 0])

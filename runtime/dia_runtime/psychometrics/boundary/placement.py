@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from dia_runtime.psychometrics.boundary.ability import Ability, Prior, Vector, ability
-from dia_runtime.psychometrics.boundary.selection import Rule, Selection
+from dia_runtime.psychometrics.boundary.selection import Selection, SelectionRule
 
 REACHED, SPENT, EXHAUSTED, GOING = "se", "budget", "exhausted", "going"
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class StoppingRule:
     """When a placement ends: at a standard error in logits, after so many items, or when the bank is empty.
 
     `trials` is how often each item is asked.
@@ -25,7 +25,7 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class EstimationMethod:
     """How the ability is estimated; see `ability`."""
 
     name: str = "eap"
@@ -44,17 +44,17 @@ class Placement:
     def __init__(
         self,
         difficulties: Sequence[float] | Vector,
-        goal: Goal = Goal(),
-        method: Method = Method(),
-        rule: Rule = Rule(),  # noqa: B008 - it is frozen
+        stopping: StoppingRule = StoppingRule(),
+        method: EstimationMethod = EstimationMethod(),
+        rule: SelectionRule = SelectionRule(),  # noqa: B008 - it is frozen
         categories: Sequence[str] | None = None,
     ) -> None:
         """Raises ValueError for a method or rule that there is not, and for a bank without items."""
         self.difficulties = np.asarray(difficulties, dtype=np.float64)
         if not len(self.difficulties):
             raise ValueError("a bank without items")
-        self.goal, self.method = goal, method
-        self.selection = Selection(self.difficulties, rule, categories, float(goal.trials))
+        self.stopping, self.method = stopping, method
+        self.selection = Selection(self.difficulties, rule, categories, float(stopping.trials))
         self.answered: list[int] = []
         self._b, self._s, self._n = (np.empty(len(self.difficulties)) for _ in range(3))
         self.under_way = 0
@@ -69,7 +69,7 @@ class Placement:
         return item
 
     def _has_budget_under_way(self) -> bool:
-        budget = self.goal.budget
+        budget = self.stopping.budget
         return budget is not None and len(self.answered) + self.under_way >= budget
 
     def add(self, item: int, successes: float, trials: float) -> Ability:
@@ -96,9 +96,9 @@ class Placement:
     @property
     def ending(self) -> str | None:
         """Why nothing more is asked: the error is reached, the budget spent, the bank empty; None while it goes on."""
-        if self.answered and self.estimate.se <= self.goal.se:
+        if self.answered and self.estimate.se <= self.stopping.se:
             return REACHED
-        if self.goal.budget is not None and len(self.answered) >= self.goal.budget:
+        if self.stopping.budget is not None and len(self.answered) >= self.stopping.budget:
             return SPENT
         return EXHAUSTED if not self.selection.free.any() and not self.under_way else None
 
@@ -112,7 +112,7 @@ class Placement:
         if not self.difficulties.min() <= value <= self.difficulties.max():
             return True
         precision = self.estimate.se**-2 if np.isfinite(self.estimate.se) and self.estimate.se > 0 else 0.0
-        return self.estimate.se > self.goal.se and self.selection.attainable(value, precision) > self.goal.se
+        return self.estimate.se > self.stopping.se and self.selection.attainable(value, precision) > self.stopping.se
 
     def _estimated(self) -> Ability:
         method, number = self.method, len(self.answered)

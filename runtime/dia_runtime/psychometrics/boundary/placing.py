@@ -12,8 +12,8 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.psychometrics.boundary.placement import GOING, Goal, Method, Placement
-from dia_runtime.psychometrics.boundary.selection import Rule
+from dia_runtime.psychometrics.boundary.placement import GOING, EstimationMethod, Placement, StoppingRule
+from dia_runtime.psychometrics.boundary.selection import SelectionRule
 from dia_runtime.psychometrics.rasch.bank import Bank, require_questions
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running.run import Progress, RunOptions, RunSummary, run
@@ -25,17 +25,17 @@ ENOUGH = 2  # items that a placement needs at least to say anything
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class PlacementOptions:
     """When a placement ends, how abilities are estimated and items chosen, and by which chain replies are read."""
 
-    goal: Goal = Goal()  # noqa: RUF009 - it is frozen
-    method: Method = Method()  # noqa: RUF009 - it is frozen
-    rule: Rule = Rule()  # noqa: RUF009 - it is frozen
+    stopping: StoppingRule = StoppingRule()  # noqa: RUF009 - it is frozen
+    method: EstimationMethod = EstimationMethod()  # noqa: RUF009 - it is frozen
+    rule: SelectionRule = SelectionRule()  # noqa: RUF009 - it is frozen
     chain: str = "strict"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlacementStep:
     """An item that was asked: what came of it, and the ability and its error after it."""
 
     item: str
@@ -47,7 +47,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacementResult:
     """Where a model stands, by which items, and why no more were asked.
 
     `ending` is se, budget, exhausted or going (questions are left without a reply); `lost` counts items without any.
@@ -58,14 +58,14 @@ class Placed:
     se: float
     ending: str
     is_outside: bool
-    steps: tuple[Step, ...]
+    steps: tuple[PlacementStep, ...]
     lost: int = 0
 
 
-class Course:
+class ItemQuestions:
     """A placement over the questions of a run: which question belongs to which item of the bank."""
 
-    def __init__(self, bank: Bank, questions: Iterable[StoredQuestion], options: Ways) -> None:
+    def __init__(self, bank: Bank, questions: Iterable[StoredQuestion], options: PlacementOptions) -> None:
         """Raises DiaError (exit 2) where the run has no questions of the bank's items."""
         usable = {entry.item: entry.difficulty for entry in bank.items if entry.status in USABLE}
         questions_by_item: dict[str, list[StoredQuestion]] = defaultdict(list)
@@ -77,16 +77,16 @@ class Course:
             message = f"the bank's items are not among the questions: {len(self.names)} of {len(usable)} are"
             help = "give the bundle, or the run, whose questions the bank was calibrated on"
             raise DiaError(Diagnostic("E896", message, None, help))
-        trials = options.goal.trials
+        trials = options.stopping.trials
         self.positions = [[question.position for question in questions_by_item[name][:trials]] for name in self.names]
         self.place = {position: at for at, positions in enumerate(self.positions) for position in positions}
         self.difficulties = [usable[name] for name in self.names]
         categories = [str(questions_by_item[name][0].category) for name in self.names]
-        self.placement = Placement(self.difficulties, options.goal, options.method, options.rule, categories)
+        self.placement = Placement(self.difficulties, options.stopping, options.method, options.rule, categories)
         self.waiting: deque[int] = deque()
         self.verdicts: dict[int, list[bool]] = defaultdict(list)
-        self.heard_of: dict[int, int] = defaultdict(int)
-        self.steps: list[Step] = []
+        self.reply_counts: dict[int, int] = defaultdict(int)
+        self.steps: list[PlacementStep] = []
         self.lost = 0
 
     def next(self) -> int | None:
@@ -100,7 +100,7 @@ class Course:
         self.waiting.extend(more)
         return position
 
-    def take_up(self, successes: Mapping[int, bool | None]) -> None:
+    def resume(self, successes: Mapping[int, bool | None]) -> None:
         """Nothing; takes replies that are there: position -> whether it is right, None for one that says nothing."""
         for item, positions in enumerate(self.positions):
             answered = [position for position in positions if position in successes]
@@ -108,15 +108,15 @@ class Course:
                 self.placement.begin(item)
                 self.waiting.extend(position for position in positions if position not in successes)
                 for position in answered:
-                    self.finished(position, successes[position])
+                    self.record(position, successes[position])
 
-    def finished(self, position: int, is_right: bool | None) -> None:
+    def record(self, position: int, is_right: bool | None) -> None:
         """Nothing; takes what a question came to. An item counts when all of its questions have been asked."""
         item = self.place[position]
-        self.heard_of[item] += 1
+        self.reply_counts[item] += 1
         if is_right is not None:
             self.verdicts[item].append(is_right)
-        if self.heard_of[item] < len(self.positions[item]):
+        if self.reply_counts[item] < len(self.positions[item]):
             return
         verdicts = self.verdicts[item]
         if not verdicts:
@@ -125,14 +125,16 @@ class Course:
             return
         estimate = self.placement.add(item, sum(verdicts), len(verdicts))
         self.steps.append(
-            Step(self.names[item], self.difficulties[item], sum(verdicts), len(verdicts), estimate.value, estimate.se)
+            PlacementStep(
+                self.names[item], self.difficulties[item], sum(verdicts), len(verdicts), estimate.value, estimate.se
+            )
         )
 
-    def placed(self, model: str) -> Placed:
+    def placed(self, model: str) -> PlacementResult:
         """Where the model stands now."""
         estimate = self.placement.estimate
         ending = self.placement.ending or GOING
-        return Placed(
+        return PlacementResult(
             model, estimate.value, estimate.se, ending, self.placement.is_outside, tuple(self.steps), self.lost
         )
 
@@ -143,17 +145,19 @@ def _item_of(question: StoredQuestion, difficulties: Mapping[str, float]) -> str
     return next((name for name in names if name in difficulties), None)
 
 
-class _Asked:
+class _LivePlacement:
     """Chooses the questions of a respondent by a course, and grades each reply as it comes."""
 
-    def __init__(self, course: Course, store: Store, respondent: int, chain: str) -> None:
+    def __init__(self, course: ItemQuestions, store: Store, respondent: int, chain: str) -> None:
         self.course, self.respondent = course, respondent
         self.judge = Judge(store, Rules(chain))
         self.questions = {
             question.position: question for question in store.questions() if question.position in course.place
         }
         successes = {entry.question.position: is_right(entry.mark.verdict) for entry in self.judge.judged(respondent)}
-        course.take_up({at: is_success for at, is_success in successes.items() if at in course.place and is_success is not None})
+        course.resume(
+            {at: is_success for at, is_success in successes.items() if at in course.place and is_success is not None}
+        )
 
     def choose(self) -> int | None:
         """The position of the next question."""
@@ -162,11 +166,11 @@ class _Asked:
     def finished(self, position: int, reply: Reply | None) -> None:
         """Nothing; grades the reply."""
         if reply is None or reply.error is not None:
-            self.course.finished(position, None)
+            self.course.record(position, None)
             return
         stored = StoredReply(reply.text, None, reply.finish_reason)
         judged = self.judge.judged_one(self.questions[position], stored)
-        self.course.finished(position, is_right(judged.mark.verdict))
+        self.course.record(position, is_right(judged.mark.verdict))
 
 
 def is_right(verdict: str) -> bool | None:
@@ -179,10 +183,10 @@ def place(
     bundle: Path | Bundle,
     model: str,
     out: Path,
-    options: Ways = Ways(),
+    options: PlacementOptions = PlacementOptions(),
     terms: RunOptions | None = None,
-    on_step: Callable[[Placed], None] | None = None,
-) -> tuple[list[Placed], RunSummary]:
+    on_step: Callable[[PlacementResult], None] | None = None,
+) -> tuple[list[PlacementResult], RunSummary]:
     """Where the respondents of the model stand, asked as few questions of the bundle as the goal needs.
 
     All replies are kept in the run `out`; the same call takes up an interrupted placement. Raises DiaError: exit 2 for
@@ -193,34 +197,36 @@ def place(
         message = visible(f"`{opened.path}` holds no answers, by which the next question is chosen")
         raise DiaError(Diagnostic("E808", message, None, "unseal the bundle"))
     require_questions(bank, str(opened.manifest["benchmark"]), opened.questions_root)
-    placements: dict[int, _Asked] = {}
+    placements: dict[int, _LivePlacement] = {}
 
-    def chooser(store: Store, respondent: int) -> _Asked:
-        placements[respondent] = _Asked(Course(bank, store.questions(), options), store, respondent, options.chain)
+    def chooser(store: Store, respondent: int) -> _LivePlacement:
+        placements[respondent] = _LivePlacement(
+            ItemQuestions(bank, store.questions(), options), store, respondent, options.chain
+        )
         return placements[respondent]
 
     def tell(step: Progress) -> None:
-        for placement in placements.values():
+        for live in placements.values():
             if on_step is not None:
-                on_step(placement.course.placed(step.respondent))
+                on_step(live.course.placed(step.respondent))
 
     try:
         summary = run(opened, [model], out, on_progress=tell, terms=replace(terms or RunOptions(), choosers=chooser))
         with read_store(out) as store:
             names = {entry.id: entry.name for entry in store.respondents()}
-        return [asked.course.placed(names[respondent]) for respondent, asked in placements.items()], summary
+        return [live.course.placed(names[respondent]) for respondent, live in placements.items()], summary
     finally:
-        for asked in placements.values():
-            asked.judge.close()
+        for live in placements.values():
+            live.judge.close()
 
 
 def place_recorded(
     bank: Bank,
     runs: Sequence[Path],
     models: Sequence[str] = (),
-    options: Ways = Ways(),
+    options: PlacementOptions = PlacementOptions(),
     bundle: Path | None = None,
-) -> Iterator[Placed]:
+) -> Iterator[PlacementResult]:
     """Where the respondents of runs stand, their replies taken in the order in which they would have been asked.
 
     Raises DiaError (exit 2) for a run without the bank's questions, and for a model that is in none.
@@ -235,11 +241,13 @@ def place_recorded(
                 if models and respondent.name not in models:
                     continue
                 names.add(respondent.name)
-                successes = {entry.question.position: is_right(entry.mark.verdict) for entry in judge.judged(respondent.id)}
+                successes = {
+                    entry.question.position: is_right(entry.mark.verdict) for entry in judge.judged(respondent.id)
+                }
                 questions = (question for question in store.questions() if question.position in successes)
-                course = Course(bank, questions, options)
+                course = ItemQuestions(bank, questions, options)
                 while (position := course.next()) is not None:
-                    course.finished(position, successes[position])
+                    course.record(position, successes[position])
                 yield course.placed(respondent.name)
     for name in models:
         if name not in names:

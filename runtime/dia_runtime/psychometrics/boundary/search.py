@@ -19,17 +19,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from dia_runtime.psychometrics.boundary.belief import Array, Belief, Guide, Trials
+from dia_runtime.psychometrics.boundary.belief import Array, Belief, Predictor, Trials
 from dia_runtime.psychometrics.boundary.space import Cell, Space
 from scipy.special import betainc
 
 LOW, HIGH = 0.35, 0.65  # of the success rate that is sought
-NEAR, HOPELESS = 0.2, 0.05  # dropped when P(|p - 0.5| < NEAR) < HOPELESS
+NEAR, NEGLIGIBLE = 0.2, 0.05  # dropped when P(|p - 0.5| < NEAR) < HOPELESS
 POOL = 24  # cells of which one is chosen
 PAIRS = 6  # of passed and failed cells that are halved
 ENDS = 3  # cells at the end of all levels that say that there is nothing beyond
-STALE = 6  # rounds in a row without anything to try that end a search
-ENOUGH, SPENT, TOO_EASY, TOO_HARD, DRY = "items", "budget", "too easy", "too hard", "nothing left"
+MOST_EMPTY_ROUNDS = 6  # rounds in a row without anything to try that end a search
+ENOUGH, SPENT, TOO_EASY, TOO_HARD, EXHAUSTED = "items", "budget", "too easy", "too hard", "nothing left"
 OPERATORS = ("bisect", "step")
 
 
@@ -63,7 +63,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class TrialRequest:
     """An item that is to be tried so many times more."""
 
     item: Item
@@ -73,14 +73,14 @@ class Ask:
 class Search:
     """A search on its way: `asks` says what to try now, `tell` takes what came of it, `ending` says why it is over."""
 
-    def __init__(self, space: Space, plan: Plan | None = None, guide: Guide | None = None) -> None:
+    def __init__(self, space: Space, plan: Plan | None = None, predictor: Predictor | None = None) -> None:
         """`guide` foretells logits of success; without it only what was tried is known."""
-        self.space, self.plan, self.guide = space, plan or Plan(), guide
+        self.space, self.plan, self.predictor = space, plan or Plan(), predictor
         self.items: list[Item] = []
         self.ending: str | None = None
         self.generator = np.random.Generator(np.random.PCG64(self.plan.seed))
-        self.luck = {name: [1, 1] for name in OPERATORS}
-        self.stale = 0
+        self.operator_outcomes = {name: [1, 1] for name in OPERATORS}
+        self.empty_rounds = 0
         self.impossible: set[Cell] = set()
 
     # what others ask for
@@ -95,23 +95,23 @@ class Search:
         """The items at the boundary."""
         return [item for item in self.items if item.state == "accepted"]
 
-    def asks(self) -> list[Ask]:
+    def next_requests(self) -> list[TrialRequest]:
         """What to try now; nothing when the search is over."""
         while self.ending is None:
             belief = self.belief()
-            self._judge(belief)
-            self._end(belief)
+            self._update_states(belief)
+            self._update_ending(belief)
             if self.ending is not None:
                 break
-            chosen = self._chosen(belief)
-            self.stale = 0 if chosen else self.stale + 1
+            chosen = self._select(belief)
+            self.empty_rounds = 0 if chosen else self.empty_rounds + 1
             if chosen:
                 return chosen
-            if self.stale >= STALE:
-                self.ending = self._dry()
+            if self.empty_rounds >= MOST_EMPTY_ROUNDS:
+                self.ending = self._why_exhausted()
         return []
 
-    def tell(self, item: Item, successes: int, trials: int) -> None:
+    def record(self, item: Item, successes: int, trials: int) -> None:
         """Nothing; takes what came of more trials of an item."""
         item.successes += successes
         item.trials += trials
@@ -123,20 +123,20 @@ class Search:
 
     def belief(self) -> Belief:
         """What is believed by all trials so far."""
-        tried = [Trials(item.cell, item.successes, item.trials) for item in self._tried()]
-        return Belief(self.space, tried, self.guide)
+        tried = [Trials(item.cell, item.successes, item.trials) for item in self._tried_items()]
+        return Belief(self.space, tried, self.predictor)
 
-    def _tried(self) -> list[Item]:
+    def _tried_items(self) -> list[Item]:
         return [item for item in self.items if item.trials]
 
     # what has become of items
 
-    def _judge(self, belief: Belief) -> None:
+    def _update_states(self, belief: Belief) -> None:
         """Drops what is hopeless, and accepts what lies at the boundary."""
-        tried = self._tried()
+        tried = self._tried_items()
         if not tried:
             return
-        logits = belief.of_tried()
+        logits = belief.at_tried_cells()
         near, mass = logits.within(0.5 - NEAR, 0.5 + NEAR), logits.within(LOW, HIGH)
         for item, is_near, at_boundary in zip(tried, near.tolist(), mass.tolist(), strict=True):
             if item.state != "open":
@@ -144,12 +144,12 @@ class Search:
             item.mass = at_boundary
             if item.trials >= self.plan.stages[-1]:
                 item.state = "accepted" if at_boundary >= self.plan.accept else "missed"
-            elif is_near < HOPELESS:
+            elif is_near < NEGLIGIBLE:
                 item.state = "dropped"
-            if item.state != "open" and item.operator in self.luck:
-                self.luck[item.operator][item.state != "accepted"] += 1
+            if item.state != "open" and item.operator in self.operator_outcomes:
+                self.operator_outcomes[item.operator][item.state != "accepted"] += 1
 
-    def _end(self, belief: Belief) -> None:
+    def _update_ending(self, belief: Belief) -> None:
         if len(self.accepted) >= self.plan.items:
             self.ending = ENOUGH
         elif self.plan.budget - self.queries < self.plan.stages[0]:
@@ -162,9 +162,9 @@ class Search:
         weights = self._weights(belief)
         for is_hardest, why in ((True, TOO_EASY), (False, TOO_HARD)):
             cell = self.space.end(is_hardest, weights)
-            tried = [item for item in self._tried() if item.cell == cell and item.state in ("dropped", "missed")]
+            tried = [item for item in self._tried_items() if item.cell == cell and item.state in ("dropped", "missed")]
             passed = sum(item.successes for item in tried) * 2 > sum(item.trials for item in tried)
-            if tried and passed == is_hardest and not self._hopeful(belief):
+            if tried and passed == is_hardest and not self._has_prospects(belief):
                 return why
         return next(
             (why for is_hardest, why in ((True, TOO_EASY), (False, TOO_HARD)) if self._is_ended(is_hardest)), None
@@ -172,19 +172,19 @@ class Search:
 
     def _is_ended(self, is_hardest: bool) -> bool:
         """Whether cells at the end of all levels, of different skills, are all but surely passed (or failed)."""
-        at_end = [item for item in self._tried() if self.space.is_end(item.cell, is_hardest)]
+        at_end = [item for item in self._tried_items() if self.space.is_end(item.cell, is_hardest)]
         if len({item.cell for item in at_end}) < ENDS:
             return False
         wins = sum(item.successes if is_hardest else item.trials - item.successes for item in at_end)
         losses = sum(item.trials for item in at_end) - wins
-        return float(betainc(1 + wins, 1 + losses, HIGH)) < HOPELESS
+        return float(betainc(1 + wins, 1 + losses, HIGH)) < NEGLIGIBLE
 
-    def _hopeful(self, belief: Belief) -> bool:
+    def _has_prospects(self, belief: Belief) -> bool:
         """Whether an open item, or a cell near a tried one, has a chance."""
-        if any(item.state == "open" and item.mass > HOPELESS for item in self._tried()):
+        if any(item.state == "open" and item.mass > NEGLIGIBLE for item in self._tried_items()):
             return True
-        cells = [cell for cell in self._proposed(belief, 2 * POOL) if not self._is_closed(cell)]
-        return bool(cells) and bool((belief.of_new(cells).within(LOW, HIGH) > HOPELESS).any())
+        cells = [cell for cell in self._propose(belief, 2 * POOL) if not self._is_closed(cell)]
+        return bool(cells) and bool((belief.at_new_cells(cells).within(LOW, HIGH) > NEGLIGIBLE).any())
 
     def _weights(self, belief: Belief) -> list[float]:
         """How much harder each skill makes a cell of no other."""
@@ -192,22 +192,22 @@ class Search:
             return []
         levels = self.space.begin().levels
         cells = [Cell(levels), *(Cell(levels, (at,)) for at in range(len(self.space.skills)))]
-        if self.guide is not None:
-            logits = [self.guide(cell)[0] for cell in cells]
+        if self.predictor is not None:
+            logits = [self.predictor(cell)[0] for cell in cells]
             return [logits[0] - value for value in logits[1:]]
-        mean = belief.of_new(cells).mean
+        mean = belief.at_new_cells(cells).mean
         return [float(mean[0] - value) for value in mean[1:]]
 
-    def _dry(self) -> str:
+    def _why_exhausted(self) -> str:
         """Why there is nothing left to try: everything was passed, everything was failed, or neither."""
-        tried = self._tried()
+        tried = self._tried_items()
         if tried and all(2 * item.successes > item.trials for item in tried):
             return TOO_EASY
-        return TOO_HARD if tried and all(2 * item.successes < item.trials for item in tried) else DRY
+        return TOO_HARD if tried and all(2 * item.successes < item.trials for item in tried) else EXHAUSTED
 
     # what to try
 
-    def _chosen(self, belief: Belief) -> list[Ask]:
+    def _select(self, belief: Belief) -> list[TrialRequest]:
         """Open items and new ones, those first that promise most for each query that they need."""
         budget = self.plan.budget - self.queries
         missing = self.plan.items - len(self.accepted)
@@ -215,42 +215,45 @@ class Search:
         for item in self.items:
             if item.state == "open" and item.trials:
                 choice.append((item.mass / (self.plan.stages[-1] - item.trials), len(choice), item, ""))
-        fresh = self._fresh(belief)
-        masses = belief.of_new([cell for cell, _ in fresh]).within(LOW, HIGH).tolist() if fresh else []
+        fresh = self._new_candidates(belief)
+        masses = belief.at_new_cells([cell for cell, _ in fresh]).within(LOW, HIGH).tolist() if fresh else []
         for (cell, operator), mass in zip(fresh, masses, strict=True):
             choice.append((mass / self.plan.stages[-1], len(choice), cell, operator))
-        requests: list[Ask] = []
+        requests: list[TrialRequest] = []
         for _, _, candidate, operator in sorted(choice, key=lambda entry: (-entry[0], entry[1])):
             if len(requests) >= min(self.plan.at_once, max(2, 2 * missing)):
                 break
             known = candidate if isinstance(candidate, Item) else None
-            trials = self._more(0 if known is None else known.trials)
+            trials = self._trials_of_next_stage(0 if known is None else known.trials)
             if trials <= budget and isinstance(candidate, Cell):
-                known = self._begun(candidate, operator)
+                known = self._new_item(candidate, operator)
             if trials <= budget and known is not None:
-                requests.append(Ask(known, trials))
+                requests.append(TrialRequest(known, trials))
                 budget -= trials
         return requests
 
-    def _more(self, trials: int) -> int:
+    def _trials_of_next_stage(self, trials: int) -> int:
         """How many trials the next stage adds."""
         return next(stage for stage in self.plan.stages if stage > trials) - trials
 
-    def _begun(self, cell: Cell, operator: str) -> Item:
+    def _new_item(self, cell: Cell, operator: str) -> Item:
         repeat = sum(item.cell == cell for item in self.items)
         self.items.append(Item(len(self.items), cell, repeat, operator))
         return self.items[-1]
 
-    def _fresh(self, belief: Belief) -> list[tuple[Cell, str]]:
+    def _new_candidates(self, belief: Belief) -> list[tuple[Cell, str]]:
         """New items: of each pool of proposals the one whose drawn rate is nearest to 1/2."""
         if not self.items:
-            return [(self.space.begin(), "begin"), *((cell, "begin") for cell in self._spread(self.plan.at_once - 1))]
+            return [
+                (self.space.begin(), "begin"),
+                *((cell, "begin") for cell in self._initial_cells(self.plan.at_once - 1)),
+            ]
         chosen: list[tuple[Cell, str]] = []
-        pool = {cell: name for cell, name in self._proposed(belief, POOL * 2).items() if not self._is_closed(cell)}
+        pool = {cell: name for cell, name in self._propose(belief, POOL * 2).items() if not self._is_closed(cell)}
         if not pool:
             return []
         cells = list(pool)
-        logits = belief.of_new(cells)
+        logits = belief.at_new_cells(cells)
         for _ in range(self.plan.at_once):
             distances = np.abs(self.generator.normal(logits.mean, logits.sd)) + self._crowding(cells, chosen)
             at = int(np.argmin(distances))
@@ -264,42 +267,47 @@ class Search:
             counts[cell] = counts.get(cell, 0) + 1
         return np.array([0.5 * counts.get(cell, 0) for cell in cells])
 
-    def _spread(self, number: int) -> Iterator[Cell]:
+    def _initial_cells(self, number: int) -> Iterator[Cell]:
         """Cells to begin with where nothing is foretold: from the easiest to the hardest; else the most promising."""
-        if self.guide is None:
+        if self.predictor is None:
             low, high = self.space.end(False), self.space.end(True)
             middle = self.space.begin()
             cells = [self.space.between(low, middle), self.space.between(middle, high), low, high]
             yield from list(dict.fromkeys(cell for cell in cells if cell is not None and cell != middle))[:number]
             return
-        guide = self.guide
+        predictor = self.predictor
         drawn = {self.space.draw(self.generator): None for _ in range(20 * POOL)}
-        yield from sorted(drawn, key=lambda cell: abs(guide(cell)[0]))[:number]
+        yield from sorted(drawn, key=lambda cell: abs(predictor(cell)[0]))[:number]
 
     def _is_closed(self, cell: Cell) -> bool:
         """Whether nothing more is to be had of a cell: it cannot be made, or what was tried of it says no."""
-        if any(impossible.levels == cell.levels and set(impossible.skills) <= set(cell.skills) for impossible in self.impossible):
+        if any(
+            impossible.levels == cell.levels and set(impossible.skills) <= set(cell.skills)
+            for impossible in self.impossible
+        ):
             return True  # what cannot be asked for together cannot be with more
         tried = [item for item in self.items if item.cell == cell]
         return any(item.state == "dropped" or not item.trials for item in tried) or (
             sum(item.state == "missed" for item in tried) > sum(item.state == "accepted" for item in tried)
         )
 
-    def _proposed(self, belief: Belief, number: int) -> dict[Cell, str]:
+    def _propose(self, belief: Belief, number: int) -> dict[Cell, str]:
         """Cells that the operators propose, and which did."""
-        tried = self._tried()
+        tried = self._tried_items()
         if not tried:
             return {}
         rates = self.generator.beta(
             [1 + item.successes for item in tried], [1 + item.trials - item.successes for item in tried]
         )
         near = np.argsort(np.abs(rates - 0.5), kind="stable").tolist()
-        halves = list(self._halves(tried, rates, near))
-        proposals: dict[Cell, str] = dict.fromkeys(halves[:2], "bisect")
+        midpoints = list(self._midpoints(tried, rates, near))
+        proposals: dict[Cell, str] = dict.fromkeys(midpoints[:2], "bisect")
         for _ in range(number):
-            rate_by_operator = {name: self.generator.beta(won, lost) for name, (won, lost) in self.luck.items()}
-            if rate_by_operator["bisect"] > rate_by_operator["step"] and halves:
-                proposals.setdefault(halves[int(self.generator.integers(len(halves)))], "bisect")
+            rate_by_operator = {
+                name: self.generator.beta(won, lost) for name, (won, lost) in self.operator_outcomes.items()
+            }
+            if rate_by_operator["bisect"] > rate_by_operator["step"] and midpoints:
+                proposals.setdefault(midpoints[int(self.generator.integers(len(midpoints)))], "bisect")
                 continue
             parent = near[min(int(self.generator.geometric(0.3)) - 1, len(near) - 1)]
             steps = list(self.space.steps(tried[parent].cell, bool(rates[parent] > 0.5)))
@@ -308,16 +316,16 @@ class Search:
         for item in tried:
             if item.state == "accepted":
                 proposals.setdefault(item.cell, "step")
-        return proposals | dict.fromkeys(self._ends(tried), "step")
+        return proposals | dict.fromkeys(self._extreme_cells(tried), "step")
 
-    def _ends(self, tried: Sequence[Item]) -> Iterator[Cell]:
+    def _extreme_cells(self, tried: Sequence[Item]) -> Iterator[Cell]:
         """Where everything so far was passed the hardest cells there are, where everything was failed the easiest."""
         for is_hardest in (True, False):
             if all((2 * item.successes > item.trials) == is_hardest for item in tried):
                 weights = self.generator.random(len(self.space.skills)).tolist()
                 yield self.space.end(is_hardest, weights)
 
-    def _halves(self, tried: Sequence[Item], rates: Array, near: Sequence[int]) -> Iterator[Cell]:
+    def _midpoints(self, tried: Sequence[Item], rates: Array, near: Sequence[int]) -> Iterator[Cell]:
         """The cells halfway between passed and failed ones."""
         passed = [tried[at].cell for at in near if rates[at] > 0.5][:PAIRS]
         failed = [tried[at].cell for at in near if rates[at] <= 0.5][:PAIRS]
@@ -329,14 +337,14 @@ class Search:
 
 
 def search(
-    space: Space, ask: Callable[[Cell, int], int], plan: Plan | None = None, guide: Guide | None = None
+    space: Space, ask: Callable[[Cell, int], int], plan: Plan | None = None, predictor: Predictor | None = None
 ) -> Search:
     """The finished search; `ask` tries a new item of a cell so many times and gives the successes.
 
     Trials of one item come one after the other; to tell items apart, drive a `Search` by its `asks` and `tell`.
     """
-    running = Search(space, plan, guide)
-    while asks := running.asks():
-        for request in asks:
-            running.tell(request.item, ask(request.item.cell, request.trials), request.trials)
+    running = Search(space, plan, predictor)
+    while next_requests := running.next_requests():
+        for request in next_requests:
+            running.record(request.item, ask(request.item.cell, request.trials), request.trials)
     return running

@@ -14,7 +14,7 @@ RULES = ("max-info", "randomesque", "random")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SelectionRule:
     """How the next item is chosen.
 
     `randomesque` draws one of the `exposure` most informative items by a seed, so that not all models see the same
@@ -31,7 +31,7 @@ class Selection:
     """The items of a bank that may still be asked."""
 
     def __init__(
-        self, difficulties: Vector, rule: Rule, categories: Sequence[str] | None = None, trials: float = 1.0
+        self, difficulties: Vector, rule: SelectionRule, categories: Sequence[str] | None = None, trials: float = 1.0
     ) -> None:
         """`trials` is how often each item is asked, where it is. Raises ValueError for a rule that there is not."""
         if rule.name not in RULES or rule.exposure < 1:
@@ -46,7 +46,7 @@ class Selection:
         allowed = self._allowed()
         if not len(allowed):
             return None
-        chosen = int(self._chosen(theta, allowed))
+        chosen = int(self._select(theta, allowed))
         self.use(chosen)
         return chosen
 
@@ -56,7 +56,7 @@ class Selection:
         if self.categories is not None:
             self.asked[str(self.categories[item])] += 1
 
-    def _drawn(self, options: int) -> int:
+    def _draw(self, options: int) -> int:
         """One of so many options, by seed and number of used items: what is resumed goes on as it would have."""
         generator = np.random.Generator(np.random.PCG64([self.rule.seed, int((~self.free).sum())]))
         return int(generator.integers(options))
@@ -69,15 +69,15 @@ class Selection:
         categories = sorted({str(name) for name in self.categories[free]}, key=lambda name: (self.asked[name], name))
         return np.asarray(free[self.categories[free] == categories[0]])
 
-    def _chosen(self, theta: float, allowed: NDArray[np.intp]) -> int:
+    def _select(self, theta: float, allowed: NDArray[np.intp]) -> int:
         if self.rule.name == "random":
-            return int(allowed[self._drawn(len(allowed))])
+            return int(allowed[self._draw(len(allowed))])
         gain = information(theta, self.difficulties[allowed])
         if self.rule.name == "max-info":
             return int(allowed[np.argmax(gain)])  # of equal ones the first in the bank
         number = min(self.rule.exposure, len(allowed))
         best = np.sort(np.argpartition(-gain, number - 1)[:number])
-        return int(allowed[best[self._drawn(number)]])
+        return int(allowed[best[self._draw(number)]])
 
     def attainable(self, theta: float, precision: float) -> float:
         """The standard error that asking everything left would come to; `known` is the precision so far."""

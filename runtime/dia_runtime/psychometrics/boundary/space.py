@@ -64,13 +64,13 @@ class Space:
     def draw(self, generator: np.random.Generator) -> Cell:
         """A cell, each level and each number of skills as likely as another."""
         levels = tuple(int(generator.integers(dimension.size)) for dimension in self.dimensions)
-        return Cell(levels, self.drawn_skills(generator, int(generator.integers(self.fewest, self.most + 1))))
+        return Cell(levels, self.draw_skills(generator, int(generator.integers(self.fewest, self.most + 1))))
 
-    def drawn_skills(self, generator: np.random.Generator, number: int) -> tuple[int, ...]:
+    def draw_skills(self, generator: np.random.Generator, number: int) -> tuple[int, ...]:
         """So many skills that may stand together; fewer where groups leave no more."""
-        return self.filled((), generator.permutation(len(self.skills)).tolist(), number)
+        return self.fill_up((), generator.permutation(len(self.skills)).tolist(), number)
 
-    def filled(self, skills: Sequence[int], candidates: Sequence[int], number: int) -> tuple[int, ...]:
+    def fill_up(self, skills: Sequence[int], candidates: Sequence[int], number: int) -> tuple[int, ...]:
         """The skills, and of the others the first that may be added to them, up to so many together."""
         chosen = list(skills)
         groups = {self.skills[at].group for at in chosen} - {None}
@@ -86,7 +86,7 @@ class Space:
         order = sorted(range(len(self.skills)), key=lambda at: -weights[at] if len(weights) else 0.0)
         number = self.most if is_hardest else self.fewest
         levels = tuple(dimension.size - 1 if is_hardest else 0 for dimension in self.dimensions)
-        return Cell(levels, self.filled((), order if is_hardest else order[::-1], number))
+        return Cell(levels, self.fill_up((), order if is_hardest else order[::-1], number))
 
     def is_end(self, cell: Cell, is_hardest: bool) -> bool:
         """Whether all levels are the last (or the first), and the skills as many (or as few) as may be."""
@@ -96,7 +96,7 @@ class Space:
     def begin(self) -> Cell:
         """Where a search begins: the levels that the dimensions name, and half of the skills."""
         levels = tuple(dimension.start for dimension in self.dimensions)
-        return Cell(levels, self.filled((), range(len(self.skills)), (self.fewest + self.most) // 2))
+        return Cell(levels, self.fill_up((), range(len(self.skills)), (self.fewest + self.most) // 2))
 
     def steps(self, cell: Cell, is_harder: bool) -> Iterator[Cell]:
         """The cells that differ in one level or one skill and should be harder (or easier)."""
@@ -117,7 +117,7 @@ class Space:
         shared = [at for at in first.skills if at in second.skills]
         apart = sorted({*first.skills, *second.skills} - set(shared))
         number = min(max((len(first.skills) + len(second.skills)) // 2, self.fewest), self.most)
-        cell = Cell(levels, self.filled(shared, apart, number))
+        cell = Cell(levels, self.fill_up(shared, apart, number))
         return cell if cell not in (first, second) and self.contains(cell) else None
 
     def features(self, cells: Sequence[Cell]) -> Features:

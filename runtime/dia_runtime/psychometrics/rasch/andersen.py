@@ -35,7 +35,9 @@ def andersen(successes: Array, trials: NDArray[Any]) -> Andersen | None:
 
     flipped = successes.shape[0] > successes.shape[1]
     all_trials = np.ascontiguousarray(np.broadcast_to(trials, successes.shape)).astype(float)
-    matrix = (np.ascontiguousarray(successes.T), np.ascontiguousarray(all_trials.T)) if flipped else (successes, all_trials)
+    matrix = (
+        (np.ascontiguousarray(successes.T), np.ascontiguousarray(all_trials.T)) if flipped else (successes, all_trials)
+    )
     if not np.array_equal(matrix[0], np.round(matrix[0])) or _takes_long(matrix[1]):
         return None
     split = _halves(*matrix)

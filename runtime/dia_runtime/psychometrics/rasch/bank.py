@@ -24,7 +24,10 @@ LARGEST = 1 << 28
 FARTHEST = 1000  # logits
 STATUSES = ("estimated", "extreme_high", "extreme_low", "anchor")
 GAUGES = ("mean_difficulty", "mean_ability", "anchors", "none")
-OF_ONE_MAKING = ("instances", "items")  # units whose names stand for other questions where a bundle is made otherwise
+UNITS_OF_ONE_COMPILE = (
+    "instances",
+    "items",
+)  # units whose names stand for other questions where a bundle is made otherwise
 REPEAT = "calibrate again with `dia calibrate`"
 
 
@@ -93,10 +96,10 @@ class Bank:
     left_out: tuple[LeftOut, ...] = ()
 
 
-def are_others(bank: Bank, questions_root: str | None) -> bool:
+def has_other_questions(bank: Bank, questions_root: str | None) -> bool:
     """Whether the bank's items are known to be other questions than those of that root, whatever their names."""
     roots = {bank.questions_root, questions_root}
-    return bank.unit in OF_ONE_MAKING and len(roots) == 2 and None not in roots
+    return bank.unit in UNITS_OF_ONE_COMPILE and len(roots) == 2 and None not in roots
 
 
 def require_questions(bank: Bank, benchmark: str | None, questions_root: str | None) -> None:
@@ -104,7 +107,7 @@ def require_questions(bank: Bank, benchmark: str | None, questions_root: str | N
 
     A bank or data of several roots have none, and are taken at their word.
     """
-    if not are_others(bank, questions_root):
+    if not has_other_questions(bank, questions_root):
         return
     message = visible(f"the bank was calibrated on other {bank.unit} than those of `{str(benchmark)[:80]}` here")
     help = "give the questions that it was calibrated on; a bank of templates serves all: `--items templates`"
@@ -170,13 +173,13 @@ def _bank(place: Path, record: Any) -> Bank:
     try:
         if record.get("checksum") != checksum(record):
             raise _refused(place, "its content does not give its checksum")
-        return _whole(record)
+        return _read_bank(record)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         why = str(error) if type(error) is ValueError else "a record in it is not one of a bank"
         raise _refused(place, why) from None
 
 
-def _whole(record: Mapping[str, Any]) -> Bank:
+def _read_bank(record: Mapping[str, Any]) -> Bank:
     parts = {
         "items": tuple(_record(BankItem, entry) for entry in record["items"]),
         "models": tuple(_record(BankModel, entry) for entry in record["models"]),
@@ -184,7 +187,7 @@ def _whole(record: Mapping[str, Any]) -> Bank:
     }
     body = {name: value for name, value in record.items() if name not in ("format", "version", "checksum")}
     bank = _record(Bank, {**body, **parts})
-    _require_sense(bank)
+    _require_valid(bank)
     return bank
 
 
@@ -214,14 +217,14 @@ def _record(kind: type[Kind], entry: Mapping[str, Any]) -> Kind:
     return built
 
 
-def _require_sense(bank: Bank) -> None:
+def _require_valid(bank: Bank) -> None:
     for what, names in (("item", [entry.item for entry in bank.items]), ("model", [m.model for m in bank.models])):
         if len(set(names)) != len(names):
             raise ValueError(f"one {what} stands in it twice")
     if bank.gauge not in GAUGES:
         raise ValueError("its gauge is none")
-    places = [entry.difficulty for entry in bank.items] + [entry.ability for entry in bank.models]
-    if any(abs(value) >= FARTHEST for value in places):
+    locations = [entry.difficulty for entry in bank.items] + [entry.ability for entry in bank.models]
+    if any(abs(value) >= FARTHEST for value in locations):
         raise ValueError(f"a place on the scale lies beyond {FARTHEST} logits")
     statuses = [entry.status for entry in bank.items] + [entry.status for entry in bank.models]
     if not set(statuses) <= set(STATUSES):

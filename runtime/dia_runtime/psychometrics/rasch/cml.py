@@ -13,9 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_runtime.psychometrics.rasch.counts import Array, Counts, chance, softplus
+from dia_runtime.psychometrics.rasch.counts import Array, Counts, logistic_in_place, softplus
 from dia_runtime.psychometrics.rasch.jml import Fit
-from dia_runtime.psychometrics.rasch.newton import MOST, covariance, descend, not_converged, precise_enough, solve_free
+from dia_runtime.psychometrics.rasch.newton import (
+    MOST,
+    covariance,
+    halve_until_smaller,
+    not_converged,
+    precise_enough,
+    solve_free,
+)
 from numpy.typing import NDArray
 
 CELLS = 1 << 17  # complex numbers that are worked on at a time
@@ -31,7 +38,7 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class ConditionalMoments:
     """A block of classes: expected successes of each row given the totals, and log denominators."""
 
     block: slice
@@ -50,13 +57,15 @@ def cml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | 
     start = _start(data)
     if rows is not None:
         start = np.where(free, start, rows)
-    state = _at(data, start, free)
+    state = _state_at(data, start, free)
     largest = float(data.row_totals.max())
     for iteration in range(MOST):
         residual = float(np.abs(state.scores).max())
         if precise_enough(residual, largest, tol):
             return _fit(state, free, iteration)
-        after = descend(state, lambda held: _step(data, held, free), lambda held: float(held.scores @ held.scores))
+        after = halve_until_smaller(
+            state, lambda held: _step(data, held, free), lambda held: float(held.scores @ held.scores)
+        )
         if after is None:
             break
         state = after
@@ -85,7 +94,7 @@ def _start(data: Counts) -> Array:
     return np.asarray(logits - logits.mean())
 
 
-def _at(data: Counts, rows: Array, free: NDArray[np.bool_]) -> _State:
+def _state_at(data: Counts, rows: Array, free: NDArray[np.bool_]) -> _State:
     scores, information = data.row_totals.copy(), np.zeros((data.rows, data.rows))
     total = float(data.row_totals @ rows)
     trials_total = data.column_trials()
@@ -104,7 +113,7 @@ def _at(data: Counts, rows: Array, free: NDArray[np.bool_]) -> _State:
     return _State(rows, scores, information, total)
 
 
-def _parts(data: Counts, rows: Array, inside: NDArray[np.bool_]) -> Iterator[tuple[Given, Array]]:
+def _parts(data: Counts, rows: Array, inside: NDArray[np.bool_]) -> Iterator[tuple[ConditionalMoments, Array]]:
     """Blocks of the classes whose totals leave something to chance, with their weights."""
     chosen = np.flatnonzero(inside)
     tilts = _saddles(data, rows, chosen)
@@ -114,7 +123,10 @@ def _parts(data: Counts, rows: Array, inside: NDArray[np.bool_]) -> Iterator[tup
         here = chosen[start : start + step]
         trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, here].astype(float)
         weights = data.weights[here]
-        yield _given(rows, trials, data.column_totals[here], tilts[start : start + step], weights, most), weights
+        yield (
+            _conditional_moments(rows, trials, data.column_totals[here], tilts[start : start + step], weights, most),
+            weights,
+        )
 
 
 def _saddles(data: Counts, rows: Array, chosen: NDArray[np.intp]) -> Array:
@@ -135,7 +147,7 @@ def _saddle(rows: Array, trials: Array, totals: Array) -> Array:
     low, high = level - rows.max(), level - rows.min()
     place = (low + high) / 2
     for _ in range(60):
-        probability = chance(rows[:, None] + place)
+        probability = logistic_in_place(rows[:, None] + place)
         excess = (trials * probability).sum(axis=0) - totals
         low, high = np.where(excess < 0, place, low), np.where(excess > 0, place, high)
         move = place - excess / (trials * probability * (1 - probability)).sum(axis=0)
@@ -152,18 +164,20 @@ def _length(data: Counts, rows: Array, chosen: NDArray[np.intp], tilts: Array) -
     for start in range(0, len(chosen), step):
         here = chosen[start : start + step]
         trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, here].astype(float)
-        probability = chance(rows[:, None] + tilts[start : start + step])
+        probability = logistic_in_place(rows[:, None] + tilts[start : start + step])
         widest = max(widest, float((trials * probability * (1 - probability)).sum(axis=0).max()))
         order = max(order, int(trials.sum(axis=0).max()))
     needed = min(order + 1, int(np.ceil(10 * np.sqrt(widest))) + 40)
     return needed + 1 - needed % 2
 
 
-def _given(rows: Array, trials: Array, totals: Array, tilts: Array, weights: Array, most: int) -> Given:
+def _conditional_moments(
+    rows: Array, trials: Array, totals: Array, tilts: Array, weights: Array, most: int
+) -> ConditionalMoments:
     """Expectations and covariances given the totals, by sums over half the circle."""
     angles = 2 * np.pi * np.arange(most // 2 + 1) / most
     turned = np.exp(1j * angles)
-    probability = chance(rows[:, None] + tilts)  # rows x classes
+    probability = logistic_in_place(rows[:, None] + tilts)  # rows x classes
     factor = 1 + probability[:, :, None] * (turned - 1)
     product = _product(trials, factor)
     twice = np.where(angles == 0, 1.0, 2.0) / most
@@ -177,7 +191,7 @@ def _given(rows: Array, trials: Array, totals: Array, tilts: Array, weights: Arr
     log_gamma = (trials * softplus(rows[:, None] + tilts)).sum(axis=0) - totals * tilts + np.log(mass)
     expected = trials * first_moment
     spread = _spread(trials, part, share, weights, first_moment, second_moment)
-    return Given(slice(0), expected, log_gamma, spread)
+    return ConditionalMoments(slice(0), expected, log_gamma, spread)
 
 
 def _product(trials: Array, factor: NDArray[np.complex128]) -> NDArray[np.complex128]:
@@ -209,7 +223,7 @@ def _spread(
 
 def _step(data: Counts, state: _State, free: NDArray[np.bool_]) -> Callable[[float], _State]:
     step = solve_free(state.information, state.scores, free, bool(free.all()))
-    return lambda size: _at(data, state.rows + size * step, free)
+    return lambda size: _state_at(data, state.rows + size * step, free)
 
 
 def _fit(state: _State, free: NDArray[np.bool_], iterations: int) -> Fit:

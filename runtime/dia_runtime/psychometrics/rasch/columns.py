@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from dia_runtime.psychometrics.rasch.counts import Array, Counts, Mask, chance
-from dia_runtime.psychometrics.rasch.mml import points, posteriors
+from dia_runtime.psychometrics.rasch.counts import Array, Counts, Mask, logistic_in_place
+from dia_runtime.psychometrics.rasch.mml import grid_points, posteriors
 
 SCORES = ("eap", "wle", "mle")
 ROUNDS = 100
@@ -23,7 +23,7 @@ class Scored:
     """A block of classes: places, variances when the rows are known, and how the places move with the rows."""
 
     block: slice
-    places: Array
+    locations: Array
     variances: Array
     slopes: Array
 
@@ -34,21 +34,21 @@ def score_columns(
     """The columns of all classes, a block at a time; known ones stay where they are."""
     parts = _eap(data, rows, prior) if kind == "eap" and prior else _likely(data, rows, kind, adjust)
     for part in parts:
-        is_anchored = ~np.isnan(data.known[part.block])
-        part.places[is_anchored] = data.known[part.block][is_anchored]
+        is_anchored = ~np.isnan(data.anchors[part.block])
+        part.locations[is_anchored] = data.anchors[part.block][is_anchored]
         part.variances[is_anchored] = 0
         part.slopes[:, is_anchored] = 0
         yield part
 
 
 def _eap(data: Counts, rows: Array, prior: tuple[float, float]) -> Iterator[Scored]:
-    grid = points(rows, data.trials.max(axis=1).astype(float), *prior)
+    grid = grid_points(rows, data.trials.max(axis=1).astype(float), *prior)
     for part in posteriors(data, grid):
-        mean = part.weights @ grid.places
-        centred = grid.places - mean[:, None]
+        mean = part.weights @ grid.locations
+        centred = grid.locations - mean[:, None]
         tilted = part.weights * centred
         variances = (tilted * centred).sum(axis=1)
-        slopes = -data.trials_of(part.block) * (grid.right @ tilted.T)
+        slopes = -data.trials_of(part.block) * (grid.probabilities @ tilted.T)
         yield Scored(part.block, mean, variances, slopes)
 
 
@@ -60,11 +60,11 @@ def _likely(data: Counts, rows: Array, kind: str, adjust: float) -> Iterator[Sco
         if kind == "mle":
             edge = np.minimum(adjust, most / 4)
             totals = np.where(totals <= 0, edge, np.where(totals >= most, most - edge, totals))
-        places = _solve(trials, rows, totals, kind == "wle")
-        probability = chance(rows[:, None] - places)
+        locations = _solve(trials, rows, totals, kind == "wle")
+        probability = logistic_in_place(rows[:, None] - locations)
         spread = trials * probability * (1 - probability)
         information = spread.sum(axis=0)
-        yield Scored(block, places, 1 / information, spread / information)
+        yield Scored(block, locations, 1 / information, spread / information)
 
 
 def _solve(trials: Array, rows: Array, totals: Array, weighted: bool) -> Array:
@@ -75,7 +75,7 @@ def _solve(trials: Array, rows: Array, totals: Array, weighted: bool) -> Array:
     inside = np.clip(totals, most / 1e3, most * (1 - 1e-3))
     place = rows.mean() - np.log(inside / (most - inside))
     for _ in range(ROUNDS):
-        probability = chance(rows[:, None] - place)
+        probability = logistic_in_place(rows[:, None] - place)
         spread = trials * probability * (1 - probability)
         information = spread.sum(axis=0)
         excess = (trials * probability).sum(axis=0) - totals  # falls as the place rises

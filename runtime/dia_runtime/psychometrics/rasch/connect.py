@@ -15,8 +15,8 @@ from dia_runtime.psychometrics.rasch.counts import Array, Mask
 from numpy.typing import NDArray
 
 AT_ONCE = 16
-GLANCE = 256  # rows and columns
-Look = Callable[[NDArray[np.intp]], Mask]
+FIRST_LOOK = 256  # rows and columns
+Neighbours = Callable[[NDArray[np.intp]], Mask]
 Labels = NDArray[np.intp]
 
 
@@ -28,25 +28,28 @@ def extremes(successes: Array, trials: NDArray[Any], fixed_rows: Mask, fixed_col
     rows, columns = np.ones(len(successes), dtype=bool), np.ones(successes.shape[1], dtype=bool)
     while True:
         before = int(rows.sum() + columns.sum())
-        rows &= fixed_rows | _inner(successes, trials, columns, 1)
+        rows &= fixed_rows | _is_not_extreme(successes, trials, columns, 1)
         if fixed_columns is not None:
-            columns &= fixed_columns | _inner(successes, trials, rows, 0)
+            columns &= fixed_columns | _is_not_extreme(successes, trials, rows, 0)
         if int(rows.sum() + columns.sum()) == before:
             return rows, columns
 
 
-def _inner(successes: Array, trials: NDArray[Any], counted: Mask, axis: int) -> Mask:
+def _is_not_extreme(successes: Array, trials: NDArray[Any], counted: Mask, axis: int) -> Mask:
     weights = counted.astype(float)
     every = np.broadcast_to(trials, successes.shape)
     if axis == 1:
         total = successes @ weights
-        most = trials[:, 0] * weights.sum() if trials.shape[1] == 1 else _times(every, weights)
+        most = trials[:, 0] * weights.sum() if trials.shape[1] == 1 else _product_in_parts(every, weights)
     else:
-        total, most = weights @ successes, _times(every.T, weights) if trials.shape[1] > 1 else weights @ every
+        total, most = (
+            weights @ successes,
+            _product_in_parts(every.T, weights) if trials.shape[1] > 1 else weights @ every,
+        )
     return np.asarray((total > 0) & (total < most))
 
 
-def _times(matrix: NDArray[Any], weights: Array) -> Array:
+def _product_in_parts(matrix: NDArray[Any], weights: Array) -> Array:
     """The product of a matrix of small numbers and a vector, a part at a time."""
     step = max(1, (1 << 20) // max(1, matrix.shape[1]))
     parts = [matrix[at : at + step].astype(float) @ weights for at in range(0, len(matrix), step)]
@@ -54,7 +57,7 @@ def _times(matrix: NDArray[Any], weights: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class FixedNodes:
     """Rows and columns whose places are given; `tied` where these hold together what the data do not."""
 
     rows: Mask
@@ -68,11 +71,11 @@ class Given:
 
 
 def components(
-    successes: Array, trials: NDArray[Any], strong: bool, fixed: Given | None = None
+    successes: Array, trials: NDArray[Any], strong: bool, fixed: FixedNodes | None = None
 ) -> tuple[Labels, Labels]:
     """The block of each row and of each column; block 0 is the largest, or the largest with a given place."""
     all_trials = np.broadcast_to(trials, successes.shape)
-    if _at_a_glance(successes, trials, strong):
+    if _is_plainly_connected(successes, trials, strong):
         return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
 
     def wins(at: NDArray[np.intp]) -> Mask:
@@ -92,23 +95,23 @@ def components(
     return _labelled(successes, all_trials, strong, fixed)
 
 
-def _at_a_glance(successes: Array, trials: NDArray[Any], strong: bool) -> bool:
+def _is_plainly_connected(successes: Array, trials: NDArray[Any], strong: bool) -> bool:
     """Whether the first columns show that all hangs together: each row beats every other somewhere.
 
     Columns on which all agree have been taken away, so that each of them hangs on some row in both directions.
     """
     if not strong:
         return bool(trials.shape[1] == 1)
-    if len(successes) > GLANCE:
+    if len(successes) > FIRST_LOOK:
         return False
-    some = successes[:, :GLANCE]
-    lost = some < (trials if trials.shape[1] == 1 else trials[:, :GLANCE])
+    some = successes[:, :FIRST_LOOK]
+    lost = some < (trials if trials.shape[1] == 1 else trials[:, :FIRST_LOOK])
     beaten = (some > 0).astype(np.float32) @ lost.astype(np.float32).T
     np.fill_diagonal(beaten, 1)
     return bool(beaten.all())
 
 
-def _reach_all(onwards: Look, back: Look, shape: tuple[int, ...]) -> bool:
+def _reach_all(onwards: Neighbours, back: Neighbours, shape: tuple[int, ...]) -> bool:
     """Whether everything is reached from the first row."""
     reached = (np.zeros(shape[0], dtype=bool), np.zeros(shape[1], dtype=bool))
     reached[0][0] = True
@@ -127,7 +130,7 @@ def _reach_all(onwards: Look, back: Look, shape: tuple[int, ...]) -> bool:
     return False
 
 
-def _labelled(successes: Array, trials: NDArray[Any], strong: bool, fixed: Given | None) -> tuple[Labels, Labels]:
+def _labelled(successes: Array, trials: NDArray[Any], strong: bool, fixed: FixedNodes | None) -> tuple[Labels, Labels]:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

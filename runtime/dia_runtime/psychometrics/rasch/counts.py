@@ -31,7 +31,7 @@ class Counts:
     weights: Array
     trials: NDArray[Any]
     of: NDArray[np.intp]
-    known: Array
+    anchors: Array
 
     @property
     def rows(self) -> int:
@@ -73,15 +73,15 @@ def counts(successes: Array, trials: NDArray[Any], anchors: Array | None = None)
         return Counts(successes.sum(axis=1), totals, np.ones(len(totals)), trials, every, locations)
     if np.isnan(locations).all():
         column_totals, of, weights = np.unique(totals, return_inverse=True, return_counts=True)
-        places = np.full(len(column_totals), np.nan)
+        locations = np.full(len(column_totals), np.nan)
     else:
         pairs = np.stack([np.where(np.isnan(locations), np.inf, locations), totals], axis=1)
         kinds, of, weights = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
-        column_totals, places = kinds[:, 1], np.where(np.isinf(kinds[:, 0]), np.nan, kinds[:, 0])
-    return Counts(successes.sum(axis=1), column_totals, weights.astype(float), trials[:, :1], of.ravel(), places)
+        column_totals, locations = kinds[:, 1], np.where(np.isinf(kinds[:, 0]), np.nan, kinds[:, 0])
+    return Counts(successes.sum(axis=1), column_totals, weights.astype(float), trials[:, :1], of.ravel(), locations)
 
 
-def chance(logits: Array) -> Array:
+def logistic_in_place(logits: Array) -> Array:
     """1 / (1 + exp(-x)), written over its argument; no overflow at any x."""
     with np.errstate(over="ignore"):
         np.negative(logits, out=logits)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from dia_runtime.psychometrics.rasch.columns import score_columns
 from dia_runtime.psychometrics.rasch.counts import Array, Mask, counts
-from dia_runtime.psychometrics.rasch.fit import Places
+from dia_runtime.psychometrics.rasch.fit import Locations
 from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DifferentialItem:
     """How much harder an item is for a group than for the others, in logits, and how sure that is.
 
     `p` is of the normal deviate, `adjusted` the same after Benjamini and Hochberg (1995) over all items and groups.
@@ -28,7 +28,9 @@ class Difference:
     adjusted: float
 
 
-def differences(locations: Places, successes: Array, trials: NDArray[Any], groups: Sequence[str | None]) -> list[Difference]:
+def differential_items(
+    locations: Locations, successes: Array, trials: NDArray[Any], groups: Sequence[str | None]
+) -> list[DifferentialItem]:
     """The differences of all items for every group, the most certain first; abilities stay where they are.
 
     Difficulties within groups are Warm's, which are finite for items that a whole group passes.
@@ -49,11 +51,11 @@ def differences(locations: Places, successes: Array, trials: NDArray[Any], group
         at = np.flatnonzero(np.isfinite(p))
         raw += [(int(item), name, float(size[item]), float(se[item]), float(p[item])) for item in at]
     adjusted = benjamini_hochberg(np.array([entry[4] for entry in raw]))
-    results = [Difference(*entry, float(value)) for entry, value in zip(raw, adjusted, strict=True)]
+    results = [DifferentialItem(*entry, float(value)) for entry, value in zip(raw, adjusted, strict=True)]
     return sorted(results, key=lambda entry: (entry.p, entry.item, entry.group))
 
 
-def _difficulties(locations: Places, successes: Array, trials: NDArray[Any], models: Mask) -> tuple[Array, Array]:
+def _difficulties(locations: Locations, successes: Array, trials: NDArray[Any], models: Mask) -> tuple[Array, Array]:
     """The difficulty of each item for some models; NaN where none of them tried it."""
     tried = trials[models].sum(axis=0) > 0
     use = locations.items & tried
@@ -64,7 +66,7 @@ def _difficulties(locations: Places, successes: Array, trials: NDArray[Any], mod
         for part in score_columns(data, locations.abilities[models], "wle", None, 0.3):
             inside = (data.of >= part.block.start) & (data.of < part.block.stop)
             where = np.flatnonzero(use)[inside]
-            values[where] = part.places[data.of[inside] - part.block.start]
+            values[where] = part.locations[data.of[inside] - part.block.start]
             errors[where] = np.sqrt(part.variances[data.of[inside] - part.block.start])
     return values, errors
 

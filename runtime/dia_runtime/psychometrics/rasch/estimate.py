@@ -10,13 +10,13 @@ import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.psychometrics.rasch.cml import cml
 from dia_runtime.psychometrics.rasch.columns import Scored, errors, score_columns
-from dia_runtime.psychometrics.rasch.connect import Given, components, extremes
+from dia_runtime.psychometrics.rasch.connect import FixedNodes, components, extremes
 from dia_runtime.psychometrics.rasch.counts import Array, Counts, Mask, counts
 from dia_runtime.psychometrics.rasch.jml import Fit, jml
 from dia_runtime.psychometrics.rasch.mml import mml
 from numpy.typing import NDArray
 
-WORDS: Mapping[str, tuple[str, ...]] = {
+CHOICES: Mapping[str, tuple[str, ...]] = {
     "method": ("mml_items", "mml_persons", "cml", "jml"),
     "eliminate": ("auto", "respondents", "items"),
     "item_scores": ("eap", "wle", "mle"),
@@ -27,7 +27,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class EstimationOptions:
     """How to calibrate; the words are those of WORDS."""
 
     method: str = "mml_items"
@@ -77,9 +77,9 @@ class Calibration:
         }
         return {
             **{name: _entries(*side) for name, side in sides.items()},
-            "log_likelihood": number(self.log_likelihood),
+            "log_likelihood": finite_or_none(self.log_likelihood),
             "iterations": self.iterations,
-            "residual": number(self.residual),
+            "residual": finite_or_none(self.residual),
             "gauge": self.gauge,
             "method": self.method,
         }
@@ -88,49 +88,54 @@ class Calibration:
 def _entries(names: Sequence[str], values: Array, ses: Array, statuses: Sequence[str]) -> list[dict[str, Any]]:
     rows = zip(names, values.tolist(), ses.tolist(), statuses, strict=True)
     return [
-        {"name": name, "value": number(value), "se": number(se), "status": status} for name, value, se, status in rows
+        {"name": name, "value": finite_or_none(value), "se": finite_or_none(se), "status": status}
+        for name, value, se, status in rows
     ]
 
 
-def number(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
     """The number, or None for what is none."""
     return float(value) if np.isfinite(value) else None
 
 
-def fault(message: str, help: str | None = None, code: str = "E893") -> DiaError:
+def calibration_error(message: str, help: str | None = None, code: str = "E893") -> DiaError:
     """The error of a calibration that cannot be done so."""
     return DiaError(Diagnostic(code, visible(message), None, help))
 
 
-def estimate(successes: Array, trials: NDArray[Any], options: Options, anchors: Array | None = None) -> Calibration:
+def estimate(
+    successes: Array, trials: NDArray[Any], options: EstimationOptions, anchors: Array | None = None
+) -> Calibration:
     """The scale of models (rows) and items (columns), `trials` of the same shape or one column, 0 where missing.
 
     `anchors` holds difficulties that are given, NaN for the others. Raises DiaError for words that are not known and
     for data that give no scale.
     """
-    require_words(options, anchors)
+    require_options(options, anchors)
     anchor_difficulties = np.full(successes.shape[1], np.nan) if anchors is None else np.asarray(anchors, dtype=float)
     side = _oriented(successes, trials, anchor_difficulties, options)
     scale = _estimated(side, options)
     return _in_gauge(scale, side, options)
 
 
-def require_words(options: Options, anchors: Array | None) -> None:
+def require_options(options: EstimationOptions, anchors: Array | None) -> None:
     """Nothing, when the options are known and fit each other."""
-    for name, words in WORDS.items():
+    for name, words in CHOICES.items():
         word = getattr(options, name)
         if word not in words:
-            raise fault(f"`{word}` is no {name}: {', '.join(words)}", did_you_mean(str(word), words))
+            raise calibration_error(f"`{word}` is no {name}: {', '.join(words)}", did_you_mean(str(word), words))
     if options.eliminate != "auto" and options.method != "cml":
-        raise fault(f"`{options.method}` eliminates neither side", "`eliminate` belongs to the method cml")
+        raise calibration_error(f"`{options.method}` eliminates neither side", "`eliminate` belongs to the method cml")
     if options.bias_correction != "none" and options.method != "jml":
-        raise fault(f"`{options.method}` has no such bias to correct", "`bias_correction` belongs to the method jml")
+        raise calibration_error(
+            f"`{options.method}` has no such bias to correct", "`bias_correction` belongs to the method jml"
+        )
     if (options.gauge == "anchors") != (anchors is not None and bool(np.isfinite(anchors).any())):
-        raise fault("the gauge `anchors` and given difficulties belong together", "give both, or neither")
+        raise calibration_error("the gauge `anchors` and given difficulties belong together", "give both, or neither")
     if not 0 < options.extreme_adjust <= 0.5:
-        raise fault("`extreme_adjust` lies between 0 and 0.5")
+        raise calibration_error("`extreme_adjust` lies between 0 and 0.5")
     if options.bias_correction != "none" and options.gauge == "anchors":
-        raise fault("given difficulties leave no scale to correct", "take another `--method` for anchors")
+        raise calibration_error("given difficulties leave no scale to correct", "take another `--method` for anchors")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +149,7 @@ class _Side:
     column_anchors: Array
 
 
-def _oriented(successes: Array, trials: NDArray[Any], anchor_difficulties: Array, options: Options) -> _Side:
+def _oriented(successes: Array, trials: NDArray[Any], anchor_difficulties: Array, options: EstimationOptions) -> _Side:
     models, items = successes.shape
     flipped = {
         "mml_items": False,
@@ -175,13 +180,13 @@ class _Scale:
     column_status: list[str]
 
 
-def _estimated(side: _Side, options: Options) -> _Scale:
+def _estimated(side: _Side, options: EstimationOptions) -> _Scale:
     """The scale of all that has a place on it."""
     rows, columns = _kept(side, options)
     row_blocks, column_blocks = _blocks(side, rows, columns, options)
     main_rows, main_columns = row_blocks == 0, column_blocks == 0
     if (main_columns if side.flipped else main_rows).sum() < 2 or not main_rows.any() or not main_columns.any():
-        raise fault("no two models hang together by what they were right and wrong on", None, "E892")
+        raise calibration_error("no two models hang together by what they were right and wrong on", None, "E892")
     if options.gauge == "anchors":
         _require_origin(side, main_rows, main_columns)
     data = _counts(side, main_rows, main_columns, options.method != "cml")
@@ -195,10 +200,10 @@ def _require_origin(side: _Side, rows: Mask, columns: Mask) -> None:
     anchored = rows & ~np.isnan(side.row_anchors), columns & ~np.isnan(side.column_anchors)
     if not any(mask.any() for mask in anchored):
         help = "ask the models items of the bank of anchors, some of which they get right and some wrong"
-        raise fault("no item whose difficulty is given ties the models to the scale", help, "E892")
+        raise calibration_error("no item whose difficulty is given ties the models to the scale", help, "E892")
 
 
-def _kept(side: _Side, options: Options) -> tuple[Mask, Mask]:
+def _kept(side: _Side, options: EstimationOptions) -> tuple[Mask, Mask]:
     """What is not extreme; with a random side its columns stay whatever their totals."""
     fixed = ~np.isnan(side.row_anchors)
     random = options.method.startswith("mml")
@@ -209,7 +214,7 @@ def _kept(side: _Side, options: Options) -> tuple[Mask, Mask]:
     models, items = kept_counts if side.flipped else kept_counts[::-1]
     if models < 2 or items < 1:
         message = "every reply is right, or every one is wrong, of all items or of all models but one"
-        raise fault(message, "a scale needs two models that differ", "E891")
+        raise calibration_error(message, "a scale needs two models that differ", "E891")
     return rows, columns
 
 
@@ -219,13 +224,13 @@ def _varied(side: _Side, rows: Mask, columns: Mask) -> Mask:
     return np.asarray(columns & (totals > 0) & (totals < side.trials[rows].sum(axis=0, dtype=float)))
 
 
-def _blocks(side: _Side, rows: Mask, columns: Mask, options: Options) -> tuple[NDArray[Any], NDArray[Any]]:
+def _blocks(side: _Side, rows: Mask, columns: Mask, options: EstimationOptions) -> tuple[NDArray[Any], NDArray[Any]]:
     """The block of each row and column: 0 for the one that is kept, -1 for those that are extreme.
 
     Given places hold blocks together where the estimator knows them: conditioning on columns takes theirs away.
     """
     tied = options.method != "cml" or side.flipped
-    fixed = Given(~np.isnan(side.row_anchors[rows]), ~np.isnan(side.column_anchors[columns]), tied)
+    fixed = FixedNodes(~np.isnan(side.row_anchors[rows]), ~np.isnan(side.column_anchors[columns]), tied)
     successes, trials = _part(side.successes, rows, columns), side.trials[rows]
     trials = trials if trials.shape[1] == 1 else _part(side.trials, rows, columns)
     blocks = components(successes, trials, not options.method.startswith("mml"), fixed)
@@ -250,16 +255,16 @@ def _counts(side: _Side, rows: Mask, columns: Mask, use_known: bool) -> Counts:
     return counts(_part(side.successes, rows, columns), trials, anchors)
 
 
-def _fitted(data: Counts, row_anchors: Array, side: _Side, rows: Mask, options: Options) -> Fit:
+def _fitted(data: Counts, row_anchors: Array, side: _Side, rows: Mask, options: EstimationOptions) -> Fit:
     """The rows' places and their covariance."""
     free = np.isnan(row_anchors)
     free_rows = None if free.all() else free
-    places = None if free.all() else np.where(free, 0.0, row_anchors)
+    locations = None if free.all() else np.where(free, 0.0, row_anchors)
     if options.method == "jml":
-        return jml(data, free_rows, places, options.tol)
+        return jml(data, free_rows, locations, options.tol)
     if options.method != "cml":
-        return mml(data, free_rows, places, options.tol)
-    fit = cml(data, free_rows, places, options.tol)
+        return mml(data, free_rows, locations, options.tol)
+    fit = cml(data, free_rows, locations, options.tol)
     if np.isfinite(side.column_anchors).any():
         fit = _shifted(fit, side, rows)
     if options.item_scores != "eap":
@@ -276,7 +281,7 @@ def _shifted(fit: Fit, side: _Side, rows: Mask) -> Fit:
     for _ in range(100):
         excess = information = 0.0
         for block in data.blocks():
-            logits = fit.rows[:, None] + shift - data.known[block]
+            logits = fit.rows[:, None] + shift - data.anchors[block]
             probability = 1 / (1 + np.exp(-logits))
             trials, weights = data.trials_of(block), data.weights[block]
             excess += float(weights @ (data.column_totals[block] - (trials * probability).sum(axis=0)))
@@ -301,7 +306,7 @@ def _placed(
     rows: Mask,
     columns: Mask,
     fit: Fit,
-    options: Options,
+    options: EstimationOptions,
     counted: Counts | None,
 ) -> _Scale:
     """Both sides with their statuses: what was estimated, then the extremes beside it."""
@@ -313,8 +318,8 @@ def _placed(
     same = counted is not None and np.array_equal(placed, main_columns)
     data = counted if same and counted is not None else _counts(side, main_rows, placed, True)
     parts = list(score_columns(data, fit.rows, kind, fit.prior, options.extreme_adjust))
-    places = np.full(len(placed), np.nan)
-    places[placed] = _joined(parts, "places", data)[data.of]
+    locations = np.full(len(placed), np.nan)
+    locations[placed] = _joined(parts, "locations", data)[data.of]
     weights = np.bincount(data.of, (status[1] == "estimated")[placed].astype(float), data.classes).astype(float)
     gauge = _gauge_side(side, options)
     standard_errors = errors(data, parts, fit.covariance, gauge, (status[0] == "estimated")[main_rows], weights)
@@ -323,15 +328,18 @@ def _placed(
     row_places = np.full(len(main_rows), np.nan)
     row_places[main_rows], row_se[main_rows] = fit.rows, standard_errors.rows
     if options.extreme == "winsteps" and not rows.all():
-        _extreme_rows(side, ~rows, placed & np.isfinite(places), places, row_places, row_se, options)
-    for anchors, values, standard_errors_of in ((side.row_anchors, row_places, row_se), (side.column_anchors, places, column_se)):
+        _extreme_rows(side, ~rows, placed & np.isfinite(locations), locations, row_places, row_se, options)
+    for anchors, values, standard_errors_of in (
+        (side.row_anchors, row_places, row_se),
+        (side.column_anchors, locations, column_se),
+    ):
         values[~np.isnan(anchors)], standard_errors_of[~np.isnan(anchors)] = anchors[~np.isnan(anchors)], 0.0
     row_status = np.where(np.isnan(row_places) & (status[0] == "estimated"), "disconnected", status[0])
-    column_status = np.where(np.isnan(places) & (status[1] == "estimated"), "disconnected", status[1])
-    return _Scale(fit, row_places, places, row_se, column_se, row_status.tolist(), column_status.tolist())
+    column_status = np.where(np.isnan(locations) & (status[1] == "estimated"), "disconnected", status[1])
+    return _Scale(fit, row_places, locations, row_se, column_se, row_status.tolist(), column_status.tolist())
 
 
-def _gauge_side(side: _Side, options: Options) -> str:
+def _gauge_side(side: _Side, options: EstimationOptions) -> str:
     """Whose mean is the origin: `rows`, `columns` or of neither."""
     if options.gauge == "anchors":
         return "neither"
@@ -373,7 +381,13 @@ def _status(
 
 
 def _extreme_rows(
-    side: _Side, chosen: Mask, columns: Mask, places: Array, row_places: Array, row_se: Array, options: Options
+    side: _Side,
+    chosen: Mask,
+    columns: Mask,
+    locations: Array,
+    row_places: Array,
+    row_se: Array,
+    options: EstimationOptions,
 ) -> None:
     """Writes the places of rows with all or no successes: those of totals a little inside, the columns as they are."""
     trials = np.broadcast_to(side.trials, side.successes.shape)
@@ -383,21 +397,21 @@ def _extreme_rows(
         return
     tried = np.ascontiguousarray(trials[np.ix_(at, columns)].T)
     data = counts(np.ascontiguousarray(side.successes[np.ix_(at, columns)].T), tried)
-    for part in score_columns(data, -places[columns], "mle", None, options.extreme_adjust):
+    for part in score_columns(data, -locations[columns], "mle", None, options.extreme_adjust):
         within = np.flatnonzero((data.of >= part.block.start) & (data.of < part.block.stop))
         inside = data.of[within] - part.block.start
-        row_places[at[within]] = -part.places[inside]
+        row_places[at[within]] = -part.locations[inside]
         row_se[at[within]] = np.sqrt(part.variances[inside])
 
 
-def _in_gauge(scale: _Scale, side: _Side, options: Options) -> Calibration:
+def _in_gauge(scale: _Scale, side: _Side, options: EstimationOptions) -> Calibration:
     """The result on the scale that was asked for."""
     sides = [
         (scale.rows, scale.row_se, scale.row_status),
         (scale.columns, scale.column_se, scale.column_status),
     ]
     if side.flipped:
-        sides = [(-places, se, status) for places, se, status in reversed(sides)]
+        sides = [(-locations, se, status) for locations, se, status in reversed(sides)]
     (abilities, ability_se, ability_status), (difficulties, difficulty_se, difficulty_status) = sides
     chosen = sides[0 if options.gauge == "mean_ability" else 1]
     mean = [status == "estimated" for status in chosen[2]]
@@ -423,7 +437,7 @@ def _in_gauge(scale: _Scale, side: _Side, options: Options) -> Calibration:
     )
 
 
-def _correction(side: _Side, options: Options) -> float:
+def _correction(side: _Side, options: EstimationOptions) -> float:
     """(n - 1)/n, where joint estimates are stretched by n/(n - 1): n is the mean number of trials of the side that
     has fewer of them, of an item on a panel of models."""
     if options.bias_correction == "none":

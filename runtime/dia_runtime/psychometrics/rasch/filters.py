@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from dia_language.diagnostics import did_you_mean
-from dia_runtime.psychometrics.rasch.counts import Array, Mask, chance
-from dia_runtime.psychometrics.rasch.estimate import Options, fault
-from dia_runtime.psychometrics.rasch.fit import Fits, Places
+from dia_runtime.psychometrics.rasch.counts import Array, Mask, logistic_in_place
+from dia_runtime.psychometrics.rasch.estimate import EstimationOptions, calibration_error
+from dia_runtime.psychometrics.rasch.fit import Fits, Locations
 from dia_runtime.psychometrics.rasch.held_out import held_out
 from numpy.typing import NDArray
 
@@ -69,11 +69,17 @@ def parse_rule(text: str) -> Rule:
     """The filter of `avg:0.05,0.95`, or of a name alone with its usual bounds. Raises DiaError (exit 2) for none."""
     name, _, bounds_text = text.partition(":")
     if name not in RULES:
-        raise fault(f"`{name}` is no filter: {', '.join(RULES)}", did_you_mean(name, RULES))
-    bounds = tuple(float(part) for part in bounds_text.split(",")) if _is_numbers(bounds_text) else RULES[name] if not bounds_text else ()
+        raise calibration_error(f"`{name}` is no filter: {', '.join(RULES)}", did_you_mean(name, RULES))
+    bounds = (
+        tuple(float(part) for part in bounds_text.split(","))
+        if _is_numbers(bounds_text)
+        else RULES[name]
+        if not bounds_text
+        else ()
+    )
     if len(bounds) != len(RULES[name]) or bounds[0] > bounds[1]:
         example = ",".join(f"{bound:g}" for bound in RULES[name])
-        raise fault(f"`{text}` is no filter", f"write `{name}:{example}`, the lower bound first")
+        raise calibration_error(f"`{text}` is no filter", f"write `{name}:{example}`, the lower bound first")
     return Rule(name, bounds)
 
 
@@ -81,7 +87,7 @@ def _is_numbers(text: str) -> bool:
     return bool(text) and all(NUMBER.fullmatch(part) for part in text.split(","))
 
 
-def keep(rule: Rule, successes: Array, trials: NDArray[Any], locations: Places, fits: Fits) -> Mask:
+def keep(rule: Rule, successes: Array, trials: NDArray[Any], locations: Locations, fits: Fits) -> Mask:
     """The items that stay."""
     low, high, *more = rule.bounds
     if rule.name == "difficulty":
@@ -94,45 +100,60 @@ def keep(rule: Rule, successes: Array, trials: NDArray[Any], locations: Places, 
     tried = every > 0
     number = tried.sum(axis=0)
     mean = np.where(tried, rates, 0).sum(axis=0) / np.maximum(number, 1)
-    kept = (number > 0) & (mean >= low) & (mean <= high)
+    is_kept = (number > 0) & (mean >= low) & (mean <= high)
     if more:
         squares = np.where(tried, (rates - mean) ** 2, 0).sum(axis=0) / np.maximum(number, 1)
-        kept &= np.sqrt(squares) >= more[0]
-    return np.asarray(kept)
+        is_kept &= np.sqrt(squares) >= more[0]
+    return np.asarray(is_kept)
 
 
 def choose(
-    successes: Array, trials: NDArray[Any], locations: Places, fits: Fits, options: Options, budget: int = 50
+    successes: Array,
+    trials: NDArray[Any],
+    locations: Locations,
+    fits: Fits,
+    options: EstimationOptions,
+    budget: int = 50,
 ) -> list[Candidate]:
     """All candidates with their gates and aims, those on the Pareto frontier marked.
 
     Stage A admits a filter whose items foretell held-out replies better than the null model does, and of which enough
     lie inside the infit band. Stage B keeps of these whatever no other beats in both aims.
     """
-    candidates = [_candidate(parse_rule(text), successes, trials, locations, fits, options, budget) for text in CANDIDATES]
+    candidates = [
+        _candidate(parse_rule(text), successes, trials, locations, fits, options, budget) for text in CANDIDATES
+    ]
     return [_marked(entry, candidates) for entry in candidates]
 
 
 def _candidate(
-    rule: Rule, successes: Array, trials: NDArray[Any], locations: Places, fits: Fits, options: Options, budget: int
+    rule: Rule,
+    successes: Array,
+    trials: NDArray[Any],
+    locations: Locations,
+    fits: Fits,
+    options: EstimationOptions,
+    budget: int,
 ) -> Candidate:
-    kept = keep(rule, successes, trials, locations, fits) & locations.items
+    is_kept = keep(rule, successes, trials, locations, fits) & locations.items
     every = np.broadcast_to(trials, successes.shape)
     pool = max(1, int((every > 0).any(axis=0).sum()))
-    if kept.sum() < 2:
-        return Candidate(str(rule), int(kept.sum()), float(kept.sum() / pool), None, 0.0, False, float("inf"), False)
-    inside = (fits.infit[kept] >= INFIT_BAND[0]) & (fits.infit[kept] <= INFIT_BAND[1])
-    prediction = held_out(np.ascontiguousarray(successes[:, kept]), np.ascontiguousarray(every[:, kept]), options)
+    if is_kept.sum() < 2:
+        return Candidate(
+            str(rule), int(is_kept.sum()), float(is_kept.sum() / pool), None, 0.0, False, float("inf"), False
+        )
+    inside = (fits.infit[is_kept] >= INFIT_BAND[0]) & (fits.infit[is_kept] <= INFIT_BAND[1])
+    prediction = held_out(np.ascontiguousarray(successes[:, is_kept]), np.ascontiguousarray(every[:, is_kept]), options)
     gain, share = None if prediction is None else prediction.gain, float(inside.mean())
     admitted = gain is not None and gain > 0 and share >= INFIT_GATE
-    error = budget_se(locations, every, kept, budget)
-    return Candidate(str(rule), int(kept.sum()), float(kept.sum() / pool), gain, share, admitted, error, False)
+    error = budget_se(locations, every, is_kept, budget)
+    return Candidate(str(rule), int(is_kept.sum()), float(is_kept.sum() / pool), gain, share, admitted, error, False)
 
 
-def budget_se(locations: Places, trials: NDArray[Any], kept: Mask, budget: int) -> float:
+def budget_se(locations: Locations, trials: NDArray[Any], is_kept: Mask, budget: int) -> float:
     """The mean over the panel of the error of an ability, after the most telling items that the budget allows."""
-    probability = chance(locations.abilities[locations.models][:, None] - locations.difficulties[kept])
-    information = np.maximum(trials[locations.models][:, kept], 1) * probability * (1 - probability)
+    probability = logistic_in_place(locations.abilities[locations.models][:, None] - locations.difficulties[is_kept])
+    information = np.maximum(trials[locations.models][:, is_kept], 1) * probability * (1 - probability)
     best = -np.sort(-information, axis=1)[:, :budget]
     return float((1 / np.sqrt(best.sum(axis=1))).mean())
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from dia_runtime.psychometrics.rasch.columns import score_columns
-from dia_runtime.psychometrics.rasch.counts import Array, Mask, chance, counts
+from dia_runtime.psychometrics.rasch.counts import Array, Mask, counts, logistic_in_place
 from dia_runtime.psychometrics.rasch.estimate import Calibration
 from numpy.typing import NDArray
 
@@ -31,7 +31,7 @@ class Fits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Places:
+class Locations:
     """Places of maximum likelihood with their standard errors, and which of them were estimated."""
 
     abilities: Array
@@ -53,7 +53,7 @@ class Reliability:
     reliability: float | None
 
 
-def places(calibration: Calibration, successes: Array, trials: NDArray[Any]) -> Places:
+def likelihood_locations(calibration: Calibration, successes: Array, trials: NDArray[Any]) -> Locations:
     """The calibration with the side that was scored by another rule placed by maximum likelihood."""
     models = np.array([status in ("estimated", "anchor") for status in calibration.ability_status])
     items = np.array([status in ("estimated", "anchor") for status in calibration.difficulty_status])
@@ -67,7 +67,7 @@ def places(calibration: Calibration, successes: Array, trials: NDArray[Any]) -> 
         columns = np.ix_(models, items)
         negated, se = likeliest(successes[columns].T, every[columns].T, -difficulties[items])
         abilities[models], ability_se[models] = -negated, se
-    return Places(abilities, difficulties, ability_se, difficulty_se, models, items)
+    return Locations(abilities, difficulties, ability_se, difficulty_se, models, items)
 
 
 def likeliest(successes: Array, trials: NDArray[Any], rows: Array) -> tuple[Array, Array]:
@@ -75,7 +75,7 @@ def likeliest(successes: Array, trials: NDArray[Any], rows: Array) -> tuple[Arra
     data = counts(np.ascontiguousarray(successes), np.ascontiguousarray(trials))
     locations, se = np.empty(data.classes), np.empty(data.classes)
     for part in score_columns(data, rows, "mle", None, 0.3):
-        locations[part.block], se[part.block] = part.places, np.sqrt(part.variances)
+        locations[part.block], se[part.block] = part.locations, np.sqrt(part.variances)
     return locations[data.of], se[data.of]
 
 
@@ -90,7 +90,7 @@ class _Cells:
     seen: Mask
 
 
-def _cells(locations: Places, successes: Array, trials: NDArray[Any]) -> Iterator[_Cells]:
+def _cells(locations: Locations, successes: Array, trials: NDArray[Any]) -> Iterator[_Cells]:
     every = np.broadcast_to(trials, successes.shape)
     models, items = np.flatnonzero(locations.models), np.flatnonzero(locations.items)
     step = max(1, AT_ONCE // max(1, len(models)))
@@ -98,14 +98,14 @@ def _cells(locations: Places, successes: Array, trials: NDArray[Any]) -> Iterato
         here = items[start : start + step]
         at = np.ix_(models, here)
         cell_trials = every[at].astype(float)
-        probability = chance(locations.abilities[models][:, None] - locations.difficulties[here])
+        probability = logistic_in_place(locations.abilities[models][:, None] - locations.difficulties[here])
         variance = cell_trials * probability * (1 - probability)
         residual = successes[at] - cell_trials * probability
         fourth = variance * (1 + 3 * (cell_trials - 2) * probability * (1 - probability))
         yield _Cells(slice(start, start + len(here)), residual, variance, fourth, cell_trials > 0)
 
 
-def fit_statistics(locations: Places, successes: Array, trials: NDArray[Any]) -> tuple[Fits, Fits]:
+def fit_statistics(locations: Locations, successes: Array, trials: NDArray[Any]) -> tuple[Fits, Fits]:
     """Infit and outfit of models, and of items, in the order of the matrix."""
     sums = [np.zeros((6, int(mask.sum()))) for mask in (locations.models, locations.items)]
     for cells in _cells(locations, successes, trials):
@@ -167,7 +167,7 @@ class Components:
     by: str
 
 
-def residual_components(locations: Places, successes: Array, trials: NDArray[Any]) -> Components:
+def residual_components(locations: Locations, successes: Array, trials: NDArray[Any]) -> Components:
     """The principal components of the standardised residuals, of the side that has fewer members.
 
     A first eigenvalue well above 2 speaks of a second dimension (Linacre 1998).
@@ -190,7 +190,9 @@ def residual_components(locations: Places, successes: Array, trials: NDArray[Any
         standard, is_tried = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
         products, number, sums = standard.T @ standard, is_tried.T @ is_tried, standard.T @ is_tried
     values, vectors = np.linalg.eigh(_correlation(products, number, sums))
-    loadings = vectors[:, -1] * (np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1]) or 1) * np.sqrt(max(values[-1], 0))
+    loadings = (
+        vectors[:, -1] * (np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1]) or 1) * np.sqrt(max(values[-1], 0))
+    )
     mask = locations.models if by_models else locations.items
     return Components(values[::-1], _spread_out(mask, loadings), "models" if by_models else "items")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from dia_language.diagnostics import DiaError
-from dia_runtime.psychometrics.rasch.counts import Array, Mask, chance
-from dia_runtime.psychometrics.rasch.estimate import Options, estimate
+from dia_runtime.psychometrics.rasch.counts import Array, Mask, logistic_in_place
+from dia_runtime.psychometrics.rasch.estimate import EstimationOptions, estimate
 from numpy.typing import NDArray
 
 EDGE = 1e-6  # no prediction is surer than this
@@ -29,7 +29,9 @@ class HeldOut:
     gain_se: float
 
 
-def held_out(successes: Array, trials: NDArray[Any], options: Options, folds: int = 5, seed: int = 0) -> HeldOut | None:
+def held_out(
+    successes: Array, trials: NDArray[Any], options: EstimationOptions, folds: int = 5, seed: int = 0
+) -> HeldOut | None:
     """The figures over all cells, each held out once; None where no fold leaves a scale."""
     every = np.broadcast_to(trials, successes.shape).astype(float)
     generator = np.random.default_rng(seed)
@@ -47,10 +49,19 @@ def held_out(successes: Array, trials: NDArray[Any], options: Options, folds: in
     scale_loss, one_rate_loss, model_rates_loss = (float(table[:, at].sum() / tried.sum()) for at in (1, 2, 3))
     gains = np.minimum(table[:, 2], table[:, 3]) / tried - table[:, 1] / tried
     width = float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else float("nan")
-    return HeldOut(int(tried.sum()), scale_loss, one_rate_loss, model_rates_loss, min(one_rate_loss, model_rates_loss) - scale_loss, width)
+    return HeldOut(
+        int(tried.sum()),
+        scale_loss,
+        one_rate_loss,
+        model_rates_loss,
+        min(one_rate_loss, model_rates_loss) - scale_loss,
+        width,
+    )
 
 
-def _scores(successes: Array, trials: Array, out: Mask, options: Options) -> tuple[float, float, float, float] | None:
+def _scores(
+    successes: Array, trials: Array, out: Mask, options: EstimationOptions
+) -> tuple[float, float, float, float] | None:
     """Trials and summed losses of one fold."""
     training_trials = np.where(out, 0.0, trials)
     training_successes = np.where(out, 0.0, successes)
@@ -64,10 +75,14 @@ def _scores(successes: Array, trials: Array, out: Mask, options: Options) -> tup
     is_scored = out & np.isfinite(abilities) & np.isfinite(difficulties)
     if not is_scored.any():
         return None
-    probability = chance(np.nan_to_num(abilities) - np.nan_to_num(difficulties))
-    model_rates = np.broadcast_to((training_successes.sum(axis=1) / training_trials.sum(axis=1))[:, None], probability.shape)
+    probability = logistic_in_place(np.nan_to_num(abilities) - np.nan_to_num(difficulties))
+    model_rates = np.broadcast_to(
+        (training_successes.sum(axis=1) / training_trials.sum(axis=1))[:, None], probability.shape
+    )
     one_rate = np.full(probability.shape, training_successes.sum() / training_trials.sum())
-    losses = [_loss(successes[is_scored], trials[is_scored], rate[is_scored]) for rate in (probability, one_rate, model_rates)]
+    losses = [
+        _loss(successes[is_scored], trials[is_scored], rate[is_scored]) for rate in (probability, one_rate, model_rates)
+    ]
     return float(trials[is_scored].sum()), losses[0], losses[1], losses[2]
 
 

@@ -11,8 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from dia_runtime.psychometrics.rasch.counts import Array, Counts, chance, softplus
-from dia_runtime.psychometrics.rasch.newton import MOST, covariance, descend, not_converged, precise_enough, solve_free
+from dia_runtime.psychometrics.rasch.counts import Array, Counts, logistic_in_place, softplus
+from dia_runtime.psychometrics.rasch.newton import (
+    MOST,
+    covariance,
+    halve_until_smaller,
+    not_converged,
+    precise_enough,
+    solve_free,
+)
 from numpy.typing import NDArray
 
 DENSE = 1e8  # multiplications for a system that is written out
@@ -56,14 +63,14 @@ def jml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | 
 
     Raises DiaError where that does not converge.
     """
-    free = np.isnan(data.known)
+    free = np.isnan(data.anchors)
     floating = bool(free.all()) and (free_rows is None or bool(free_rows.all()))
-    state = _at(data, *_start(data, free_rows, rows), free_rows, free)
+    state = _state_at(data, *_start(data, free_rows, rows), free_rows, free)
     largest = float(max(data.row_totals.max(), data.column_totals.max()))
     for iteration in range(MOST):
         if precise_enough(state.residual, largest, tol):
             return _fit(data, state, free_rows, free, floating, iteration)
-        after = descend(state, lambda held: _step(data, held, free_rows, free, floating), _merit)
+        after = halve_until_smaller(state, lambda held: _step(data, held, free_rows, free, floating), _merit)
         if after is None:
             break
         state = after
@@ -78,7 +85,7 @@ def _start(data: Counts, free_rows: NDArray[np.bool_] | None, rows: Array | None
     row_start = _logit(data.row_totals, row_trials)
     columns = -_logit(data.column_totals, data.column_trials())
     columns -= np.average(columns, weights=data.weights)
-    columns = np.where(np.isnan(data.known), columns, data.known)
+    columns = np.where(np.isnan(data.anchors), columns, data.anchors)
     if free_rows is not None and rows is not None:
         row_start = np.where(free_rows, row_start, rows)
     return row_start, columns
@@ -94,7 +101,7 @@ def _logit(totals: Array, trials: Array) -> Array:
     return np.asarray(np.log(inside / (trials - inside)))
 
 
-def _at(
+def _state_at(
     data: Counts, rows: Array, columns: Array, free_rows: NDArray[np.bool_] | None, free: NDArray[np.bool_]
 ) -> _State:
     """Scores and information at these places."""
@@ -104,7 +111,7 @@ def _at(
     information = np.empty((data.rows, data.classes), dtype=np.float64 if small else np.float32)
     for block in data.blocks():
         trials, weights = data.trials_of(block), data.weights[block]
-        probability = chance(rows[:, None] - columns[block])
+        probability = logistic_in_place(rows[:, None] - columns[block])
         spread = probability * (1 - probability)
         probability *= trials
         spread *= trials
@@ -135,7 +142,7 @@ def _step(
     columns = inverse * (state.column_scores + rows @ state.information)
 
     def move(size: float) -> _State:
-        return _at(data, state.rows + size * rows, state.columns + size * columns, free_rows, free)
+        return _state_at(data, state.rows + size * rows, state.columns + size * columns, free_rows, free)
 
     return move
 

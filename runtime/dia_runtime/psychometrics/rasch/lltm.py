@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from dia_runtime.psychometrics.rasch.counts import Array, Counts
-from dia_runtime.psychometrics.rasch.mml import CLOSE, FAR, MOST_POINTS, WIDEST, Points
+from dia_runtime.psychometrics.rasch.mml import CLOSE, FAR, MOST_POINTS, WIDEST, Grid
 from dia_runtime.psychometrics.rasch.newton import not_converged
 
 MOST = 500
@@ -20,7 +20,7 @@ TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Explained:
+class FittedModel:
     """Weights of features, their covariance, the error's standard deviation, and the log likelihood.
 
     `means` are the difficulties of the items given replies and features, `log_likelihoods` of single items.
@@ -37,12 +37,12 @@ class Explained:
 def likelihoods(data: Counts, abilities: Array, centre: float, width: float, step: float) -> tuple[Array, Array]:
     """Places of difficulties, and each item's log likelihood there: items by places."""
     number = min(int(np.ceil(width / step)), MOST_POINTS)
-    places = centre + np.linspace(-width, width, 2 * number + 1)
-    lost = np.logaddexp(0.0, abilities[:, None] - places)
-    grid_points = Points(places, np.zeros(len(places)), np.zeros((0, len(places))), lost)
-    softplus_sums = data.trials_of(slice(None)).T @ grid_points.lost
-    table = -data.column_totals[:, None] * places - softplus_sums
-    return places, (table - table.max(axis=1)[:, None])[data.of]
+    locations = centre + np.linspace(-width, width, 2 * number + 1)
+    lost = np.logaddexp(0.0, abilities[:, None] - locations)
+    grid_points = Grid(locations, np.zeros(len(locations)), np.zeros((0, len(locations))), lost)
+    softplus_sums = data.trials_of(slice(None)).T @ grid_points.softplus_sums
+    table = -data.column_totals[:, None] * locations - softplus_sums
+    return locations, (table - table.max(axis=1)[:, None])[data.of]
 
 
 def grid(abilities: Array, trials: Array) -> tuple[float, float, float]:
@@ -53,18 +53,18 @@ def grid(abilities: Array, trials: Array) -> tuple[float, float, float]:
     return centre, width, min(CLOSE * float(narrowest), WIDEST, CLOSE * LEAST)
 
 
-def lltm(places: Array, table: Array, features: Array) -> Explained:
+def lltm(locations: Array, table: Array, features: Array) -> FittedModel:
     """The weights and the error that make the replies most probable; `features` is items by features, with a constant.
 
     Raises DiaError where that does not converge.
     """
-    start = _posterior(places, table, np.zeros(len(table)), 3.0)[0]
+    start = _posterior(locations, table, np.zeros(len(table)), 3.0)[0]
     weights: Array = np.asarray(np.linalg.lstsq(features, start, rcond=None)[0], dtype=np.float64)
     spread = 1.0
     change = np.inf
     for _ in range(MOST):
         centre = features @ weights
-        mean, variance, _ = _posterior(places, table, centre, spread)
+        mean, variance, _ = _posterior(locations, table, centre, spread)
         information = (features * (1 / spread**2 - variance / spread**4)[:, None]).T @ features
         scores = features.T @ (mean - centre) / spread**2
         step = _step(information, scores, features, mean - centre)
@@ -78,10 +78,10 @@ def lltm(places: Array, table: Array, features: Array) -> Explained:
         if change > 1e-3:
             raise not_converged("explain", change)
     centre = features @ weights
-    mean, variance, logs = _posterior(places, table, centre, spread)
+    mean, variance, logs = _posterior(locations, table, centre, spread)
     information = (features * (1 / spread**2 - variance / spread**4)[:, None]).T @ features
     errors = np.asarray(np.linalg.pinv(information), dtype=np.float64)
-    return Explained(weights, errors, spread, float(logs.sum()), mean, logs)
+    return FittedModel(weights, errors, spread, float(logs.sum()), mean, logs)
 
 
 def _step(information: Array, scores: Array, features: Array, gap: Array) -> Array:
@@ -96,21 +96,21 @@ def _step(information: Array, scores: Array, features: Array, gap: Array) -> Arr
     return np.asarray(np.linalg.lstsq(features, gap, rcond=None)[0], dtype=np.float64)
 
 
-def _posterior(places: Array, table: Array, centre: Array, spread: float) -> tuple[Array, Array, Array]:
+def _posterior(locations: Array, table: Array, centre: Array, spread: float) -> tuple[Array, Array, Array]:
     """Mean and variance of each item's difficulty about its centre, and its marginal log likelihood."""
-    exponents = table - 0.5 * ((places - centre[:, None]) / spread) ** 2
+    exponents = table - 0.5 * ((locations - centre[:, None]) / spread) ** 2
     top = exponents.max(axis=1)
     weights = np.exp(exponents - top[:, None])
     sums = weights.sum(axis=1)
-    mean = weights @ places / sums
-    variance = np.maximum(weights @ places**2 / sums - mean**2, 0)
-    step = places[1] - places[0]
+    mean = weights @ locations / sums
+    variance = np.maximum(weights @ locations**2 / sums - mean**2, 0)
+    step = locations[1] - locations[0]
     return mean, variance, top + np.log(sums * step / (spread * np.sqrt(2 * np.pi)))
 
 
-def foretold(places: Array, table: Array, centre: Array, spread: float) -> Array:
+def predictive_log_likelihood(locations: Array, table: Array, centre: Array, spread: float) -> Array:
     """The log likelihood of items whose difficulties are only foretold."""
-    return _posterior(places, table, centre, spread)[2]
+    return _posterior(locations, table, centre, spread)[2]
 
 
 def independent(features: Array, tolerance: float = 1e-9) -> list[int]:

@@ -42,36 +42,36 @@ class Posterior:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
+class Grid:
     """Points of the column's place, the prior at them (as logarithms), and each row's chance there."""
 
-    places: Array
+    locations: Array
     log_prior: Array
-    right: Array
-    lost: Array
+    probabilities: Array
+    softplus_sums: Array
 
 
-def points(rows: Array, trials: Array, mean: float, deviation: float) -> Points:
+def grid_points(rows: Array, trials: Array, mean: float, deviation: float) -> Grid:
     """The points for rows at these places; `trials` are the most that each has at one column."""
     narrowest = 1 / np.sqrt(trials.sum() / 4 + 1 / deviation**2)
     step = min(CLOSE * narrowest, WIDEST)
     number = min(int(np.ceil(FAR * deviation / step)), MOST_POINTS)
-    places = mean + np.linspace(-FAR * deviation, FAR * deviation, 2 * number + 1)
-    logits = rows[:, None] - places
-    log_prior = -0.5 * ((places - mean) / deviation) ** 2
+    locations = mean + np.linspace(-FAR * deviation, FAR * deviation, 2 * number + 1)
+    logits = rows[:, None] - locations
+    log_prior = -0.5 * ((locations - mean) / deviation) ** 2
     log_prior -= np.log(np.exp(log_prior).sum())
-    lost = softplus(logits)
-    return Points(places, log_prior, np.exp(logits - lost), lost)
+    softplus_sums = softplus(logits)
+    return Grid(locations, log_prior, np.exp(logits - softplus_sums), softplus_sums)
 
 
-def posteriors(data: Counts, grid: Points) -> Iterator[Posterior]:
+def posteriors(data: Counts, grid: Grid) -> Iterator[Posterior]:
     """The posteriors of all classes, a block at a time; those of known classes count for nothing."""
-    step = max(1, SIZE_BLOCK // max(data.rows, len(grid.places)))
-    even = data.trials_of(slice(None)).T @ grid.lost if data.is_even else None
+    step = max(1, SIZE_BLOCK // max(data.rows, len(grid.locations)))
+    even = data.trials_of(slice(None)).T @ grid.softplus_sums if data.is_even else None
     for start in range(0, data.classes, step):
         block = slice(start, min(start + step, data.classes))
-        lost = data.trials_of(block).T @ grid.lost if even is None else even
-        exponents = -data.column_totals[block, None] * grid.places - lost + grid.log_prior
+        softplus_sums = data.trials_of(block).T @ grid.softplus_sums if even is None else even
+        exponents = -data.column_totals[block, None] * grid.locations - softplus_sums + grid.log_prior
         top = exponents.max(axis=1)
         weights = np.exp(exponents - top[:, None])
         sums = weights.sum(axis=1)
@@ -99,16 +99,16 @@ def mml(
     Where all rows are free the prior's mean is 0; known classes or rows that stay where they are set it free. With
     `prior` it is given, and stays.
     """
-    anchored = not np.isnan(data.known).all() or (free_rows is not None and not free_rows.all())
+    anchored = not np.isnan(data.anchors).all() or (free_rows is not None and not free_rows.all())
     free = np.ones(data.rows, dtype=bool) if free_rows is None else free_rows
-    random = bool(np.isnan(data.known).any())  # else there is no prior to be found
+    random = bool(np.isnan(data.anchors).any())  # else there is no prior to be found
     keep = np.concatenate([free, [anchored and prior is None and random, prior is None and random]])
-    state = _at(data, *_start(data, rows, free, prior), keep, ORDERS[0])
+    state = _state_at(data, *_start(data, rows, free, prior), keep, ORDERS[0])
     largest = float(max(data.row_totals.max(), data.weights.sum()))
     for iteration in range(MOST):
         if precise_enough(_residual(state, keep), largest, tol):
             return _fit(data, state, keep, iteration, random)
-        after = _climb(data, state, keep)
+        after = _uphill_step(data, state, keep)
         if after is None:
             break
         state = after
@@ -150,17 +150,17 @@ def _is_flat(state: _State) -> bool:
     return bool((spread <= low and score <= 0) or (spread >= high and score >= 0))
 
 
-def _climb(data: Counts, state: _State, keep: NDArray[np.bool_]) -> _State | None:
+def _uphill_step(data: Counts, state: _State, keep: NDArray[np.bool_]) -> _State | None:
     """The state behind one step, halved until the likelihood grows."""
     use = keep.copy()
     use[-1] &= not _is_flat(state)
     step = np.zeros(len(use))
-    step[use] = _ascent(state.information[np.ix_(use, use)], state.scores[use])
+    step[use] = _ascent_direction(state.information[np.ix_(use, use)], state.scores[use])
     size = 1.0
     for _ in range(HALVINGS):
         prior = state.prior + size * step[-2:]
         prior[1] = np.clip(prior[1], np.log(LEAST), np.log(LARGEST))
-        after = _at(data, state.rows + size * step[:-2], prior, keep, ORDERS[0])
+        after = _state_at(data, state.rows + size * step[:-2], prior, keep, ORDERS[0])
         gained = after.log_likelihood - state.log_likelihood
         flat = FLAT * abs(state.log_likelihood)
         if gained > flat or (size == 1.0 and gained > -1e3 * flat):  # where it is flat, Newton knows better
@@ -169,7 +169,7 @@ def _climb(data: Counts, state: _State, keep: NDArray[np.bool_]) -> _State | Non
     return None
 
 
-def _ascent(information: Array, scores: Array) -> Array:
+def _ascent_direction(information: Array, scores: Array) -> Array:
     """A step uphill: Newton's, each direction being taken as curved downwards however it is, and none too far."""
     values, vectors = np.linalg.eigh(information)
     curved = np.maximum(np.abs(values), 1e-10 * np.abs(values).max())
@@ -177,33 +177,33 @@ def _ascent(information: Array, scores: Array) -> Array:
     return np.asarray(vectors @ along, dtype=np.float64)
 
 
-def _at(data: Counts, rows: Array, prior: Array, keep: NDArray[np.bool_], order: int) -> _State:
+def _state_at(data: Counts, rows: Array, prior: Array, keep: NDArray[np.bool_], order: int) -> _State:
     mean, deviation = float(prior[0]), float(np.exp(prior[1]))
     most = data.trials.max(axis=1).astype(float)
-    grid = points(rows, most, mean, deviation)
-    scaled = (grid.places - mean) / deviation
+    grid = grid_points(rows, most, mean, deviation)
+    scaled = (grid.locations - mean) / deviation
     prior_scores = np.stack([scaled / deviation, scaled**2 - 1])  # scores of mean and log deviation
     total = float(data.row_totals @ rows)
     scores = np.concatenate([data.row_totals, [0.0, 0.0]])
     information = np.zeros((len(scores), len(scores)))
-    is_random, is_anchored = np.isnan(data.known), ~np.isnan(data.known)
+    is_random, is_anchored = np.isnan(data.anchors), ~np.isnan(data.anchors)
     for part in posteriors(data, grid):
         weights = data.weights[part.block] * is_random[part.block]
         total += float(weights @ part.log_likelihoods)
         trials = data.trials_of(part.block)
         point_mass = part.weights.T @ weights if data.is_even else None
-        expected = trials * (grid.right @ part.weights.T)
+        expected = trials * (grid.probabilities @ part.weights.T)
         scores[:-2] -= expected @ weights
         scores[-2:] += prior_scores @ (part.weights.T @ weights)
-        _inform(information, grid, prior_scores, part, trials, weights, point_mass, order, deviation)
+        _add_information(information, grid, prior_scores, part, trials, weights, point_mass, order, deviation)
     if is_anchored.any():
-        total += _known(data, rows, is_anchored, scores, information)
+        total += _add_anchored(data, rows, is_anchored, scores, information)
     return _State(rows, prior, total, scores, information)
 
 
-def _inform(
+def _add_information(
     information: Array,
-    grid: Points,
+    grid: Grid,
     prior_scores: Array,
     part: Posterior,
     trials: Array,
@@ -213,9 +213,9 @@ def _inform(
     deviation: float,
 ) -> None:
     """Adds what a block of classes tells: the information of the whole less the covariance of its scores."""
-    size = len(grid.right)
+    size = len(grid.probabilities)
     flat = part.weights.T @ weights
-    spread = grid.right * (1 - grid.right)
+    spread = grid.probabilities * (1 - grid.probabilities)
     information[np.arange(size), np.arange(size)] += (trials * (spread @ part.weights.T)) @ weights
     scaled_square = prior_scores[1] + 1
     information[size, size] += weights.sum() / deviation**2
@@ -224,41 +224,43 @@ def _inform(
     information[size, size + 1] += cross
     information[size + 1, size] += cross
     if point_mass is not None:
-        all_scores = np.concatenate([-trials * grid.right, prior_scores])
+        all_scores = np.concatenate([-trials * grid.probabilities, prior_scores])
         means = all_scores @ part.weights.T
         information -= (all_scores * point_mass) @ all_scores.T - (means * weights) @ means.T
         return
-    if size**2 * weights.size * len(grid.places) <= EXACT[order]:
-        _subtract(information, grid, prior_scores, part, trials, weights)
+    if size**2 * weights.size * len(grid.locations) <= EXACT[order]:
+        _subtract_score_covariance(information, grid, prior_scores, part, trials, weights)
         return
-    for basis in _orthonormal(grid.places, part.weights, order):
+    for basis in _orthonormal(grid.locations, part.weights, order):
         tilted = part.weights * basis
-        terms = np.concatenate([-trials * (grid.right @ tilted.T), prior_scores @ tilted.T])
+        terms = np.concatenate([-trials * (grid.probabilities @ tilted.T), prior_scores @ tilted.T])
         information -= (terms * weights) @ terms.T
 
 
-def _subtract(information: Array, grid: Points, prior_scores: Array, part: Posterior, trials: Array, weights: Array) -> None:
+def _subtract_score_covariance(
+    information: Array, grid: Grid, prior_scores: Array, part: Posterior, trials: Array, weights: Array
+) -> None:
     """Takes away the covariance of the scores, point by point, some classes at a time."""
-    rows, number = len(grid.right), len(grid.places)
+    rows, number = len(grid.probabilities), len(grid.locations)
     step = max(1, SIZE_BLOCK // (rows * number))
     for start in range(0, len(weights), step):
         here = slice(start, start + step)
         shares, mass = part.weights[here], weights[here]
-        scores = -trials[:, here, None] * grid.right[:, None, :]
+        scores = -trials[:, here, None] * grid.probabilities[:, None, :]
         all_scores = np.concatenate([scores, np.broadcast_to(prior_scores[:, None, :], (2, *shares.shape))])
         means = np.einsum("rcp,cp->rc", all_scores, shares)
         flat = all_scores.reshape(rows + 2, -1)
         information -= (flat * (shares * mass[:, None]).ravel()) @ flat.T - (means * mass) @ means.T
 
 
-def _orthonormal(places: Array, weights: Array, order: int) -> Iterator[Array]:
+def _orthonormal(locations: Array, weights: Array, order: int) -> Iterator[Array]:
     """Polynomials 1 to `order` of the place, orthonormal under each class's posterior.
 
     A covariance is the sum over them of products of the two sides' coefficients, and few of them make nearly all.
     """
-    mean = weights @ places
+    mean = weights @ locations
     before, now = np.zeros(weights.shape), np.ones(weights.shape)
-    centred = places - mean[:, None]
+    centred = locations - mean[:, None]
     width = np.sqrt((weights * centred**2).sum(axis=1))[:, None]
     scaled = centred / np.maximum(width, 1e-12)
     for _ in range(order):
@@ -271,22 +273,26 @@ def _orthonormal(places: Array, weights: Array, order: int) -> Iterator[Array]:
         before, now = now, after
 
 
-def _known(data: Counts, rows: Array, is_anchored: NDArray[np.bool_], scores: Array, information: Array) -> float:
+def _add_anchored(
+    data: Counts, rows: Array, is_anchored: NDArray[np.bool_], scores: Array, information: Array
+) -> float:
     """Adds what columns tell whose places are given, and returns their log likelihood."""
-    places, weights = data.known[is_anchored], data.weights[is_anchored]
+    locations, weights = data.anchors[is_anchored], data.weights[is_anchored]
     trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, is_anchored].astype(float)
-    logits = rows[:, None] - places
-    lost = softplus(logits)
-    probability = np.exp(logits - lost)
+    logits = rows[:, None] - locations
+    softplus_sums = softplus(logits)
+    probability = np.exp(logits - softplus_sums)
     scores[:-2] -= (trials * probability) @ weights
     information[np.arange(len(rows)), np.arange(len(rows))] += (trials * probability * (1 - probability)) @ weights
-    return float(-(weights * data.column_totals[is_anchored]) @ places - (trials * lost).sum(axis=0) @ weights)
+    return float(
+        -(weights * data.column_totals[is_anchored]) @ locations - (trials * softplus_sums).sum(axis=0) @ weights
+    )
 
 
 def _fit(data: Counts, state: _State, keep: NDArray[np.bool_], iterations: int, random: bool) -> Fit:
     use = keep.copy()
     use[-1] &= not _is_flat(state)
-    exact = state if data.is_even else _at(data, state.rows, state.prior, keep, ORDERS[1])
+    exact = state if data.is_even else _state_at(data, state.rows, state.prior, keep, ORDERS[1])
     spread = covariance(exact.information, use, False)[:-2, :-2]
     prior = (float(state.prior[0]), float(np.exp(state.prior[1]))) if random else None
     return Fit(state.rows, None, spread, state.log_likelihood, iterations, _residual(state, keep), prior)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from dia_runtime.psychometrics.rasch.counts import Array, chance
-from dia_runtime.psychometrics.rasch.fit import Places
+from dia_runtime.psychometrics.rasch.counts import Array, logistic_in_place
+from dia_runtime.psychometrics.rasch.fit import Locations
 from numpy.typing import NDArray
 
 MOST_GROUPS = 12  # of models of neighbouring abilities
@@ -29,7 +29,7 @@ class Monotone:
     p: Array
 
 
-def monotone(locations: Places, successes: Array, trials: NDArray[Any], draws: int = 200, seed: int = 0) -> Monotone:
+def monotone(locations: Locations, successes: Array, trials: NDArray[Any], draws: int = 200, seed: int = 0) -> Monotone:
     """The isotonic fit of every item on the abilities, with its test by a parametric bootstrap."""
     every = np.broadcast_to(trials, successes.shape).astype(float)
     groups = _groups(locations)
@@ -38,7 +38,10 @@ def monotone(locations: Places, successes: Array, trials: NDArray[Any], draws: i
     tried = member.T @ every
     rates, fitted, strays = _stray(member.T @ successes, tried)
     extremer = np.ones(len(strays))
-    chances = chance(np.where(locations.models, locations.abilities, 0.0)[:, None] - np.where(locations.items, locations.difficulties, 0.0))
+    chances = logistic_in_place(
+        np.where(locations.models, locations.abilities, 0.0)[:, None]
+        - np.where(locations.items, locations.difficulties, 0.0)
+    )
     generator = np.random.default_rng(seed)
     used = np.flatnonzero(locations.models)
     for _ in range(draws):
@@ -53,7 +56,7 @@ def _drawn(generator: np.random.Generator, trials: Array, chances: Array) -> Arr
     return generator.binomial(np.round(trials).astype(np.int64), chances).astype(float)
 
 
-def _groups(locations: Places) -> NDArray[np.intp]:
+def _groups(locations: Locations) -> NDArray[np.intp]:
     """Neighbouring abilities together, as evenly as may be."""
     groups = np.full(len(locations.models), -1, dtype=np.intp)
     used = np.flatnonzero(locations.models)

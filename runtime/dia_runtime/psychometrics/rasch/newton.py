@@ -29,7 +29,7 @@ def solve_free(matrix: Array, vector: Array, free: Mask | None, floating: bool) 
         try:
             solution[keep] = np.linalg.solve(reduced, vector[keep])
         except np.linalg.LinAlgError:
-            raise _tells_nothing() from None
+            raise _no_information() from None
     return solution
 
 
@@ -48,7 +48,7 @@ def covariance(information: Array, free: Mask | None, floating: bool) -> Array:
         if keep.any():
             inverse[np.ix_(keep, keep)] = np.linalg.inv(reduced)
     except np.linalg.LinAlgError:
-        raise _tells_nothing() from None
+        raise _no_information() from None
     return inverse
 
 
@@ -57,7 +57,7 @@ def precise_enough(residual: float, largest_total: float, tolerance: float) -> b
     return residual <= max(tolerance, ROUNDING * largest_total)
 
 
-def descend(
+def halve_until_smaller(
     state: State, step: Callable[[State], Callable[[float], State]], merit: Callable[[State], float]
 ) -> State | None:
     """The state behind a step that is halved until the merit falls; None where none makes it fall."""
@@ -71,7 +71,7 @@ def descend(
     return None
 
 
-def _tells_nothing() -> DiaError:
+def _no_information() -> DiaError:
     """The error for data that lie so far from the items that are given that they tell no place."""
     message = "the replies tell nothing of some place on the scale, to the precision of this machine"
     help = "see whether the anchors are items of these data, and on a scale of logits"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from dia_runtime.psychometrics.rasch.counts import Array, chance
+from dia_runtime.psychometrics.rasch.counts import Array, logistic_in_place
 from dia_runtime.psychometrics.rasch.newton import not_converged
 from numpy.typing import NDArray
 
@@ -26,7 +26,7 @@ def algorithm_1(
     every = np.broadcast_to(trials, successes.shape).astype(float)
     abilities, difficulties = np.zeros(len(successes)), np.zeros(successes.shape[1])
     for iteration in range(1, MOST + 1):
-        probability = chance(abilities[:, None] - difficulties)
+        probability = logistic_in_place(abilities[:, None] - difficulties)
         residual, spread = successes - every * probability, every * probability * (1 - probability)
         up, down = residual.sum(axis=1) / spread.sum(axis=1), -residual.sum(axis=0) / spread.sum(axis=0)
         abilities += rate * up

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from dia_language.diagnostics import DiaError
 from dia_runtime.psychometrics.rasch.columns import score_columns
-from dia_runtime.psychometrics.rasch.counts import Array, Mask, chance, counts
-from dia_runtime.psychometrics.rasch.estimate import Calibration, Options, estimate
+from dia_runtime.psychometrics.rasch.counts import Array, Mask, counts, logistic_in_place
+from dia_runtime.psychometrics.rasch.estimate import Calibration, EstimationOptions, estimate
 from numpy.typing import NDArray
 
-Refit = Callable[[Array, NDArray[Any]], Calibration]
+Refitter = Callable[[Array, NDArray[Any]], Calibration]
 SUMMARY = ("mean_absolute", "median_absolute", "rmse", "correlation", "placement_rmse")
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Refit:
     """What became of the difficulties without some models, after moving the scale: `shift` is by how much.
 
     `placed` holds for each of these models where the rest of the scale puts it, and how far that is from before.
@@ -39,14 +39,19 @@ class Stability:
     `p` is the share of drawn data sets whose pooled mean absolute change is at least as large.
     """
 
-    left: tuple[Left, ...]
+    left: tuple[Refit, ...]
     pooled: Mapping[str, float]
     null: Mapping[str, tuple[float, float, float]] | None
     p: float | None
 
 
 def stability(
-    successes: Array, trials: NDArray[Any], options: Options, groups: Mapping[str, Mask], draws: int = 20, seed: int = 0
+    successes: Array,
+    trials: NDArray[Any],
+    options: EstimationOptions,
+    groups: Mapping[str, Mask],
+    draws: int = 20,
+    seed: int = 0,
 ) -> Stability:
     """Leaves out each group of models in turn; the null comes from `draws` data sets of the fitted model.
 
@@ -76,8 +81,8 @@ def _interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _leave_out(
-    successes: Array, trials: Array, full: Calibration, groups: Mapping[str, Mask], refit: Refit
-) -> tuple[list[Left], dict[str, float]]:
+    successes: Array, trials: Array, full: Calibration, groups: Mapping[str, Mask], refit: Refitter
+) -> tuple[list[Refit], dict[str, float]]:
     refits, changes, pairs = [], [], []
     for name, members in groups.items():
         try:
@@ -92,7 +97,7 @@ def _leave_out(
         change = after - before - shift
         placed = _placed(successes, trials, full, refitted, members, shift)
         correlation = float(np.corrcoef(before, after)[0, 1]) if before.std() and after.std() else 1.0
-        refits.append(Left(name, int(both.sum()), shift, float(np.abs(change).mean()), correlation, placed))
+        refits.append(Refit(name, int(both.sum()), shift, float(np.abs(change).mean()), correlation, placed))
         changes.append(change)
         pairs.append((before, after - shift))
     gaps = [gap for entry in refits for _, gap in entry.placed.values()]
@@ -129,18 +134,18 @@ def _placed(
             continue
         data = counts(successes[model, use][:, None].copy(), trials[model, use][:, None].copy())
         part = next(iter(score_columns(data, -(refitted.difficulties[use] - shift), "mle", None, 0.3)))
-        place = -float(part.places[0])
+        place = -float(part.locations[0])
         placed_again[int(model)] = (place, place - float(full.abilities[model]))
     return placed_again
 
 
 def _null(
-    trials: Array, full: Calibration, groups: Mapping[str, Mask], refit: Refit, draws: int, seed: int
+    trials: Array, full: Calibration, groups: Mapping[str, Mask], refit: Refitter, draws: int, seed: int
 ) -> list[dict[str, float]]:
     """The pooled figures of data sets that the fitted model draws (a parametric bootstrap)."""
     generator = np.random.default_rng(seed)
     abilities, difficulties = (np.nan_to_num(side) for side in (full.abilities, full.difficulties))
-    chances = chance(abilities[:, None] - difficulties)
+    chances = logistic_in_place(abilities[:, None] - difficulties)
     summaries = []
     for _ in range(draws):
         draw = generator.binomial(np.round(trials).astype(np.int64), chances).astype(float)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dia_runtime.psychometrics.boundary.ability import Ability, Prior, ability, chances, information
-from dia_runtime.psychometrics.boundary.placement import Goal, Method, Placement
-from dia_runtime.psychometrics.boundary.selection import Rule, Selection
+from dia_runtime.psychometrics.boundary.ability import Ability, Prior, ability, information, success_probabilities
+from dia_runtime.psychometrics.boundary.placement import EstimationMethod, Placement, StoppingRule
+from dia_runtime.psychometrics.boundary.selection import Selection, SelectionRule
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 NOTHING = np.empty(0)
-PRIOR, GOAL = Prior(), Goal()
+PRIOR, GOAL = Prior(), StoppingRule()
 REPLIES = st.lists(
     st.tuples(st.floats(-4, 4), st.integers(0, 5), st.integers(1, 5)).filter(lambda reply: reply[1] <= reply[2]),
     min_size=1,
@@ -53,7 +53,7 @@ def test_adaptive_nodes_are_as_near_as_they_are_said_to_be(items: int, worst: fl
         theta, b = generator.normal(), generator.normal(0, 1.5, items)
         if items == 5:  # the items that a placement would choose
             b = theta + generator.normal(0, 0.7, items)
-        s = (generator.random(items) < chances(theta, b)).astype(float)
+        s = (generator.random(items) < success_probabilities(theta, b)).astype(float)
         if 0 < s.sum() < items:
             errors.append(abs(ability(b, s, np.ones(items)).value - by_grid(b, s, np.ones(items)).value))
     assert len(errors) >= 20 and max(errors) < worst
@@ -70,7 +70,7 @@ def test_items_far_from_the_prior_do_not_keep_the_mode_from_being_found() -> Non
 def test_fixed_nodes_are_what_was_published_and_miss_the_posterior() -> None:
     generator = np.random.default_rng(11)
     b = generator.normal(0, 1.5, 100)
-    s = (generator.random(100) < chances(0.9, b)).astype(float)
+    s = (generator.random(100) < success_probabilities(0.9, b)).astype(float)
     fixed, exact = ability(b, s, np.ones(100), quadrature="fixed"), by_grid(b, s, np.ones(100))
     nodes = 3 * np.polynomial.hermite_e.hermegauss(21)[0]
     assert min(abs(nodes - fixed.value)) < 0.3 < abs(fixed.value - exact.value) + 0.31
@@ -83,9 +83,9 @@ def test_fixed_nodes_are_what_was_published_and_miss_the_posterior() -> None:
 def test_the_mode_and_the_weighted_estimate_are_zeros_of_their_slopes(replies: list[tuple[float, int, int]]) -> None:
     b, s, n = columns(replies)
     mode = ability(b, s, n, method="map").value
-    assert float(s.sum() - n @ chances(mode, b)) - mode / 9 == pytest.approx(0, abs=1e-9)
+    assert float(s.sum() - n @ success_probabilities(mode, b)) - mode / 9 == pytest.approx(0, abs=1e-9)
     warm = ability(b, s, n, method="wle").value
-    p = chances(warm, b)
+    p = success_probabilities(warm, b)
     each = n * p * (1 - p)
     assert float(s.sum() - n @ p) + float((each * (1 - 2 * p)).sum() / (2 * each.sum())) == pytest.approx(0, abs=1e-6)
 
@@ -98,7 +98,7 @@ def test_nothing_said_leaves_the_prior() -> None:
 
 def test_the_most_informative_item_is_the_nearest_one() -> None:
     b = np.array([-2.0, -0.4, 0.3, 1.0])
-    chosen = Selection(b, Rule())
+    chosen = Selection(b, SelectionRule())
     assert [chosen.take(0.0) for _ in range(5)] == [2, 1, 3, 0, None]
     assert information(0.3, b)[2] == pytest.approx(0.25)
 
@@ -107,7 +107,7 @@ def test_randomesque_draws_among_the_best_and_repeats_by_its_seed() -> None:
     b = np.linspace(-3, 3, 200)
 
     def drawn(seed: int) -> list[int | None]:
-        selection = Selection(b, Rule("randomesque", 5, seed))
+        selection = Selection(b, SelectionRule("randomesque", 5, seed))
         return [selection.take(0.0) for _ in range(40)]
 
     assert drawn(1) == drawn(1) != drawn(2)
@@ -118,7 +118,7 @@ def test_randomesque_draws_among_the_best_and_repeats_by_its_seed() -> None:
 @pytest.mark.parametrize("name", ["randomesque", "random"])
 def test_what_is_resumed_draws_as_if_it_had_not_been_interrupted(name: str) -> None:
     b = np.linspace(-3, 3, 200)
-    whole, resumed = (Selection(b, Rule(name, 5, 3)) for _ in range(2))
+    whole, resumed = (Selection(b, SelectionRule(name, 5, 3)) for _ in range(2))
     asked = [whole.take(0.1 * n) for n in range(40)]
     for item in asked[:25]:
         assert item is not None
@@ -128,12 +128,12 @@ def test_what_is_resumed_draws_as_if_it_had_not_been_interrupted(name: str) -> N
 
 def test_categories_are_asked_alike() -> None:
     b, categories = np.zeros(30), ["a"] * 20 + ["b"] * 10
-    selection = Selection(b, Rule(balance=True), categories)
+    selection = Selection(b, SelectionRule(balance=True), categories)
     taken = [categories[item] for item in (selection.take(0.0) for _ in range(16)) if item is not None]
     assert taken.count("a") == taken.count("b") == 8
 
 
-def placed(theta: float, b: Array, seed: int, goal: Goal = GOAL, at_once: int = 1) -> Placement:
+def placed(theta: float, b: Array, seed: int, goal: StoppingRule = GOAL, at_once: int = 1) -> Placement:
     """A placement of a simulated model, of whom so many items are under way at once."""
     generator = np.random.default_rng(seed)
     placement, waiting = Placement(b, goal), list[int]()
@@ -143,7 +143,11 @@ def placed(theta: float, b: Array, seed: int, goal: Goal = GOAL, at_once: int = 
         if not waiting:
             return placement
         item = waiting.pop(0)
-        placement.add(item, float(generator.binomial(goal.trials, chances(theta, b[item : item + 1])[0])), goal.trials)
+        placement.add(
+            item,
+            float(generator.binomial(goal.trials, success_probabilities(theta, b[item : item + 1])[0])),
+            goal.trials,
+        )
 
 
 def test_a_placement_ends_at_the_error_the_budget_or_the_end_of_the_bank() -> None:
@@ -151,7 +155,7 @@ def test_a_placement_ends_at_the_error_the_budget_or_the_end_of_the_bank() -> No
     one = placed(0.4, b, 1)
     assert one.ending == "se" and one.estimate.se <= 0.3 and 40 <= len(one.answered) <= 60 and not one.is_outside
     assert len(set(one.answered)) == len(one.answered)
-    spent = placed(0.4, b, 1, Goal(0.3, budget=7))
+    spent = placed(0.4, b, 1, StoppingRule(0.3, budget=7))
     assert (spent.ending, len(spent.answered), spent.under_way) == ("budget", 7, 0)
     empty = placed(0.4, b[:10], 1)
     assert (empty.ending, len(empty.answered), empty.is_outside) == ("exhausted", 10, True)
@@ -168,13 +172,13 @@ def test_several_under_way_do_not_spoil_the_estimate() -> None:
     held = np.array(many.answered)
     assert many.ending == "se" and many.under_way == 0
     assert abs(many.estimate.value - 0.7) < 3 * many.estimate.se
-    spent = placed(0.7, b, 4, Goal(0.01, budget=20), at_once=8)
+    spent = placed(0.7, b, 4, StoppingRule(0.01, budget=20), at_once=8)
     assert len(spent.answered) == 20 and len(set(held)) == len(held)
 
 
 def test_several_trials_an_item_need_fewer_items() -> None:
     b = np.random.default_rng(3).normal(0, 1.5, 500)
-    assert len(placed(0.2, b, 4, Goal(0.3, trials=5)).answered) <= 12
+    assert len(placed(0.2, b, 4, StoppingRule(0.3, trials=5)).answered) <= 12
 
 
 def test_replies_that_were_there_before_count_and_are_not_asked_again() -> None:
@@ -187,8 +191,8 @@ def test_replies_that_were_there_before_count_and_are_not_asked_again() -> None:
 
 def test_methods_and_rules_that_there_are_not_are_refused() -> None:
     with pytest.raises(ValueError, match="no method"):
-        Placement([0.0], method=Method("mle"))
+        Placement([0.0], method=EstimationMethod("mle"))
     with pytest.raises(ValueError, match="no rule"):
-        Placement([0.0], rule=Rule("best"))
+        Placement([0.0], rule=SelectionRule("best"))
     with pytest.raises(ValueError, match="without items"):
         Placement([])

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
-from dia_runtime.psychometrics.boundary.placement import Goal
-from dia_runtime.psychometrics.boundary.placing import Ways, place
+from dia_runtime.psychometrics.boundary.placement import StoppingRule
+from dia_runtime.psychometrics.boundary.placing import PlacementOptions, place
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, read_bank, write_bank
 from dia_runtime.store.store import read_store
 from helpers.places import SHARED
@@ -200,7 +200,7 @@ def test_a_killed_placement_loses_and_repeats_nothing(call: Call, bundle: Path, 
 def test_several_questions_an_item_are_all_asked_before_it_counts(bundle: Path, tmp_path: Path) -> None:
     items = tuple(BankItem(f"sums/sum/{at}", 0.0) for at in range(2))
     bank = Bank((BankItem("sum", 0.0), *items), (), "jml", "mean_difficulty", unit="items")
-    found, _ = place(bank, bundle, "oracle", tmp_path / "c.run", Ways(Goal(0.1, trials=5)))
+    found, _ = place(bank, bundle, "oracle", tmp_path / "c.run", PlacementOptions(StoppingRule(0.1, trials=5)))
     by_item = {step.item: (step.successes, step.trials) for step in found[0].steps}
     assert by_item == {"sum": (5, 5), "sums/sum/0": (1, 1), "sums/sum/1": (1, 1)} and found[0].ending == "exhausted"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from dia_runtime.psychometrics.boundary.belief import Belief, Trials
-from dia_runtime.psychometrics.boundary.search import DRY, ENOUGH, SPENT, TOO_EASY, TOO_HARD, Plan, Search, search
+from dia_runtime.psychometrics.boundary.search import ENOUGH, EXHAUSTED, SPENT, TOO_EASY, TOO_HARD, Plan, Search, search
 from dia_runtime.psychometrics.boundary.space import Cell, Dimension, Skill, Space
 from helpers.places import ROOT
 from hypothesis import given, settings
@@ -99,7 +99,7 @@ def test_the_mode_is_that_of_an_optimiser() -> None:
         return float(0.5 * apart @ inverse @ apart - s @ f + n @ np.logaddexp(0, f))
 
     exact = minimize(lost, np.zeros(4), method="BFGS", options={"gtol": 1e-9}).x
-    assert belief.of_tried().mean == pytest.approx(exact, abs=1e-4)
+    assert belief.at_tried_cells().mean == pytest.approx(exact, abs=1e-4)
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 3), (2, 3), (5, 10), (10, 10)])
@@ -111,14 +111,14 @@ def test_the_mass_at_the_boundary_is_near_that_of_a_dense_grid(successes: int, t
     density = np.exp(log - log.max())
     p = 1 / (1 + np.exp(-f))
     exact = density[(p >= 0.35) & (p <= 0.65)].sum() / density.sum()
-    assert belief.of_tried().within(0.35, 0.65)[0] == pytest.approx(exact, abs=0.06)
+    assert belief.at_tried_cells().within(0.35, 0.65)[0] == pytest.approx(exact, abs=0.06)
 
 
 def test_what_was_tried_tells_of_its_neighbours() -> None:
     before, after = Belief(PLAIN, []), Belief(PLAIN, [Trials(Cell((6, 4)), 0, 10)])
     cells = [Cell((6, 5)), Cell((0, 0))]
-    assert (after.of_new(cells).mean < before.of_new(cells).mean).all()
-    assert after.of_new(cells).sd[0] < before.of_new(cells).sd[0]
+    assert (after.at_new_cells(cells).mean < before.at_new_cells(cells).mean).all()
+    assert after.at_new_cells(cells).sd[0] < before.at_new_cells(cells).sd[0]
 
 
 # the search
@@ -143,10 +143,10 @@ def test_items_are_tried_in_stages_and_never_beyond_the_budget() -> None:
     held = Search(PLAIN, Plan(5, 100, seed=4))
     seen: dict[int, list[int]] = {}
     generator = np.random.Generator(np.random.PCG64(9))
-    while asks := held.asks():
+    while asks := held.next_requests():
         for ask in asks:
             seen.setdefault(ask.item.number, []).append(ask.trials)
-            held.tell(
+            held.record(
                 ask.item, int(generator.binomial(ask.trials, rate(logit_of(PLAIN, 0)(ask.item.cell)))), ask.trials
             )
         assert held.queries <= 100
@@ -164,14 +164,14 @@ def test_the_end_of_what_can_be_made_is_told(space: Space, share: float, ending:
 def test_a_sharp_edge_has_no_boundary() -> None:
     space = Space((Dimension("digits", 10, 3),))
     found = search(space, lambda cell, trials: trials * (cell.levels[0] < 6), Plan(3, 400))
-    assert (found.ending, found.accepted) == (DRY, []) and {item.cell.levels[0] for item in found.items} >= {5, 6}
+    assert (found.ending, found.accepted) == (EXHAUSTED, []) and {item.cell.levels[0] for item in found.items} >= {5, 6}
 
 
 def test_what_cannot_be_made_is_not_asked_for_again() -> None:
     held = Search(SKILLED, Plan(2, 120, seed=2))
     generator = np.random.Generator(np.random.PCG64(5))
     refused: list[Cell] = []
-    while asks := held.asks():
+    while asks := held.next_requests():
         for ask in asks:
             if not ask.item.trials and 0 in ask.item.cell.skills:
                 assert not any(cell.levels == ask.item.cell.levels and set(cell.skills) <= set(ask.item.cell.skills)
@@ -180,14 +180,14 @@ def test_what_cannot_be_made_is_not_asked_for_again() -> None:
                 refused.append(ask.item.cell)
             else:
                 logit = logit_of(SKILLED, 0)(ask.item.cell)
-                held.tell(ask.item, int(generator.binomial(ask.trials, rate(logit))), ask.trials)
+                held.record(ask.item, int(generator.binomial(ask.trials, rate(logit))), ask.trials)
     assert refused and all(0 not in item.cell.skills for item in held.accepted)
 
 
 def test_what_is_foretold_is_where_a_search_begins() -> None:
     logit = logit_of(SKILLED, 2)
     held = Search(SKILLED, Plan(5, 200, at_once=6), lambda cell: (logit(cell), 0.4))
-    first = held.asks()
+    first = held.next_requests()
     assert sum(abs(logit(ask.item.cell)) < 0.7 for ask in first) >= len(first) - 1
 
 

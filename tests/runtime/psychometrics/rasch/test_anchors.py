@@ -29,8 +29,8 @@ def test_models_that_only_given_difficulties_tie_stand_at_the_maximum() -> None:
     counted = np.nan_to_num(np.array(SUCCESSES))
     tried = np.where(np.isnan(np.array(SUCCESSES)), 0, 3)
 
-    def loss(places: np.ndarray) -> float:
-        logits = places[:4, None] - np.array([-1.0, places[4], 0.5, places[5]])
+    def loss(locations: np.ndarray) -> float:
+        logits = locations[:4, None] - np.array([-1.0, locations[4], 0.5, locations[5]])
         return float(-(counted * log_expit(logits) + (tried - counted) * log_expit(-logits)).sum())
 
     best = minimize(loss, np.zeros(6), method="BFGS", options={"gtol": 1e-8}).x

@@ -96,11 +96,11 @@ def test_conditional_estimates_are_the_maximum(seed: int, shape: tuple[int, int,
 
 def marginal(successes: Any, trials: Any, abilities: Any, deviation: float) -> float:
     """The log likelihood with normal difficulties, on a grid of 401 points."""
-    places = np.linspace(-9, 9, 401) * deviation
-    weights = norm.pdf(places / deviation) * (places[1] - places[0]) / deviation
+    locations = np.linspace(-9, 9, 401) * deviation
+    weights = norm.pdf(locations / deviation) * (locations[1] - locations[0]) / deviation
     total = 0.0
     for right, tried in zip(successes.T, trials.T, strict=True):
-        logits = abilities[:, None] - places
+        logits = abilities[:, None] - locations
         total += float(
             np.log(np.exp((right[:, None] * logits - tried[:, None] * np.logaddexp(0, logits)).sum(0)) @ weights)
         )
@@ -129,19 +129,19 @@ def test_errors_are_those_of_a_numerical_information(method: str) -> None:
     )
     if method == "mml_items":
         assert found.prior is not None
-        places, spread = np.append(found.abilities - found.prior[0], np.log(found.prior[1])), found.prior[1]
+        locations, spread = np.append(found.abilities - found.prior[0], np.log(found.prior[1])), found.prior[1]
         likelihood = lambda x: marginal(successes, trials, x[:-1], float(np.exp(x[-1])))  # noqa: E731
         assert spread > 0
     elif method == "cml":
         rows = found.abilities
         inside = np.array([name == "estimated" for name in found.status])
-        places, likelihood = rows, lambda x: conditional(successes[:, inside], trials[:, inside], x)
+        locations, likelihood = rows, lambda x: conditional(successes[:, inside], trials[:, inside], x)
     else:
         inside = np.array([name == "estimated" for name in found.status])
         size = len(found.abilities)
-        places = np.append(found.abilities, found.difficulties[inside])
+        locations = np.append(found.abilities, found.difficulties[inside])
         likelihood = lambda x: joint(successes[:, inside], trials[:, inside], x[:size], x[size:])  # noqa: E731
-    information = -_hessian(likelihood, places)
+    information = -_hessian(likelihood, locations)
     covariance = np.linalg.pinv(information, rcond=1e-6)[:4, :4]
     centre = np.eye(4) - 0.25
     wanted = np.sqrt(np.diag(centre @ covariance @ centre))

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from dia_runtime import calibrate
 from dia_runtime.psychometrics.rasch.andersen import andersen
-from dia_runtime.psychometrics.rasch.differential import benjamini_hochberg, differences
-from dia_runtime.psychometrics.rasch.estimate import Options
-from dia_runtime.psychometrics.rasch.fit import fit_statistics, places, reliability, residual_components
+from dia_runtime.psychometrics.rasch.differential import benjamini_hochberg, differential_items
+from dia_runtime.psychometrics.rasch.estimate import EstimationOptions
+from dia_runtime.psychometrics.rasch.fit import fit_statistics, likelihood_locations, reliability, residual_components
 from dia_runtime.psychometrics.rasch.held_out import held_out
 from dia_runtime.psychometrics.rasch.link import link
 from dia_runtime.psychometrics.rasch.monotone import isotonic, monotone
@@ -64,7 +64,7 @@ def test_infit_and_outfit_are_those_of_erm(name: str, tmp_path: Path) -> None:
     )
     theirs = np.array([[float(cell) for cell in line.split(",")] for line in done.stdout.strip().splitlines()])
     scores, trials = table(name), np.ones((len(table(name)), 1))
-    held = places(calibrate(scores, method="cml", eliminate="respondents"), scores, trials)
+    held = likelihood_locations(calibrate(scores, method="cml", eliminate="respondents"), scores, trials)
     models, items = fit_statistics(held, scores, trials)
     ours = [np.stack([side.infit, side.outfit, side.infit_z, side.outfit_z], axis=1) for side in (items, models)]
     every = np.concatenate([ours[0], ours[1][held.models]])
@@ -79,30 +79,35 @@ def test_andersens_test_and_reliability_are_those_that_erm_printed() -> None:
     found = andersen(scores, trials)
     assert found is not None and found.compared == "items"
     assert (round(found.statistic, 3), found.df, round(found.p, 3)) == (32.542, 29, 0.297)
-    held = places(calibrate(scores, method="cml", eliminate="respondents"), scores, trials)
+    held = likelihood_locations(calibrate(scores, method="cml", eliminate="respondents"), scores, trials)
     assert round(reliability(held.abilities, held.ability_se).reliability or 0, 4) == 0.8373
 
 
 def test_mean_squares_are_sums_over_cells() -> None:
     scores, trials = drawn(1, 6, 30, 4)
-    held = places(calibrate(scores, 4, method="jml"), scores, trials)
+    held = likelihood_locations(calibrate(scores, 4, method="jml"), scores, trials)
     models, items = fit_statistics(held, scores, trials)
     right = 1 / (1 + np.exp(held.difficulties - held.abilities[:, None]))
     at = held.items
     residual, variance = (scores - 4 * right)[:, at], (4 * right * (1 - right))[:, at]
     assert items.infit[at] == pytest.approx((residual**2).sum(0) / variance.sum(0))
     assert models.outfit == pytest.approx((residual**2 / variance).mean(1))
-    fourth = np.array([_fourth(4, chance) for chance in right[:, at].ravel()]).reshape(residual.shape)
+    fourth = np.array([_fourth(4, logistic_in_place) for logistic_in_place in right[:, at].ravel()]).reshape(
+        residual.shape
+    )
     width = np.sqrt((fourth - variance**2).sum(0)) / variance.sum(0)
     assert items.infit_z[at] == pytest.approx((np.cbrt(items.infit[at]) - 1) * 3 / width + width / 3)
 
 
-def _fourth(trials: int, chance: float) -> float:
+def _fourth(trials: int, logistic_in_place: float) -> float:
     """The fourth central moment of a binomial count, term by term."""
     from math import comb
 
     return sum(
-        comb(trials, k) * chance**k * (1 - chance) ** (trials - k) * (k - trials * chance) ** 4
+        comb(trials, k)
+        * logistic_in_place**k
+        * (1 - logistic_in_place) ** (trials - k)
+        * (k - trials * logistic_in_place) ** 4
         for k in range(trials + 1)
     )
 
@@ -120,7 +125,7 @@ def test_items_that_fall_with_ability_are_found() -> None:
     scores, trials = drawn(3, 12, 60, 6)
     order = np.argsort(scores.sum(axis=1))
     scores[order, 0] = np.round(np.linspace(6, 0, 12))
-    held = places(calibrate(scores, 6), scores, trials)
+    held = likelihood_locations(calibrate(scores, 6), scores, trials)
     found = monotone(held, scores, trials, draws=99)
     assert found.p[0] == pytest.approx(0.01) and np.nanmean(found.p[1:] < 0.05) < 0.12
 
@@ -132,37 +137,37 @@ def test_adjusted_probabilities_are_scipys() -> None:
 
 def test_differences_are_nothing_where_families_do_not_differ() -> None:
     scores, trials = drawn(5, 20, 80, 2)
-    held = places(calibrate(scores, 2), scores, trials)
-    found = differences(held, scores, trials, ["a"] * 10 + ["b"] * 10)
+    held = likelihood_locations(calibrate(scores, 2), scores, trials)
+    found = differential_items(held, scores, trials, ["a"] * 10 + ["b"] * 10)
     assert len(found) == 2 * int(held.items.sum()) and min(entry.adjusted for entry in found) > 0.01
     assert np.mean([entry.p < 0.05 for entry in found]) < 0.1
 
 
 def test_a_second_dimension_raises_the_first_eigenvalue() -> None:
     scores, trials = drawn(6, 12, 200)
-    held = places(calibrate(scores), scores, trials)
+    held = likelihood_locations(calibrate(scores), scores, trials)
     plain = residual_components(held, scores, trials)
     other = drawn(7, 12, 200)[0]
     order = np.argsort(-other.sum(axis=1))[np.argsort(np.argsort(scores.sum(axis=1)))]  # able here, weak there
     mixed = np.concatenate([scores[:, :100], other[order][:, :100]], axis=1)
-    held = places(calibrate(mixed), mixed, trials)
+    held = likelihood_locations(calibrate(mixed), mixed, trials)
     assert residual_components(held, mixed, trials).eigenvalues[0] > plain.eigenvalues[0] + 0.4
     assert plain.eigenvalues.sum() == pytest.approx(12) and plain.by == "models"
 
 
 def test_held_out_replies_are_foretold_better_by_a_scale_than_by_rates() -> None:
     scores, trials = drawn(8, 15, 200)
-    found = held_out(scores, trials, Options())
+    found = held_out(scores, trials, EstimationOptions())
     assert found is not None and found.scale < found.model_rates and found.gain > 0.02
     noise = np.random.default_rng(2).integers(0, 2, (15, 200)).astype(float)
-    found = held_out(noise, trials, Options())
+    found = held_out(noise, trials, EstimationOptions())
     assert found is not None and found.gain < 0.005
 
 
 def test_stability_of_model_data_is_what_chance_alone_does() -> None:
     scores, trials = drawn(9, 8, 60, 2)
     groups = {f"m{at}": np.arange(8) == at for at in range(8)}
-    found = stability(scores, trials, Options(), groups, draws=9)
+    found = stability(scores, trials, EstimationOptions(), groups, draws=9)
     assert found.null is not None and found.p is not None and found.p > 0.05
     assert found.null["mean_absolute"][0] == pytest.approx(found.pooled["mean_absolute"], rel=0.2)
     assert all(abs(placed[1]) < 0.5 for entry in found.left for placed in entry.placed.values())
