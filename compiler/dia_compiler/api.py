@@ -74,11 +74,17 @@ def compile(
     if part is not None:
         return _part(folders, options, part, cluster, on_progress)
     inputs = [inputs_of(folder, options) for folder in folders]
-    kept = [found and unchanged_bundle(folder, found, options) for folder, found in zip(folders, inputs, strict=True)]
-    to_make = [(folder, given) for folder, given, found in zip(folders, inputs, kept, strict=True) if found is None]
-    made, sources = _made(to_make, options, cluster, on_progress) if to_make else ([], {})
-    fresh = iter(made)
-    whole = [found or next(fresh) for found in kept]
+    results = [
+        result and unchanged_bundle(folder, result, options) for folder, result in zip(folders, inputs, strict=True)
+    ]
+    to_make = [
+        (folder, folder_inputs)
+        for folder, folder_inputs, result in zip(folders, inputs, results, strict=True)
+        if result is None
+    ]
+    new_results, sources = _made(to_make, options, cluster, on_progress) if to_make else ([], {})
+    fresh = iter(new_results)
+    whole = [result or next(fresh) for result in results]
     return _compilation(whole, sources)
 
 
@@ -98,11 +104,11 @@ def _part(
 ) -> Compilation:
     from dia_compiler.distribute.parts import parse_part_number
 
-    held = parse_part_number(part)
+    number = parse_part_number(part)
     with _worker_pool(folders, options.jobs, options.k, cluster) as crew:
         from dia_compiler.part import make_parts
 
-        parts, warnings, sources = make_parts(folders, options, held, crew, on_progress)
+        parts, warnings, sources = make_parts(folders, options, number, crew, on_progress)
     return Compilation((), warnings, sources, tuple(parts))
 
 
@@ -119,11 +125,11 @@ def _made(
 
 
 def _compilation(whole: list[BundleResult], sources: dict[str, str]) -> Compilation:
-    warnings = tuple(entry for kept in whole for entry in kept.warnings)
+    warnings = tuple(entry for result in whole for entry in result.warnings)
     for entry in warnings:
         if entry.position is not None and entry.position.file not in sources:
             sources[entry.position.file] = Path(entry.position.file).read_text(encoding="utf-8-sig")
-    return Compilation(tuple(kept.frozen for kept in whole), warnings, sources)
+    return Compilation(tuple(result.frozen for result in whole), warnings, sources)
 
 
 def check_specs(

@@ -73,10 +73,10 @@ def merge(
 
 
 def _order(first: StoredPart, target: Path | None, jobs: int, force: bool, programs: str) -> CompileOptions:
-    held = first.facts["order"]
+    order = first.facts["order"]
     names = ("k", "seed", "limit", "shard_size", "is_strict")
     out = None if target is None else target.parent
-    return CompileOptions(**{name: held[name] for name in names}, out=out, jobs=jobs, force=force, programs=programs,
+    return CompileOptions(**{name: order[name] for name in names}, out=out, jobs=jobs, force=force, programs=programs,
                  use_cache=False)  # fmt: skip
 
 
@@ -93,26 +93,26 @@ def parts_of_one_compile(parts: list[StoredPart]) -> list[StoredPart]:
         other = difference(part.facts["versions"], here)
         if other is not None:
             message = f"`{part.folder}` was made with {other}"
-            mend = "merge with the versions that made the parts, or make the parts again"
-            raise DiaError(Diagnostic("E612", visible(message), None, mend))
-    held: dict[int, StoredPart] = {}
+            help = "merge with the versions that made the parts, or make the parts again"
+            raise DiaError(Diagnostic("E612", visible(message), None, help))
+    by_number: dict[int, StoredPart] = {}
     for part in parts:
-        twin = held.setdefault(part.part_number.number, part)
+        twin = by_number.setdefault(part.part_number.number, part)
         if twin is not part:
             message = f"part {part.part_number} is there twice: `{twin.folder}` and `{part.folder}`"
             raise DiaError(Diagnostic("E613", visible(message), None, "leave one of them out"))
-    _require_all(held, first.part_number.of)
-    return [held[number] for number in sorted(held)]
+    _require_all(by_number, first.part_number.of)
+    return [by_number[number] for number in sorted(by_number)]
 
 
-def _require_all(held: Mapping[int, StoredPart], of: int) -> None:
-    missing = of - len(held)
+def _require_all(by_number: Mapping[int, StoredPart], of: int) -> None:
+    missing = of - len(by_number)
     if missing:
-        absent = [number for number in range(1, min(of, len(held) + MOST_TOLD) + 1) if number not in held]
+        absent = [number for number in range(1, min(of, len(by_number) + MOST_TOLD) + 1) if number not in by_number]
         named = ", ".join(map(str, absent[:MOST_TOLD])) + (" ..." if missing > MOST_TOLD else "")
         message = f"{missing} of {of} parts {'is' if missing == 1 else 'are'} missing: {named}"
-        mend = f"make it: `dia compile ... --part {absent[0]}/{of}`" if missing == 1 else "make them"
-        raise DiaError(Diagnostic("E613", message, None, mend))
+        help = f"make it: `dia compile ... --part {absent[0]}/{of}`" if missing == 1 else "make them"
+        raise DiaError(Diagnostic("E613", message, None, help))
 
 
 def _foreign(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
@@ -144,12 +144,12 @@ def _require_same_templates(plan: BundlePlan, parts: Sequence[StoredPart]) -> No
         message = f"the parts were made without the template `{name}`, which can be made here"
         raise DiaError(Diagnostic("E612", visible(message), None, "merge where the parts were made"))
     for part in parts:
-        wanted = [
+        expected = [
             (template.name, bounds[0])
             for place, template in enumerate(plan.item.clean)
             if (bounds := instance_range(template, plan.options.k, place, part.part_number)) is not None
         ]
-        if [(told["template"], told["first"]) for told in part.facts["templates"]] != wanted:
+        if [(entry["template"], entry["first"]) for entry in part.facts["templates"]] != expected:
             raise damaged_part(part.folder, "it holds other instances than such a part does")
 
 
@@ -161,18 +161,24 @@ def _merged(plan: BundlePlan, parts: Sequence[StoredPart], checked: Checked, pri
 
 
 def _frozen(plan: BundlePlan, parts: Sequence[StoredPart], checked: Checked, private: Path) -> MergedBundle:
-    found = [part.pieces() for part in parts]
+    pieces_of_parts = [part.pieces() for part in parts]
     joined = [
-        _JoinedTemplate(plan, template, [(part, held[template.name]) for part, held in zip(parts, found, strict=True)
-                                 if template.name in held])
+        _JoinedTemplate(plan, template, [(part, pieces[template.name])
+                                         for part, pieces in zip(parts, pieces_of_parts, strict=True)
+                                         if template.name in pieces])
         for template in plan.item.clean
     ]  # fmt: skip
     before = len(checked.faults.entries)
-    _remake([held for held in joined if held.broken is not None], checked, private, plan.options.jobs)
-    ready = [held.ready(checked.faults) for held in joined]
+    _remake(
+        [one for one in joined if one.broken is not None],
+        checked,
+        private,
+        plan.options.jobs,
+    )
+    ready = [one.ready(checked.faults) for one in joined]
     raise_errors(checked, plan.options.is_strict)
     frozen = freeze(plan, ready, private / "bundle")
-    here = sum(held.spools[-1].rows for held in joined if held.broken is not None)
+    here = sum(one.spools[-1].rows for one in joined if one.broken is not None)
     return MergedBundle(frozen, tuple(checked.faults.entries[before:]), checked.sources, here)
 
 
@@ -188,13 +194,13 @@ class _JoinedTemplate:
         self.spools: list[Spool] = []
         self.broken: tuple[int, int] | None = None
         summaries = [self.told(part, piece) for part, piece in pieces]
-        self.wanted = summaries[0].wanted if summaries else None
+        self.instances = summaries[0].instances if summaries else None
         self.summary = _added(summaries)
         number, position = 0, -1
         for part, piece in pieces:
             if piece.spool.rows and self.broken is None:
                 first, last = self.ends(part, piece.spool)
-                if self.wanted is not None and first.instance != number:
+                if self.instances is not None and first.instance != number:
                     raise damaged_part(part.folder, f"its instances of `{template.name}` do not follow those before")
                 if first.position <= position:
                     self.broken = (number, position + 1)
@@ -202,23 +208,23 @@ class _JoinedTemplate:
                 self.spools.append(piece.spool)
                 self.require_artefacts(part, piece.spool)
                 number, position = last.instance + 1, last.position
-        if self.broken is None and self.wanted is not None and number != self.wanted:
+        if self.broken is None and self.instances is not None and number != self.instances:
             raise damaged_part(pieces[-1][0].folder, f"it lacks instances of `{template.name}`")
 
     def ready(self, faults: Faults) -> TemplateRows:
         """The template with all of its rows; tells what these show together."""
         spool = Spool.chained(self.spools)
-        figures = row_statistics(spool)
-        check_health(self.template, spool, self.summary, figures, self.plan.options.k, faults, is_trial=False)
-        return TemplateRows(self.template, spool, self.summary, figures)
+        statistics = row_statistics(spool)
+        check_health(self.template, spool, self.summary, statistics, self.plan.options.k, faults, is_trial=False)
+        return TemplateRows(self.template, spool, self.summary, statistics)
 
     def told(self, part: StoredPart, piece: TemplatePart) -> Summary:
         """What the workers of a part said of the template."""
         try:
-            wanted = piece.summary["wanted"]
-            if wanted is not None and type(wanted) is not int:
+            total = piece.summary["wanted"]
+            if total is not None and type(total) is not int:
                 raise TypeError
-            return replace(summary_of(piece.summary), wanted=wanted)
+            return replace(summary_of(piece.summary), instances=total)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise damaged_part(part.folder, f"what it says of `{self.template.name}` has another shape") from None
 
@@ -244,17 +250,20 @@ class _JoinedTemplate:
 
     def task(self, place: int, scratch: str) -> Task:
         """The making of what is broken."""
-        assert self.broken is not None and self.wanted is not None
+        assert self.broken is not None and self.instances is not None
         job = replace(job_of(self.plan, self.template), resources=WorkerResources(scratch, self.plan.item.programs))
         seconds = float(self.template.limits.get("seconds", SECONDS))
         number, position = self.broken
-        return Task(place, expand_rest, (job, number, self.wanted, position), seconds)
+        return Task(place, expand_rest, (job, number, self.instances, position), seconds)
 
 
 def _added(summaries: Sequence[Summary]) -> Summary:
     whole, *others = summaries
     for summary in others:
-        clash = next((name for name, said in summary.tools.items() if whole.tools.get(name, said) != said), None)
+        clash = next(
+            (name for name, version in summary.tools.items() if whole.tools.get(name, version) != version),
+            None,
+        )
         if clash is not None:
             message = f"parts were made with other versions of `{clash}`"
             raise DiaError(Diagnostic("E612", visible(message), None, "make them where the tools are the same"))
@@ -267,16 +276,16 @@ def _remake(broken: Sequence[_JoinedTemplate], checked: Checked, private: Path, 
     if not broken:
         return
     spools = [Spool(private, f"again-{place}") for place, _ in enumerate(broken)]
-    tasks = deque(held.task(place, str(private.absolute() / "tools")) for place, held in enumerate(broken))
+    tasks = deque(joined.task(place, str(private.absolute() / "tools")) for place, joined in enumerate(broken))
     with Crew(min(jobs, len(broken)), "dia_compiler.distribute.task") as crew, closing(crew.run(tasks)) as outcomes:
         for outcome in outcomes:
-            held, spool = broken[outcome.key], spools[outcome.key]
+            joined, spool = broken[outcome.key], spools[outcome.key]
             if isinstance(outcome.item, Batch):
                 spool.add(outcome.item)
             elif isinstance(outcome.item, ChunkResult):
-                held.summary = held.summary.with_draws(outcome.item.acceptance, outcome.item.tools)
+                joined.summary = joined.summary.with_draws(outcome.item.acceptance, outcome.item.tools)
             for entry in outcome.diagnostics:
-                place = entry.position or held.template.position
+                place = entry.position or joined.template.position
                 checked.faults.entries.append(Diagnostic(entry.code, entry.message, place, entry.help, entry.severity))
-    for held, spool in zip(broken, spools, strict=True):
-        held.spools.append(spool)
+    for joined, spool in zip(broken, spools, strict=True):
+        joined.spools.append(spool)

@@ -38,7 +38,7 @@ class Part:
 
 
 def make_parts(
-    folders: list[Folder], options: CompileOptions, held: PartNumber, crew: Crew, on_progress: Progress | None
+    folders: list[Folder], options: CompileOptions, number: PartNumber, crew: Crew, on_progress: Progress | None
 ) -> tuple[list[Part], tuple[Diagnostic, ...], dict[str, str]]:
     """That part of each benchmark's bundle, the warnings, and the texts of the specs.
 
@@ -48,53 +48,60 @@ def make_parts(
         checked = check(folders, options.is_strict, defers=True, programs=options.programs)
         plans = [plan_of(item, options) for item in checked.benchmarks]
         resources = WorkerResources(str(private.absolute() / "tools"))
-        asked = [(plan, job) for plan in plans for job in _works(plan, held, resources)]
-        template_jobs = [job for _, job in asked]
+        jobs_of_plans = [(plan, job) for plan in plans for job in _works(plan, number, resources)]
+        template_jobs = [job for _, job in jobs_of_plans]
         gathering = Gatherer(template_jobs, checked.faults, private, on_progress, explainer(plans))
-        made = gathering.run(crew)
+        gathered = gathering.run(crew)
         raise_errors(checked, options.is_strict)
         parts = [
-            _written(plan, held, [(job, rows) for (of, job), rows in zip(asked, made, strict=True) if of is plan],
-                     private / f"part-{place}")
+            _written(
+                plan, number,
+                [(job, rows) for (of, job), rows in zip(jobs_of_plans, gathered, strict=True) if of is plan],
+                private / f"part-{place}",
+            )
             for place, plan in enumerate(plans)
         ]  # fmt: skip
     return parts, tuple(checked.faults.ordered(checked.sources)), checked.sources
 
 
-def _works(plan: BundlePlan, held: PartNumber, resources: WorkerResources) -> list[TemplateJob]:
+def _works(plan: BundlePlan, number: PartNumber, resources: WorkerResources) -> list[TemplateJob]:
     """What the part makes of each template."""
     template_jobs = []
     for place, template in enumerate(plan.item.clean):
-        bounds = instance_range(template, plan.options.k, place, held)
+        bounds = instance_range(template, plan.options.k, place, number)
         if bounds is not None:
-            lent = replace(resources, programs=plan.item.programs)
-            template_jobs.append(replace(job_of(plan, template), resources=lent, first=bounds[0], last=bounds[1]))
+            job_resources = replace(resources, programs=plan.item.programs)
+            template_jobs.append(
+                replace(job_of(plan, template), resources=job_resources, first=bounds[0], last=bounds[1])
+            )
     return template_jobs
 
 
-def _written(plan: BundlePlan, held: PartNumber, made: list[tuple[TemplateJob, GatheredRows]], folder: Path) -> Part:
+def _written(
+    plan: BundlePlan, number: PartNumber, gathered: list[tuple[TemplateJob, GatheredRows]], folder: Path
+) -> Part:
     """The part, made in a private folder and moved to its own."""
-    target = plan.options.folder / f"{plan.folder_name}.part-{held.number}-of-{held.of}"
-    pieces = [TemplatePart(job.template.name, job.first, rows.spool, _told(rows)) for job, rows in made]
+    target = plan.options.folder / f"{plan.folder_name}.part-{number.number}-of-{number.of}"
+    pieces = [TemplatePart(job.template.name, job.first, rows.spool, _told(rows)) for job, rows in gathered]
     folder.mkdir()
-    rows = write_part(folder, _facts(plan, held), plan.item.files, pieces)
+    rows = write_part(folder, _facts(plan, number), plan.item.files, pieces)
     _refuse_foreign(target, plan.options)
     moved(folder, target)
-    return Part(target, plan.item.benchmark.name, held.number, held.of, rows)
+    return Part(target, plan.item.benchmark.name, number.number, number.of, rows)
 
 
 def _told(rows: GatheredRows) -> dict[str, Any]:
     """What merging must know of the template beside its rows."""
     assert rows.summary is not None
-    return {**summary_facts(replace(rows.summary, warnings=())), "wanted": rows.summary.wanted}
+    return {**summary_facts(replace(rows.summary, warnings=())), "wanted": rows.summary.instances}
 
 
-def _facts(plan: BundlePlan, held: PartNumber) -> dict[str, Any]:
+def _facts(plan: BundlePlan, number: PartNumber) -> dict[str, Any]:
     options, folder = plan.options, plan.item.folder
     chosen = sorted(path.relative_to(folder.path.resolve()).as_posix() for path in folder.chosen)
     return {
-        "part": held.number,
-        "of": held.of,
+        "part": number.number,
+        "of": number.of,
         "benchmark": plan.item.benchmark.name,
         "order": {
             "seed": plan.seed, "k": options.k, "limit": options.limit, "chosen": chosen,

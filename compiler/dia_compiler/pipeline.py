@@ -37,8 +37,8 @@ NOT_SEEN = frozenset({"title", "version", "license", "notes"})  # facts of a ben
 class SpecFaults(DiaError):
     """The faults of the specs, with the texts of the files for excerpts."""
 
-    def __init__(self, found: list[Diagnostic], sources: dict[str, str]) -> None:
-        super().__init__(found)
+    def __init__(self, diagnostics: list[Diagnostic], sources: dict[str, str]) -> None:
+        super().__init__(diagnostics)
         self.sources = sources
 
 
@@ -53,18 +53,18 @@ def make_bundles(
     with private_folder(options.folder) as private, reporting_write_errors(options.folder):
         checked = check(folders, options.is_strict, defers=True, programs=options.programs)
         plans = [plan_of(item, options) for item in checked.benchmarks]
-        inputs = {folder.path: held for folder, held in to_make}  # a folder that cannot be read has no plan
-        given = [inputs[plan.item.folder.path] for plan in plans]
-        rows = _RowStore(plans, given, private, checked.faults, on_progress)
+        inputs = {folder.path: folder_inputs for folder, folder_inputs in to_make}
+        inputs_of_plans = [inputs[plan.item.folder.path] for plan in plans]  # an unreadable folder has no plan
+        rows = _RowStore(plans, inputs_of_plans, private, checked.faults, on_progress)
         resources = WorkerResources(str(private.absolute() / "tools"))
         ready = rows.made(crew, options, resources)
         raise_errors(checked, options.is_strict)
-        bundles = [freeze(plan, held, private / f"bundle-{place}") for place, (plan, held) in enumerate(ready)]
+        bundles = [freeze(plan, each, private / f"bundle-{place}") for place, (plan, each) in enumerate(ready)]
         warnings = _warnings_by_benchmark(checked, folders)
-        kept = [BundleResult(frozen, found) for frozen, found in zip(bundles, warnings, strict=True)]
+        results = [BundleResult(frozen, diagnostics) for frozen, diagnostics in zip(bundles, warnings, strict=True)]
         if options.use_cache:
-            rows.remember(kept)
-    return kept, checked.sources
+            rows.remember(results)
+    return results, checked.sources
 
 
 def check_instances(
@@ -81,10 +81,10 @@ def check_instances(
         ]
         gathering = Gatherer(template_jobs, checked.faults, None, on_progress, explainer(plans))
         expanded = gathering.run(crew)
-    for job, held in zip(template_jobs, expanded, strict=True):
-        if held.summary is not None:
-            figures = row_statistics(held.spool)
-            check_health(job.template, held.spool, held.summary, figures, k, checked.faults, is_trial=True)
+    for job, rows in zip(template_jobs, expanded, strict=True):
+        if rows.summary is not None:
+            statistics = row_statistics(rows.spool)
+            check_health(job.template, rows.spool, rows.summary, statistics, k, checked.faults, is_trial=True)
     return checked
 
 
@@ -101,16 +101,16 @@ def plan_of(item: CheckedBenchmark, options: CompileOptions) -> BundlePlan:
 
 
 def raise_errors(checked: Checked, is_strict: bool) -> None:
-    found = checked.faults.ordered(checked.sources)
-    if any(entry.severity == "error" or is_strict for entry in found):
-        raise SpecFaults(found, checked.sources)
+    diagnostics = checked.faults.ordered(checked.sources)
+    if any(entry.severity == "error" or is_strict for entry in diagnostics):
+        raise SpecFaults(diagnostics, checked.sources)
 
 
 def _warnings_by_benchmark(checked: Checked, folders: list[Folder]) -> list[tuple[Diagnostic, ...]]:
     """The warnings of each benchmark; one without a place in the files of another is the last one's."""
-    found = checked.faults.ordered(checked.sources)
+    diagnostics = checked.faults.ordered(checked.sources)
     shared: list[list[Diagnostic]] = [[] for _ in folders]
-    for entry in found:
+    for entry in diagnostics:
         file = Path(entry.position.file) if entry.position else Path()
         owners = [place for place, folder in enumerate(folders) if folder.path in file.parents]
         shared[max(owners, key=lambda place: len(folders[place].path.parts), default=-1)].append(entry)
@@ -121,12 +121,14 @@ def job_of(plan: BundlePlan, template: Template, is_trial: bool = False) -> Temp
     """What a worker needs to expand the template, and nothing that its rows do not depend on."""
     item = plan.item
     facts = {name: value for name, value in item.benchmark.facts.items() if name not in NOT_SEEN}
-    seen = Benchmark(
+    benchmark = Benchmark(
         item.benchmark.name, item.benchmark.folder, item.benchmark.file, facts, item.benchmark.prompt,
         item.benchmark.shared,
     )  # fmt: skip
     settings = settings_of(item.benchmark, template, plan.seed)
-    return TemplateJob(template, seen, item.lists_of(template), settings, plan.options.k, facts.get("canary"), is_trial)
+    return TemplateJob(
+        template, benchmark, item.lists_of(template), settings, plan.options.k, facts.get("canary"), is_trial
+    )
 
 
 @dataclass(slots=True)
@@ -155,8 +157,8 @@ class _RowStore:
         self.on_progress = on_progress
         self.asked = [
             _TemplateState(plan, job, key)
-            for plan, given in zip(plans, inputs, strict=True)
-            for job, key in _keyed(plan, given)
+            for plan, folder_inputs in zip(plans, inputs, strict=True)
+            for job, key in _keyed(plan, folder_inputs)
         ]
 
     def made(
@@ -164,58 +166,62 @@ class _RowStore:
     ) -> list[tuple[BundlePlan, list[TemplateRows]]]:
         """The rows of every plan; what goes wrong is added to the faults."""
         self.cache = Cache(options.folder, "templates")
-        for asked in self.asked:
-            self.recall(asked)
-        missing = [asked for asked in self.asked if asked.ready is None]
+        for state in self.asked:
+            self.recall(state)
+        missing = [state for state in self.asked if state.ready is None]
         template_jobs = [
-            replace(asked.job, resources=replace(resources, programs=asked.plan.item.programs)) for asked in missing
+            replace(state.job, resources=replace(resources, programs=state.plan.item.programs)) for state in missing
         ]
         gathering = Gatherer(template_jobs, self.faults, self.private, self.on_progress, explainer(self.plans))
-        for asked, held in zip(missing, gathering.run(crew), strict=True):
-            self.look_at(asked, held)
+        for state, rows in zip(missing, gathering.run(crew), strict=True):
+            self.look_at(state, rows)
         return [(plan, [a.ready for a in self.asked if a.plan is plan and a.ready]) for plan in self.plans]
 
-    def look_at(self, asked: _TemplateState, held: GatheredRows) -> None:
+    def look_at(self, state: _TemplateState, rows: GatheredRows) -> None:
         """Tells what all rows of a template together show."""
-        if held.summary is not None:
-            asked.ready = TemplateRows(held.template, held.spool, held.summary, row_statistics(held.spool))
-            self.tell_health(asked.ready, asked.job.k)
+        if rows.summary is not None:
+            state.ready = TemplateRows(rows.template, rows.spool, rows.summary, row_statistics(rows.spool))
+            self.tell_health(state.ready, state.job.k)
 
     def tell_health(self, ready: TemplateRows, k: int) -> None:
-        check_health(ready.template, ready.spool, ready.summary, ready.figures, k, self.faults, is_trial=False)
+        check_health(ready.template, ready.spool, ready.summary, ready.statistics, k, self.faults, is_trial=False)
 
-    def recall(self, asked: _TemplateState) -> None:
+    def recall(self, state: _TemplateState) -> None:
         """Takes the template's rows from the cache, if they are there."""
-        facts = self.cache.read(asked.key) if asked.key is not None else None
-        if facts is None or asked.key is None:
+        facts = self.cache.read(state.key) if state.key is not None else None
+        if facts is None or state.key is None:
             return
         spool = Spool()
         spool.rows, spool.sample = facts["rows"], facts["sample"]
         for name in PARTS:
-            path = self.cache.path(asked.key, name)
+            path = self.cache.path(state.key, name)
             spool.parts[name].path, spool.parts[name].size = path, path.stat().st_size
-        summary, figures = summary_of(facts["summary"]), RowStatistics(**_tuples(facts["figures"]))
-        asked.ready, asked.is_from_cache = TemplateRows(asked.job.template, spool, summary, figures), True
+        summary, statistics = summary_of(facts["summary"]), RowStatistics(**_tuples(facts["figures"]))
+        state.ready, state.is_from_cache = TemplateRows(state.job.template, spool, summary, statistics), True
         self.faults.entries.extend(summary.warnings)
-        self.tell_health(asked.ready, asked.job.k)
+        self.tell_health(state.ready, state.job.k)
         if self.on_progress is not None:
-            self.on_progress(asked.job.template.name, spool.rows, spool.rows)
+            self.on_progress(state.job.template.name, spool.rows, spool.rows)
 
-    def remember(self, kept: list[BundleResult]) -> None:
+    def remember(self, results: list[BundleResult]) -> None:
         """Keeps the rows and the bundles in the cache, unless a file has changed since it was read."""
-        for plan, given, whole in zip(self.plans, self.inputs, kept, strict=True):
-            if given is None or not _is_known(plan, given) or inputs_of(plan.item.folder, plan.options) != given:
+        for plan, folder_inputs, whole in zip(self.plans, self.inputs, results, strict=True):
+            if (
+                folder_inputs is None
+                or not _is_known(plan, folder_inputs)
+                or inputs_of(plan.item.folder, plan.options) != folder_inputs
+            ):
                 continue
-            for asked in self.asked:
-                if asked.plan is plan and not asked.is_from_cache:
-                    self.store(asked)
-            remember_bundle(given, plan.options, whole, _requirements(plan))
+            for state in self.asked:
+                if state.plan is plan and not state.is_from_cache:
+                    self.store(state)
+            remember_bundle(folder_inputs, plan.options, whole, _requirements(plan))
         trim(self.plans[0].options.folder)
 
-    def store(self, asked: _TemplateState) -> None:
+    def store(self, state: _TemplateState) -> None:
         """Moves the rows of a template, which has been frozen, to the cache."""
-        ready = asked.ready
-        if ready is None or asked.key is None:
+        ready = state.ready
+        if ready is None or state.key is None:
             return
         try:
             for name, part in ready.spool.parts.items():
@@ -226,24 +232,24 @@ class _RowStore:
             "rows": ready.spool.rows,
             "sample": ready.spool.sample,
             "summary": summary_facts(ready.summary),
-            "figures": asdict(ready.figures),
+            "figures": asdict(ready.statistics),
         }
-        self.cache.store(asked.key, facts, {name: part.path for name, part in ready.spool.parts.items() if part.path})
+        self.cache.store(state.key, facts, {name: part.path for name, part in ready.spool.parts.items() if part.path})
 
 
-def _keyed(plan: BundlePlan, given: Inputs | None) -> Iterator[tuple[TemplateJob, str | None]]:
+def _keyed(plan: BundlePlan, folder_inputs: Inputs | None) -> Iterator[tuple[TemplateJob, str | None]]:
     """What a worker needs for each template, and its key: a digest of just that, of data files and of the machinery."""
     specs = set(plan.item.files)
-    data = sorted(pair for pair in given.files.items() if pair[0] not in specs) if given else []
+    data = sorted(pair for pair in folder_inputs.files.items() if pair[0] not in specs) if folder_inputs else []
     for template in plan.item.clean:
         job = job_of(plan, template)
-        key = digest_of([machinery(), repr(data), pickle.dumps(job, protocol=5)]) if given else None
+        key = digest_of([machinery(), repr(data), pickle.dumps(job, protocol=5)]) if folder_inputs else None
         yield job, key
 
 
-def _is_known(plan: BundlePlan, given: Inputs) -> bool:
+def _is_known(plan: BundlePlan, folder_inputs: Inputs) -> bool:
     """Whether every file that was read is among those of which the digests are known."""
-    return set(plan.item.files) <= set(given.files)
+    return set(plan.item.files) <= set(folder_inputs.files)
 
 
 def _requirements(plan: BundlePlan) -> list[tuple[str, str, str | None]]:

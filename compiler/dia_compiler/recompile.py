@@ -34,11 +34,11 @@ def recompile(bundle: Path, jobs: int | None = None, allow_programs: str = NO) -
         raise DiaError(Diagnostic("E712", "the bundle holds no specs to compile again", None), 3)
     differences = _revisions(manifest)
     with tempfile.TemporaryDirectory(prefix="dia-recompile-") as folder:
-        made = compile(
+        compiled = compile(
             [*_paths(bundle, manifest)], manifest["k"], manifest["seed"], folder, jobs, use_cache=False,
             allow_programs=allow_programs,
         )  # fmt: skip
-        fresh = made.bundles[0].path
+        fresh = compiled.bundles[0].path
         same = (fresh / NAME).read_bytes() == (bundle / NAME).read_bytes()
         if not same:
             differences += _differences(json.loads((fresh / NAME).read_bytes()), manifest)
@@ -61,47 +61,52 @@ def _paths(bundle: Path, manifest: dict[str, Any]) -> list[Path]:
 
 def _revisions(manifest: dict[str, Any]) -> list[str]:
     """Functions, types and word lists of which this version has another revision."""
-    known = {name: item.revision for name, item in library().items()}
+    functions = {name: item.revision for name, item in library().items()}
     types = {name: item.revision for name, item in TYPES.items()}
     builders = {name: item.revision for name, item in BUILDERS.items()}
     lists = {name: item.revision for name, item in WORD_LISTS.items()}
     tables = (
-        ("function", manifest["functions"], known),
+        ("function", manifest["functions"], functions),
         ("type", manifest["types"], types),
         ("asset builder", manifest.get("builders", {}), builders),
         ("word list", manifest.get("word_lists", {}), lists),
     )
-    found = []
+    differences = []
     for kind, used, here in tables:
         for name, revision in used.items():
             if here.get(name) != revision:
                 has = f"revision {here[name]}" if name in here else "none"
-                found.append(f"the {kind} `{name}` was used in revision {revision}; this version has {has}")
-    return found
+                differences.append(f"the {kind} `{name}` was used in revision {revision}; this version has {has}")
+    return differences
 
 
 def _differences(fresh: dict[str, Any], old: dict[str, Any]) -> list[str]:
-    found = []
+    differences = []
     for name in sorted({*fresh["files"], *old["files"]}):
         if fresh["files"].get(name) != old["files"].get(name):
-            found.append(f"`{name}` differs")
-    found += [
+            differences.append(f"`{name}` differs")
+    differences += [
         f"the manifest's `{key}` differs"
         for key in sorted({*fresh, *old} - {"files", "checksum", "questions_root"})
         if fresh.get(key) != old.get(key)
     ]
-    return found
+    return differences
 
 
 def _versions(bundle: Path) -> dict[str, list[str]]:
     """Library or interpreter -> the version that made the bundle and the one that is here, where they differ."""
     try:
-        held = json.loads((bundle / PROVENANCE).read_bytes())
-        tools = {name: said for name, said in held.get("tools", {}).items() if name in LANGUAGES}
-        before = {"python": held["python"], **held["libraries"], **held.get("plugins", {}), **_of_programs(tools)}
+        stored = json.loads((bundle / PROVENANCE).read_bytes())
+        tools = {name: version for name, version in stored.get("tools", {}).items() if name in LANGUAGES}
+        before = {
+            "python": stored["python"],
+            **stored["libraries"],
+            **stored.get("plugins", {}),
+            **_of_programs(tools),
+        }
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    fresh = provenance("", _installed(held.get("plugins", {})), _of_builders(held["libraries"]))
+    fresh = provenance("", _installed(stored.get("plugins", {})), _of_builders(stored["libraries"]))
     now = _of_programs({name: version_of(name) for name in tools})
     here = {"python": fresh["python"], **fresh["libraries"], **fresh["plugins"], **now}
     return {
@@ -113,7 +118,7 @@ def _versions(bundle: Path) -> dict[str, list[str]]:
 
 def _of_programs(tools: Mapping[str, str | None]) -> dict[str, str | None]:
     """The versions of interpreters, under names that no library has."""
-    return {f"programs of {name}": said for name, said in tools.items()}
+    return {f"programs of {name}": version for name, version in tools.items()}
 
 
 def _of_builders(libraries: Mapping[str, str]) -> set[str]:
@@ -123,8 +128,8 @@ def _of_builders(libraries: Mapping[str, str]) -> set[str]:
 
 def _installed(packages: Mapping[str, str]) -> dict[str, str]:
     """The versions of those of the packages that are here."""
-    found = {}
+    versions_by_name = {}
     for name in packages:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            versions_by_name[name] = version(name)
+    return versions_by_name

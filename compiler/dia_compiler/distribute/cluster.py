@@ -98,12 +98,12 @@ class ClusterCrew(Crew):
 
     def _look(self) -> None:
         """Counts the workers' threads now and then. Raises DiaError (exit 4) where there are none for long."""
-        begun = monotonic()
+        start = monotonic()
         while not self.threads or monotonic() - self.looked > SECONDS_BETWEEN_LOOKS:
             self.threads, self.looked = sum(self._asked(self.client.nthreads).values()), monotonic()
             if self.threads:
                 return
-            if monotonic() - begun > SECONDS_WITHOUT_WORKERS:
+            if monotonic() - start > SECONDS_WITHOUT_WORKERS:
                 raise unusable(f"the cluster `{self.address}` has no workers")
             sleep(SECONDS_BETWEEN_TRIES)
 
@@ -115,10 +115,10 @@ class ClusterCrew(Crew):
             if self.client.status != "running":
                 raise self._gone() from None
             return
-        found = self._asked(future.result)
+        outcomes = self._asked(future.result)
         del under_way[future.key]
         future.release()
-        yield from found
+        yield from outcomes
 
     def _asked(self, question: Callable[[], Any]) -> Any:
         """What the cluster says. Raises DiaError for what it cannot."""
@@ -141,8 +141,8 @@ class ClusterCrew(Crew):
         except (FutureCancelledError, CommClosedError, OSError, RuntimeError) as error:
             if "deserialization" in str(error):
                 message = f"the scheduler of `{self.address}` cannot read the work"
-                mend = "install dia-spec and the same versions there, too"
-                raise DiaError(Diagnostic("E621", visible(message), None, mend)) from None
+                help = "install dia-spec and the same versions there, too"
+                raise DiaError(Diagnostic("E621", visible(message), None, help)) from None
             raise self._gone() from None
 
     def _gone(self) -> DiaError:

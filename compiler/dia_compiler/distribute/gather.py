@@ -63,12 +63,12 @@ class _JobState:
     number: int
     job: TemplateJob
     sent: TemplateJob  # one object for all stretches, by which a cluster tells that they belong together
-    held: GatheredRows
+    rows: GatheredRows
     folder: Path | None
     summary: Summary | None = None
     stretches: dict[int, _Chunk] = field(default_factory=dict)
     begins: deque[int] = field(default_factory=deque)
-    made: int = 0
+    rows_done: int = 0
     following: int = 0  # the instance from which on no stretch has been ordered, where there are more
     is_ready: bool = False
     is_over: bool = False
@@ -76,17 +76,17 @@ class _JobState:
     @property
     def last(self) -> int:
         """The number before which the instances end that are made in stretches; 0 where none are."""
-        wanted = self.summary.wanted if self.summary is not None else None
-        return (wanted if wanted is None or self.job.last is None else min(wanted, self.job.last)) or 0
+        total = self.summary.instances if self.summary is not None else None
+        return (total if total is None or self.job.last is None else min(total, self.job.last)) or 0
 
     def task(self, function: Callable[..., Any], first: int, *arguments: int) -> Task:
         """The task of making instances from the number `first` on."""
         seconds = float(self.job.template.limits.get("seconds", SECONDS))
-        given = (self.sent, first, *arguments) if arguments else (self.sent,)
+        task_arguments = (self.sent, first, *arguments) if arguments else (self.sent,)
         name = f"{self.number}-{first}"
-        self.stretches[first] = _Chunk(Spool(self.folder, name) if arguments else self.held.spool)
+        self.stretches[first] = _Chunk(Spool(self.folder, name) if arguments else self.rows.spool)
         self.begins.append(first)
-        return Task((self.number, first), function, given, seconds)
+        return Task((self.number, first), function, task_arguments, seconds)
 
 
 class Gatherer:
@@ -126,7 +126,7 @@ class Gatherer:
             for outcome in outcomes:
                 number, first = outcome.key
                 self.take(self.states[number], first, outcome)
-        return [state.held for state in self.states]
+        return [state.rows for state in self.states]
 
     def take(self, state: _JobState, first: int, outcome: Outcome) -> None:
         """Something that a worker has sent."""
@@ -138,7 +138,7 @@ class Gatherer:
             self.settle(state)
         elif isinstance(outcome.item, Batch):
             stretch.spool.add(outcome.item)
-            state.made += outcome.item.rows
+            state.rows_done += outcome.item.rows
             self.tell(state)
         elif isinstance(outcome.item, TemplateChecked):
             self.faults.entries += outcome.item.warnings if not state.is_ready else ()
@@ -151,8 +151,8 @@ class Gatherer:
     def tell(self, state: _JobState) -> None:
         """Tells how far the template is."""
         if self.on_progress is not None:
-            total = state.made if state.is_over else max(state.job.share, state.made)
-            self.on_progress(state.job.template.name, state.made, total)
+            total = state.rows_done if state.is_over else max(state.job.share, state.rows_done)
+            self.on_progress(state.job.template.name, state.rows_done, total)
 
     def settle(self, state: _JobState) -> None:
         """Adds the stretches that are done, in order, to the template's rows; orders what is to be made next."""
@@ -164,18 +164,18 @@ class Gatherer:
             elif stretch.result is None:
                 self.divide(state)
             else:
-                state.held.spool.take(stretch.spool)
+                state.rows.spool.take(stretch.spool)
                 self.count(state, stretch.result)
         self.order_chunks(state)
         if not state.begins and not state.is_over:
-            state.is_over, state.held.summary = True, state.summary
+            state.is_over, state.rows.summary = True, state.summary
             self.tell(state)
 
     def fail(self, state: _JobState, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Tells the faults of the template, the first that there are in the order of its instances."""
         if not state.is_ready and not any(entry.code == ENDED for entry in diagnostics):
-            found = self.explain(state.job)
-            diagnostics = tuple(found) if any(entry.severity == "error" for entry in found) else diagnostics
+            errors = self.explain(state.job)
+            diagnostics = tuple(errors) if any(entry.severity == "error" for entry in errors) else diagnostics
         for entry in diagnostics:
             place = entry.position or state.job.template.position
             self.faults.entries.append(Diagnostic(entry.code, entry.message, place, entry.help, entry.severity))
@@ -189,9 +189,9 @@ class Gatherer:
         state.stretches.clear()
         state.begins.clear()
         state.following = state.last
-        kept = [task for task in self.waiting if task.key[0] != state.number]
+        remaining = [task for task in self.waiting if task.key[0] != state.number]
         self.waiting.clear()
-        self.waiting.extend(kept)
+        self.waiting.extend(remaining)
 
     def divide(self, state: _JobState) -> None:
         """Orders the rest of a template whose first instances are there."""

@@ -52,15 +52,15 @@ class PartNumber:
 
 def parse_part_number(text: str) -> PartNumber:
     """The part that I/N names. Raises DiaError (exit 2) where there is none."""
-    found = WRITTEN.fullmatch(text)
-    number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = WRITTEN.fullmatch(text)
+    number, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= of <= MOST:
         message = visible(f"`{text[:40]}` is no part: it is the number of a part and how many there are")
         raise DiaError(Diagnostic("E600", message, None, "write `--part 1/4`, then 2/4, 3/4 and 4/4"))
     return PartNumber(number, of)
 
 
-def instance_range(template: Template, k: int, place: int, held: PartNumber) -> tuple[int, int | None] | None:
+def instance_range(template: Template, k: int, place: int, part: PartNumber) -> tuple[int, int | None] | None:
     """First instance and the end of those that the part holds of the template at that place; None for none of it.
 
     A template of many instances that follow each other is divided among all parts. Any other one lies whole in one.
@@ -68,8 +68,8 @@ def instance_range(template: Template, k: int, place: int, held: PartNumber) -> 
     count = k if template.instances is None else template.instances
     is_divided = template.each is None and not template.is_boundary_first and count != ALL and int(str(count)) > SPAN
     if not is_divided:
-        return (0, None) if place % held.of == held.number - 1 else None
-    first, last = (int(str(count)) * at // held.of for at in (held.number - 1, held.number))
+        return (0, None) if place % part.of == part.number - 1 else None
+    first, last = (int(str(count)) * at // part.of for at in (part.number - 1, part.number))
     return (first, last) if first < last else None
 
 
@@ -95,15 +95,17 @@ def write_part(folder: Path, facts: Mapping[str, Any], specs: Mapping[str, bytes
             part.flush(part.path or folder / name)
             if part.path is not None:
                 part.path.rename(folder / name)
-            found = measure(folder, name, part.size)
-            files[name] = {"size": found.size, "sha256": found.sha256}
-    told = [
+            measured = measure(folder, name, part.size)
+            files[name] = {"size": measured.size, "sha256": measured.sha256}
+    templates = [
         {"template": piece.template, "first": piece.first, "rows": piece.spool.rows, "sample": piece.spool.sample,
          "summary": piece.summary}
         for piece in pieces
     ]  # fmt: skip
-    shown = {name: files[f"{SPECS}/{name}"]["sha256"] for name in specs}
-    described = with_checksum({"format": FORMAT, **facts, "specs": shown, "templates": told, "files": files})
+    spec_digests = {name: files[f"{SPECS}/{name}"]["sha256"] for name in specs}
+    described = with_checksum(
+        {"format": FORMAT, **facts, "specs": spec_digests, "templates": templates, "files": files}
+    )
     write_file(folder, NAME, manifest_bytes(described), {})
     return sum(piece.spool.rows for piece in pieces)
 
@@ -122,16 +124,16 @@ class StoredPart:
 
     def pieces(self) -> dict[str, TemplatePart]:
         """Template -> what the part holds of it."""
-        found = {}
-        for number, told in enumerate(self.facts["templates"]):
+        pieces = {}
+        for number, entry in enumerate(self.facts["templates"]):
             spool = Spool()
-            spool.rows, spool.sample = told["rows"], told["sample"]
+            spool.rows, spool.sample = entry["rows"], entry["sample"]
             for kind in PARTS:
                 part = spool.parts[kind]
                 part.path = self.folder / ROWS / f"{number}.{kind}"
                 part.size = self.facts["files"][f"{ROWS}/{number}.{kind}"]["size"]
-            found[told["template"]] = TemplatePart(told["template"], told["first"], spool, told["summary"])
-        return found
+            pieces[entry["template"]] = TemplatePart(entry["template"], entry["first"], spool, entry["summary"])
+        return pieces
 
 
 def part_folders(path: Path) -> list[Path]:
@@ -154,8 +156,8 @@ def read_part(folder: Path) -> StoredPart:
         if not _is_whole(facts, encoded):
             raise damaged_part(folder, f"`{NAME}` is not what its own checksum says")
         for name, entry in facts["files"].items():
-            found = measure(folder, name, entry["size"])
-            if (found.size, found.sha256) != (entry["size"], entry["sha256"]):
+            measured = measure(folder, name, entry["size"])
+            if (measured.size, measured.sha256) != (entry["size"], entry["sha256"]):
                 raise damaged_part(folder, f"`{name}` has other bytes than `{NAME}` says")
         for name, _ in walk(folder):
             if name != NAME and name not in facts["files"]:
@@ -185,10 +187,10 @@ def _is_whole(facts: Any, encoded: bytes) -> bool:
         return False
     if not all(_is_entry(name, entry) for name, entry in files.items()):
         return False
-    wanted = {f"{SPECS}/{name}": digest for name, digest in facts["specs"].items()}
-    if any(files.get(name, {}).get("sha256") != digest for name, digest in wanted.items()):
+    expected = {f"{SPECS}/{name}": digest for name, digest in facts["specs"].items()}
+    if any(files.get(name, {}).get("sha256") != digest for name, digest in expected.items()):
         return False
-    if not all(_is_told(told, number, files) for number, told in enumerate(facts["templates"])):
+    if not all(_is_template_entry(described, number, files) for number, described in enumerate(facts["templates"])):
         return False
     return facts.get("checksum") == checksum(facts) and manifest_bytes(facts) == encoded
 
@@ -196,11 +198,11 @@ def _is_whole(facts: Any, encoded: bytes) -> bool:
 def _is_possible(facts: Mapping[str, Any]) -> bool:
     """Whether numbers are in their ranges, and lists hold what they should."""
     order = facts["order"]
-    told = [facts["versions"].values(), facts["specs"].values(), order["chosen"]]
+    texts_of_facts = [facts["versions"].values(), facts["specs"].values(), order["chosen"]]
     return (
         1 <= facts["part"] <= facts["of"] <= MOST
         and min(order["k"], order["shard_size"], 1 if order["limit"] is None else order["limit"]) >= 1
-        and all(isinstance(text, str) for texts in told for text in texts)
+        and all(isinstance(text, str) for texts in texts_of_facts for text in texts)
         and all(isinstance(item, dict) and type(item.get("template")) is str for item in facts["left_out"])
     )
 
@@ -214,11 +216,11 @@ def _is_entry(name: str, entry: Any) -> bool:
     )
 
 
-def _is_told(told: Any, number: int, files: Mapping[str, Any]) -> bool:
+def _is_template_entry(entry: Any, number: int, files: Mapping[str, Any]) -> bool:
     """Whether the entry of a template has the right shape, and its files are listed."""
     kinds = {"template": str, "first": int, "rows": int, "sample": str, "summary": dict}
     return (
-        isinstance(told, dict)
-        and all(type(told.get(name)) is kind for name, kind in kinds.items())
+        isinstance(entry, dict)
+        and all(type(entry.get(name)) is kind for name, kind in kinds.items())
         and all(f"{ROWS}/{number}.{kind}" in files for kind in PARTS)
     )

@@ -169,8 +169,8 @@ def _divisible(expansion: Expansion, job: TemplateJob) -> int | None:
     is_plain = expansion.drawing.each is None and not template.is_boundary_first and not others
     if job.is_trial or not is_plain or template.instances == ALL or not expansion.drawing.has_choices(item):
         return None
-    wanted = expansion.instance_count(item, job.k, False)
-    return wanted if wanted is not None and wanted > job.span else None
+    total = expansion.instance_count(item, job.k, False)
+    return total if total is not None and total > job.span else None
 
 
 def expand_chunk(job: TemplateJob, first: int, last: int) -> Iterator[Any]:
@@ -238,20 +238,20 @@ _EXPANSIONS: dict[tuple[str, str, str], Expansion] = {}
 def _prepared(job: TemplateJob, faults: Faults, is_first: bool = False) -> Generator[Any, None, Expansion]:
     """Yields where expressions stand; gives the template ready to be expanded, which stays ready for its stretches."""
     key = (job.benchmark.folder, job.template.file, job.settings.seed)
-    held = None if is_first else _EXPANSIONS.pop(key, None)
+    expansion = None if is_first else _EXPANSIONS.pop(key, None)
     apply_limits(job)
-    if held is None:
+    if expansion is None:
         with _literals_bounded():
-            made = prepare(job.template, job.benchmark, faults, job.lists, job.resources.programs)
+            prepared = prepare(job.template, job.benchmark, faults, job.lists, job.resources.programs)
         if faults.errors:
             raise DiaError(faults.errors)
-        yield Places(made.places)
+        yield Places(prepared.places)
         yield TemplateChecked(tuple(faults.entries))
-        held = expansion_of(made, job.settings, job.resources)
+        expansion = expansion_of(prepared, job.settings, job.resources)
     while len(_EXPANSIONS) >= KEPT:
         del _EXPANSIONS[next(iter(_EXPANSIONS))]
-    _EXPANSIONS[key] = held
-    return held
+    _EXPANSIONS[key] = expansion
+    return expansion
 
 
 def apply_limits(job: TemplateJob) -> None:
@@ -267,12 +267,12 @@ def apply_limits(job: TemplateJob) -> None:
 @contextmanager
 def _literals_bounded() -> Iterator[None]:
     """Reads expressions as the check does, which refuses numbers of more digits than Python reads."""
-    held = sys.get_int_max_str_digits()
+    limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)
     try:
         yield
     finally:
-        sys.set_int_max_str_digits(held)
+        sys.set_int_max_str_digits(limit)
 
 
 def _check(expansion: Expansion, faults: Faults) -> None:

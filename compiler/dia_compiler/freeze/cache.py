@@ -54,13 +54,13 @@ class Cache:
             if sum(path.stat().st_size for path in files.values()) > LARGEST_ENTRY:
                 return
             self.folder.mkdir(parents=True, exist_ok=True)
-            with _temporary_folder(self.folder) as made:
+            with _temporary_folder(self.folder) as entry:
                 digests = {name: file_digest(path) for name, path in files.items()}
                 for name, path in files.items():
-                    path.rename(made / name)
-                (made / "facts.json").write_bytes(_sealed({**facts, "files": digests}, key))
+                    path.rename(entry / name)
+                (entry / "facts.json").write_bytes(_sealed({**facts, "files": digests}, key))
                 shutil.rmtree(self.folder / key, ignore_errors=True)
-                made.rename(self.folder / key)
+                entry.rename(self.folder / key)
 
     def leaves(self, place: Path) -> bool:
         """Whether a link leads elsewhere, where nothing may be read, written or removed."""
@@ -87,21 +87,21 @@ def _unsealed(encoded: bytes, key: str) -> dict[str, Any]:
 @contextlib.contextmanager
 def _temporary_folder(folder: Path) -> Iterator[Path]:
     remove_leftovers(folder)
-    made = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=folder))
+    temporary = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=folder))
     try:
-        yield made
+        yield temporary
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def trim(out: Path, most: int = LARGEST_CACHE) -> None:
     """Removes the entries that have not been used for longest until the rest is small enough."""
     with contextlib.suppress(OSError):
-        found = sorted(_entries(out / FOLDER), reverse=True)
-        held = 0
-        for _, size, path in found:
-            held += size
-            if held > most:
+        entries = sorted(_entries(out / FOLDER), reverse=True)
+        total = 0
+        for _, size, path in entries:
+            total += size
+            if total > most:
                 shutil.rmtree(path, ignore_errors=True)
 
 

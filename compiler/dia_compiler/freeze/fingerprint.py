@@ -61,8 +61,8 @@ def _distributions() -> Iterator[str]:
 def _walked(folder: str) -> Iterator[tuple[str, os.stat_result]]:
     """Every file below the folder in a fixed order, but for hidden and compiled ones."""
     with os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
+        ordered = sorted(entries, key=lambda entry: entry.name)
+    for entry in ordered:
         if entry.name.startswith(".") or entry.name in NEVER_READ:
             continue
         if entry.is_dir():
@@ -77,21 +77,21 @@ def folder_files(folder: Path, without: Path) -> dict[str, str] | None:
     Bundles below it, and folders of other benchmarks, are left out. None where the files are too many or too large to
     be read each time.
     """
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     size = 0
     skipped = without.resolve()
     for path in _own_files(folder, skipped):
         size += Path(path).stat().st_size
-        if size > LARGEST_FOLDER or len(found) >= MOST_FILES:
+        if size > LARGEST_FOLDER or len(digests) >= MOST_FILES:
             return None
-        found[os.path.relpath(path, folder)] = file_digest(path)
-    return found
+        digests[os.path.relpath(path, folder)] = file_digest(path)
+    return digests
 
 
 def _own_files(folder: Path, skipped: Path) -> Iterator[str]:
     with os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
+        ordered = sorted(entries, key=lambda entry: entry.name)
+    for entry in ordered:
         if entry.name.startswith("."):
             continue
         if entry.is_dir(follow_symlinks=False):

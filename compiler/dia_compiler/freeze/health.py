@@ -29,7 +29,7 @@ class RowStatistics:
     rows: int
     instances: int
     items: int
-    shown: int
+    answers_shown: int
     long: int
     distinct: int
     commonest: int
@@ -44,10 +44,10 @@ class RowStatistics:
 
 def row_statistics(spool: Spool) -> RowStatistics:
     """The figures of the rows."""
-    instances = items = shown = long = 0
+    instances = items = answers_shown = long = 0
     is_straight = True
     for entry in spool.entries():
-        shown += bool(entry.flags & SHOWN)
+        answers_shown += bool(entry.flags & SHOWN)
         long += bool(entry.flags & LONG)
         items += bool(entry.flags & FIRST)
         instances += entry.is_base
@@ -56,7 +56,9 @@ def row_statistics(spool: Spool) -> RowStatistics:
     for group in groups(entry.text for entry in spool.entries() if entry.is_base):
         distinct, commonest = distinct + 1, max(commonest, group.size)
     positions = None if is_straight else tuple(entry.position for entry in spool.entries() if entry.is_base)
-    return RowStatistics(spool.rows, instances, items, shown, long, distinct, commonest, positions, _twins(spool))
+    return RowStatistics(
+        spool.rows, instances, items, answers_shown, long, distinct, commonest, positions, _twins(spool)
+    )
 
 
 def _twins(spool: Spool) -> tuple[int, int] | None:
@@ -67,7 +69,13 @@ def _twins(spool: Spool) -> tuple[int, int] | None:
 
 
 def check_health(
-    template: Template, spool: Spool, summary: Summary, figures: RowStatistics, k: int, faults: Faults, is_trial: bool
+    template: Template,
+    spool: Spool,
+    summary: Summary,
+    figures: RowStatistics,
+    k: int,
+    faults: Faults,
+    is_trial: bool,
 ) -> None:
     """Tells equal questions as an error, and the health warnings."""
     _tell_twins(template, spool, figures, faults)
@@ -83,8 +91,8 @@ def _tell_twins(template: Template, spool: Spool, figures: RowStatistics, faults
     if figures.items > 1 or figures.rows > figures.instances:
         one, other = (_name(spool, number) for number in figures.twins)
         message = f"`{one}` and `{other}` are the same question"
-    mend = "a `where` that breaks the symmetry, such as `a <= b`, or a prompt that shows every parameter"
-    faults.error("E506", message, template.position, mend)
+    help = "a `where` that breaks the symmetry, such as `a <= b`, or a prompt that shows every parameter"
+    faults.error("E506", message, template.position, help)
 
 
 def _name(spool: Spool, number: int) -> str:
@@ -107,8 +115,8 @@ def _warnings(
     if figures.long:
         message = f"{figures.long} of {figures.rows} prompts are longer than {LONGEST} characters"
         warnings["oversized-prompt"] = (message, template.position)
-    if 2 * figures.shown > figures.rows:
-        message = f"the answer stands in the prompt in {figures.shown} of {figures.rows} instances"
+    if 2 * figures.answers_shown > figures.rows:
+        message = f"the answer stands in the prompt in {figures.answers_shown} of {figures.rows} instances"
         warnings["answer-in-prompt"] = (message, place)
     accepted, drawn = summary.acceptance
     if drawn >= 200 and accepted * 100 < drawn:

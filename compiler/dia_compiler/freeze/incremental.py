@@ -47,9 +47,9 @@ def inputs_of(folder: Folder, options: CompileOptions) -> Inputs | None:
         chosen = sorted(path.relative_to(folder.path.resolve()).as_posix() for path in folder.chosen)
     except (OSError, ValueError):
         return None
-    asked = [options.k, options.seed, options.is_strict, options.limit, options.shard_size]
-    shown = json.dumps([folder.path.as_posix(), chosen, asked, sorted(files.items())])
-    return Inputs(files, digest_of([machinery(), shown]))
+    choices = [options.k, options.seed, options.is_strict, options.limit, options.shard_size]
+    description = json.dumps([folder.path.as_posix(), chosen, choices, sorted(files.items())])
+    return Inputs(files, digest_of([machinery(), description]))
 
 
 def unchanged_bundle(folder: Folder, inputs: Inputs, options: CompileOptions) -> BundleResult | None:
@@ -77,12 +77,12 @@ def _lies_there(frozen: FrozenBundle) -> bool:
 
 
 def remember_bundle(
-    inputs: Inputs, options: CompileOptions, kept: BundleResult, requires: Iterable[tuple[str, str, str | None]]
+    inputs: Inputs, options: CompileOptions, result: BundleResult, requires: Iterable[tuple[str, str, str | None]]
 ) -> None:
     """Keeps in the cache that these inputs give this bundle."""
-    facts = kept.frozen.as_json()
+    facts = result.frozen.as_json()
     name, left_out = Path(facts.pop("path")).name, facts.pop("left_out")
-    warnings = [entry.as_json() for entry in kept.warnings]
+    warnings = [entry.as_json() for entry in result.warnings]
     entry = {"name": name, "frozen": facts, "left_out": left_out, "warnings": warnings, "requires": list(requires)}
     Cache(options.folder, "bundles").store(inputs.key, entry, {})
 

@@ -78,7 +78,7 @@ def private_folder(parent: Path) -> Iterator[Path]:
 
     Raises DiaError (exit code 2) where it cannot be made.
     """
-    made = [folder for folder in (parent, *parent.parents) if not folder.exists()]
+    new_folders = [folder for folder in (parent, *parent.parents) if not folder.exists()]
     try:
         with reporting_write_errors(parent):
             parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def private_folder(parent: Path) -> Iterator[Path]:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     finally:
-        for empty in made:
+        for empty in new_folders:
             with contextlib.suppress(OSError):
                 empty.rmdir()
 
@@ -184,10 +184,10 @@ def _run_of(folder: Path, digest: str) -> Path | None:
         with contextlib.suppress(sqlite3.Error):
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
             with contextlib.closing(connection):
-                found = connection.execute(
+                cursor = connection.execute(
                     "SELECT 1 FROM meta WHERE key = 'bundle_id' AND value LIKE ?", (f"%{digest}%",)
                 )
-                if found.fetchone():
+                if cursor.fetchone():
                     return path
     return None
 

@@ -17,12 +17,12 @@ class Summary:
     acceptance: tuple[int, int]
     functions: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
-    wanted: int | None = None
+    instances: int | None = None
     goes_straight: bool = False
     next_position: int = 0
     tools: dict[str, str] = field(default_factory=dict)
 
     def with_draws(self, acceptance: tuple[int, int], tools: dict[str, str]) -> Summary:
         """The summary with more draws, and with the tools that they used."""
-        kept, made = (one + other for one, other in zip(self.acceptance, acceptance, strict=True))
-        return replace(self, acceptance=(kept, made), tools={**self.tools, **tools})
+        accepted, drawn = (one + other for one, other in zip(self.acceptance, acceptance, strict=True))
+        return replace(self, acceptance=(accepted, drawn), tools={**self.tools, **tools})

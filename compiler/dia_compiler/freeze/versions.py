@@ -25,13 +25,13 @@ def versions() -> dict[str, str]:
     registries = (library().registry, TYPES, BUILDERS, FORMATS)
     plugins = {plugin.distribution for registry in registries for plugin in registry.plugins.values()}
     builders = {name for builder in BUILDERS.values() for name in builder.libraries}
-    found = {"python": f"{platform.python_implementation()} {platform.python_version()}"}
+    versions_by_name = {"python": f"{platform.python_implementation()} {platform.python_version()}"}
     for name in sorted({*LIBRARIES, "dia-spec"} | builders | plugins):
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
+            versions_by_name[name] = version(name)
     tables: tuple[Mapping[str, object], ...] = (library(), TYPES, BUILDERS, WORD_LISTS)
     revisions = [{name: str(getattr(item, "revision", "")) for name, item in table.items()} for table in tables]
-    return {**found, "revisions": digest_of([json.dumps(revisions, sort_keys=True)])}
+    return {**versions_by_name, "revisions": digest_of([json.dumps(revisions, sort_keys=True)])}
 
 
 def difference(there: Mapping[str, str], here: Mapping[str, str]) -> str | None:

@@ -91,7 +91,7 @@ class TemplateRows:
     template: Template
     spool: Spool
     summary: Summary
-    figures: RowStatistics
+    statistics: RowStatistics
 
 
 def freeze(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> FrozenBundle:
@@ -112,27 +112,33 @@ def freeze(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> Fro
 def _write(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> tuple[FrozenBundle, bytes]:
     """Writes every file of the bundle into the folder; gives what was made and the manifest's bytes."""
     files: Files = {}
-    rows = sum(held.spool.rows for held in ready)
-    shard = plan.options.shard_size if rows > plan.options.shard_size else None
+    row_count = sum(rows.spool.rows for rows in ready)
+    shard = plan.options.shard_size if row_count > plan.options.shard_size else None
     for kind in ("questions", "answers"):
-        write_lines(folder, kind, ((held.spool.rows, held.spool.parts[kind]) for held in ready), shard, files)
-    for name, content in (artefact for held in ready for artefact in held.spool.assets()):
+        write_lines(
+            folder,
+            kind,
+            ((rows.spool.rows, rows.spool.parts[kind]) for rows in ready),
+            shard,
+            files,
+        )
+    for name, content in (artefact for rows in ready for artefact in rows.spool.assets()):
         if f"assets/{name}" not in files:
             write_file(folder, f"assets/{name}", content, files)
     canary = plan.item.benchmark.facts.get("canary")
     templates = [
-        canonical_line(_template_record(held, plan) | ({"canary": canary} if canary else {})) for held in ready
+        canonical_line(_template_record(rows, plan) | ({"canary": canary} if canary else {})) for rows in ready
     ]
     write_file(folder, "templates.jsonl", b"".join(part + b"\n" for part in templates), files)
     for name, content in sorted(plan.item.files.items()):
         write_file(folder, f"specs/{name}", _marked(name, content, canary), files)
-    root = merkle.root(entry.leaf for held in ready for entry in held.spool.entries())
+    root = merkle.root(entry.leaf for rows in ready for entry in rows.spool.entries())
     manifest = _manifest(plan, ready, root, files)
     encoded = manifest_bytes(manifest)
     write_file(folder, NAME, encoded, {})
-    plugins = plugins_of(manifest, {_format_kind(plan, held) for held in ready})
+    plugins = plugins_of(manifest, {_format_kind(plan, rows) for rows in ready})
     libraries = {library for name in manifest["builders"] for library in BUILDERS[name].libraries}
-    tools = {name: said for held in ready for name, said in held.summary.tools.items()}
+    tools = {name: tool_version for rows in ready for name, tool_version in rows.summary.tools.items()}
     made_with = provenance(bundle_id(encoded), plugins, libraries, tools) | ({"canary": canary} if canary else {})
     write_file(folder, PROVENANCE, manifest_bytes(made_with) + b"\n", {})
     counts = manifest["counts"]
@@ -143,8 +149,8 @@ def _write(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> tup
     return frozen, encoded
 
 
-def _template_record(held: TemplateRows, plan: BundlePlan) -> dict[str, Any]:
-    template, figures = held.template, held.figures
+def _template_record(rows: TemplateRows, plan: BundlePlan) -> dict[str, Any]:
+    template, statistics = rows.template, rows.statistics
     facts = template.facts
     return {
         "template": template.name,
@@ -154,12 +160,12 @@ def _template_record(held: TemplateRows, plan: BundlePlan) -> dict[str, Any]:
         "domain": str(facts.get("domain", facts.get("category", "uncategorised"))),
         "level": str(facts.get("level", "")),
         "adversarial": str(facts.get("adversarial", "none")),
-        "degree_of_freedom": _freedom(held).as_json(),
-        "items": figures.items,
-        "positions": None if figures.positions is None else list(figures.positions),
+        "degree_of_freedom": _freedom(rows).as_json(),
+        "items": statistics.items,
+        "positions": None if statistics.positions is None else list(statistics.positions),
         "source": plan.item.relative(template.file),
         "sha256": _digest_of(template, plan),
-        "answers": {"distinct": figures.distinct, "commonest_share": str(figures.commonest_share)},
+        "answers": {"distinct": statistics.distinct, "commonest_share": str(statistics.commonest_share)},
     }
 
 
@@ -171,25 +177,28 @@ def _digest_of(template: Template, plan: BundlePlan) -> str:
 
 def _marked(name: str, content: bytes, canary: str | None) -> bytes:
     """A source file with the canary's sentence, unless the compile of the copy would find it too large."""
-    held = marked(name, content, canary)
-    return held if len(held) <= FILE_BYTES else content
+    with_canary = marked(name, content, canary)
+    return with_canary if len(with_canary) <= FILE_BYTES else content
 
 
-def _freedom(held: TemplateRows) -> Freedom:
+def _freedom(rows: TemplateRows) -> Freedom:
     """The degree of freedom; where only a lower bound is known, what was made is one too."""
-    freedom, figures = held.summary.freedom, held.figures
-    if freedom.kind != "at_least" or figures.items != 1:
+    freedom, statistics = rows.summary.freedom, rows.statistics
+    if freedom.kind != "at_least" or statistics.items != 1:
         return freedom
-    return Freedom("at_least", max(freedom.count or 0, figures.instances))
+    return Freedom("at_least", max(freedom.count or 0, statistics.instances))
 
 
 def _manifest(plan: BundlePlan, ready: Sequence[TemplateRows], root: str, files: Files) -> dict[str, Any]:
     benchmark = plan.item.benchmark
     settings = settings_of(benchmark, None, plan.seed)
-    used = sorted({name for held in ready for name in held.summary.functions})
+    used = sorted({name for rows in ready for name in rows.summary.functions})
     uses = _used_types(ready)
-    known = library()
-    questions, items = sum(held.figures.rows for held in ready), sum(held.figures.items for held in ready)
+    functions = library()
+    questions, items = (
+        sum(rows.statistics.rows for rows in ready),
+        sum(rows.statistics.items for rows in ready),
+    )
     return with_checksum(
         {
             "format": FORMAT,
@@ -205,11 +214,11 @@ def _manifest(plan: BundlePlan, ready: Sequence[TemplateRows], root: str, files:
             "answer_format": dict(settings.format),
             "questions_root": root,
             "files": files,
-            "functions": {name: known[name].revision for name in used if name in known},
+            "functions": {name: functions[name].revision for name in used if name in functions},
             "types": {use: TYPES[use].revision for use in sorted({use.kind for use in uses})},
             "builders": {name: BUILDERS[name].revision for name in sorted(_used_builders(ready))},
             "word_lists": {name: WORD_LISTS[name].revision for name in sorted(_used_lists(uses))},
-            "templates": [held.template.name for held in ready],
+            "templates": [rows.template.name for rows in ready],
             "selection": plan.is_selection,
             "left_out": [{"template": item.template, "why": item.why} for item in plan.item.left_out],
             "canary": benchmark.facts.get("canary"),
@@ -219,40 +228,40 @@ def _manifest(plan: BundlePlan, ready: Sequence[TemplateRows], root: str, files:
 
 def _used_builders(ready: Sequence[TemplateRows]) -> set[str]:
     """The asset builders that the templates use."""
-    return {asset.build.text for held in ready for asset in held.template.assets}
+    return {asset.build.text for rows in ready for asset in rows.template.assets}
 
 
 def _used_types(ready: Sequence[TemplateRows]) -> list[TypeUse]:
-    found: list[TypeUse] = []
-    for held in ready:
-        stack: list[Any] = [parameter.type for parameter in held.template.parameters]
-        stack += [p.type for v in held.template.variants for p in v.parameters]
-        stack += [p.type for c in held.template.shared.catalogs for e in c.entries for p in e.parameters]
+    uses: list[TypeUse] = []
+    for rows in ready:
+        stack: list[Any] = [parameter.type for parameter in rows.template.parameters]
+        stack += [p.type for v in rows.template.variants for p in v.parameters]
+        stack += [p.type for c in rows.template.shared.catalogs for e in c.entries for p in e.parameters]
         while stack:
             part = stack.pop()
             if isinstance(part, TypeUse):
-                found.append(part)
+                uses.append(part)
                 stack += part.options.values()
             elif isinstance(part, tuple):
                 stack += part
             elif isinstance(part, dict):
                 stack += part.values()
-    return found
+    return uses
 
 
 def _used_lists(uses: Sequence[TypeUse]) -> set[str]:
     """The shipped word lists that the types may draw from."""
-    found: set[str] = set()
+    names_used: set[str] = set()
     for use in uses:
         source = use.options.get("from") if use.kind == "words" else None
         named = source.node.text if isinstance(source, Datum) and isinstance(source.node, Scalar) else None
-        found |= {named} if named in WORD_LISTS else TYPES[use.kind].word_lists
-    return found
+        names_used |= {named} if named in WORD_LISTS else TYPES[use.kind].word_lists
+    return names_used
 
 
-def _format_kind(plan: BundlePlan, held: TemplateRows) -> str:
+def _format_kind(plan: BundlePlan, rows: TemplateRows) -> str:
     """The answer format of a template."""
-    return str(settings_of(plan.item.benchmark, held.template, plan.seed).format["kind"])
+    return str(settings_of(plan.item.benchmark, rows.template, plan.seed).format["kind"])
 
 
 def plugins_of(manifest: Mapping[str, Any], formats: Iterable[str]) -> dict[str, str]:
@@ -263,8 +272,8 @@ def plugins_of(manifest: Mapping[str, Any], formats: Iterable[str]) -> dict[str,
         (BUILDERS, manifest["builders"]),
         (FORMATS, formats),
     )
-    found = [registry.plugins[name] for registry, names in used for name in names if name not in registry.own]
-    return {plugin.distribution: plugin.version for plugin in found}
+    plugins = [registry.plugins[name] for registry, names in used for name in names if name not in registry.own]
+    return {plugin.distribution: plugin.version for plugin in plugins}
 
 
 def provenance(

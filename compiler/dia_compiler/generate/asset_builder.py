@@ -73,10 +73,10 @@ class AssetBuilder:
         """Puts the artefact of an instance into the scope, as it is and as it is printed. Raises DiaError."""
         code = self.codes[name]
         options = code.values(scope)
-        made = (key, position, options)
-        held = self.last.get(name)
-        content = held[1] if held is not None and held[0] == made else self.built(code, options, key, position)
-        self.last[name] = (made, content)
+        inputs = (key, position, options)
+        last = self.last.get(name)
+        content = last[1] if last is not None and last[0] == inputs else self.built(code, options, key, position)
+        self.last[name] = (inputs, content)
         scope[name] = content
         scope[delivered(name)] = printed(code, content)
 
@@ -86,8 +86,8 @@ class AssetBuilder:
             code.builder.validate(options)
             site = Site(entropy(derived(key, "asset", code.asset.name, position)), self.folder)
             content = code.builder.build(options, site)
-        except OptionFault as found:
-            raise code.fault(found) from None
+        except OptionFault as fault:
+            raise code.fault(fault) from None
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, code.asset.position, error.help)) from None
         except OSError as error:  # the disk is full, or not ours: no fault of the spec

@@ -132,7 +132,7 @@ def _stored(name: str, value: Any) -> Any:
     if name == "of":
         return [_element(item) for item in value] if isinstance(value, list) else _element(value)
     if name == "tolerance":
-        return {key: encode(held) for key, held in value.items()}
+        return {key: encode(bound) for key, bound in value.items()}
     return dict(value) if isinstance(value, Record) else value
 
 
@@ -140,7 +140,7 @@ def _element(value: Any) -> Any:
     """How elements are compared, by name or in one way; the labels of a choice stay as they are."""
     if not isinstance(value, Mapping):
         return value
-    return stored_comparison(value) if "type" in value else {key: _element(held) for key, held in value.items()}
+    return stored_comparison(value) if "type" in value else {key: _element(element) for key, element in value.items()}
 
 
 class RoundTrip:
@@ -196,11 +196,11 @@ class RoundTrip:
         fault = Diagnostic("E508", message, place, "let `share` be 1 for what is entirely right")
         return self.expansion.drawing.with_values(DiaError(fault), dict(instance.parameters))
 
-    def failure(self, instance: Instance, text: str, verdict: str, what: str, found: str) -> DiaError:
+    def failure(self, instance: Instance, text: str, verdict: str, what: str, actual: str) -> DiaError:
         """The round trip that fails, with the parameters that led to it."""
-        shown = text if len(text) <= 60 else text[:60] + "..."
-        message = f"the round trip fails: {what} `{shown}` is graded {found}, not {verdict}"
-        fault = Diagnostic("E508", message, _place(what, self.expansion), _mend(what, found, instance))
+        start = text if len(text) <= 60 else text[:60] + "..."
+        message = f"the round trip fails: {what} `{start}` is graded {actual}, not {verdict}"
+        fault = Diagnostic("E508", message, _place(what, self.expansion), _mend(what, actual, instance))
         return self.expansion.drawing.with_values(DiaError(fault), dict(instance.parameters))
 
 
@@ -212,8 +212,8 @@ def _place(what: str, expansion: Expansion) -> Position:
     return expansion.answer.position
 
 
-def _mend(what: str, found: str, instance: Instance) -> str | None:
-    if found == Verdict.SKIPPED or what == "the skip token":
+def _mend(what: str, actual: str, instance: Instance) -> str | None:
+    if actual == Verdict.SKIPPED or what == "the skip token":
         return "choose a `skip` token that is no answer"
     if what.startswith(MISTAKE):
         return "leave the mistake out, or let `accept_if` refuse it"

@@ -46,12 +46,12 @@ def _check(expansion: Expansion, catalog: Catalog, entry: CatalogEntry, datum: D
     for number in range(DRAWS):
         drawn = Entry(catalog.name, entry.name, _values(expansion, catalog, entry, number))
         try:
-            found = truth(holds(dict(expansion.lists), argument, drawn))
+            actual = truth(holds(dict(expansion.lists), argument, drawn))
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, datum.position, error.help)) from None
-        if found is not expected:
-            shown = ", ".join(f"{name} = {plain(value)}" for name, value in drawn.values.items())
-            words = f"`{FACE}` is {str(found).lower()} here" + (f" (where {shown})" if shown else "")
+        if actual is not expected:
+            values = ", ".join(f"{name} = {plain(value)}" for name, value in drawn.values.items())
+            words = f"`{FACE}` is {str(actual).lower()} here" + (f" (where {values})" if values else "")
             raise DiaError(Diagnostic("E507", words, datum.position))
 
 

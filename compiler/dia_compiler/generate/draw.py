@@ -151,11 +151,11 @@ class Drawing:
         for place, scope in enumerate(front):
             if scope is not None:
                 yield place, scope
-        seen = {self.identity(scope) for scope in front if scope is not None}
+        boundary_identities = {self.identity(scope) for scope in front if scope is not None}
         walker = self.walker(item)
         try:
             for place, scope in walker.positions():
-                if not seen or self.identity(scope) not in seen:
+                if not boundary_identities or self.identity(scope) not in boundary_identities:
                     yield len(front) + place, scope
         finally:
             self.drawn += walker.drawn
@@ -184,19 +184,19 @@ class Drawing:
     def freedom_of_items(self) -> Freedom:
         """The least freedom of the items that are not static; items of fixed domains without conditions are alike."""
         alike = self.is_known and not self.is_filtered and self.prepared.options is None
-        found_so_far: list[Freedom] = []
+        freedoms: list[Freedom] = []
         for place, item in enumerate(self.items):
             if place and (alike or place > MEASURED_ITEMS):
                 break
             if self.has_choices(item):
-                found_so_far.append(self.freedom_of(item))
-        if not found_so_far:
+                freedoms.append(self.freedom_of(item))
+        if not freedoms:
             return Freedom("exact", 1)
         is_whole = alike or len(self.items) <= MEASURED_ITEMS + 1
-        known = [freedom for freedom in found_so_far if freedom.count is not None]
-        if not known:
-            return found_so_far[0]
-        least = min(known, key=lambda freedom: freedom.count or 0)
+        counted = [freedom for freedom in freedoms if freedom.count is not None]
+        if not counted:
+            return freedoms[0]
+        least = min(counted, key=lambda freedom: freedom.count or 0)
         return least if is_whole else Freedom("at_least", 1)
 
     @property
@@ -222,9 +222,9 @@ class Drawing:
         if is_known and not self.is_filtered and all(domain.is_counted for domain in domains):
             return Freedom("exact", product)
         can_count = product <= ENUMERATED if is_known else not self.are_surely_many(list(varied.values()))
-        found_all = self.counted(fixed) if can_count else None
-        if found_all is not None:
-            return Freedom("exact", found_all)
+        total = self.counted(fixed) if can_count else None
+        if total is not None:
+            return Freedom("exact", total)
         if is_known:
             return Freedom("at_most", product)
         return Freedom("at_least", 0 if self.is_filtered else product)
@@ -247,7 +247,7 @@ class Drawing:
 
     def stages(self, fixed: Mapping[str, Value]) -> list[Stage]:
         """The steps of the plan for a count."""
-        plan, found = self.prepared.plan, []
+        plan, stages = self.prepared.plan, []
         for place, step in enumerate(plan):
             read: set[str] = set()
             for later in plan[place:]:
@@ -259,8 +259,8 @@ class Drawing:
                     read |= before.reads or frozenset()
                     matters.append(earlier)
             do = partial(lambda step, scope, choose: self.do(step, scope, choose, fixed), step)
-            found.append(Stage(do, tuple(matters), partial(self.ways, step)))
-        return found
+            stages.append(Stage(do, tuple(matters), partial(self.ways, step)))
+        return stages
 
     def ways(self, step: Step, scope: Scope) -> int | None:
         """How many values a step draws from, if it makes one choice among integers."""
@@ -281,9 +281,9 @@ class Drawing:
 
     def with_values(self, error: DiaError, scope: Scope) -> DiaError:
         """The failure with the parameters that led to it."""
-        shown = self.shown(scope)
-        told = [replace(entry, message=f"{entry.message}{shown}") for entry in error.diagnostics]
-        return DiaError(told, error.exit_code)
+        values = self.shown(scope)
+        diagnostics = [replace(entry, message=f"{entry.message}{values}") for entry in error.diagnostics]
+        return DiaError(diagnostics, error.exit_code)
 
     def shown(self, scope: Scope) -> str:
         """The parameters as messages show them."""
@@ -352,10 +352,10 @@ class _Front:
         return True
 
     def drawn(self, row: Row) -> Scope | None:
-        wanted = dict(zip(self.names, row, strict=True))
+        places = dict(zip(self.names, row, strict=True))
 
         def pick(step: Step, domain: Domain, choose: Any) -> Value:
-            return self.picked(wanted[step.name], step.name, domain, choose)
+            return self.picked(places[step.name], step.name, domain, choose)
 
         for attempt in range(FRONT_ATTEMPTS):
             choose = RecordingChoose((), Stream(derived(self.key, "front", len(self.found), attempt)))
@@ -365,15 +365,15 @@ class _Front:
                 continue
         return None
 
-    def picked(self, wanted: int | None, name: str, domain: Domain, choose: Any) -> Value:
+    def picked(self, place: int | None, name: str, domain: Domain, choose: Any) -> Value:
         """A boundary value, a value of the interior (where there is one), or any."""
         edges = domain.boundary()
         keys = {key_of(edge) for edge in edges}
-        if wanted is not None and wanted != FREE and edges:
-            value = edges[wanted % len(edges)]
+        if place is not None and place != FREE and edges:
+            value = edges[place % len(edges)]
         else:
             value = domain.draw(choose)
-            for _ in range(0 if wanted == FREE else 20):
+            for _ in range(0 if place == FREE else 20):
                 if key_of(value) not in keys:
                     break
                 value = domain.draw(choose)
@@ -383,5 +383,5 @@ class _Front:
     def note(self, scope: Scope) -> None:
         """Notes which pairs of classes the draw has covered."""
         for one, other in combinations(range(len(self.names)), 2):
-            held = (self.classes[self.names[one]], self.classes[self.names[other]])
-            self.covered.add((one, other, *held))
+            classes = (self.classes[self.names[one]], self.classes[self.names[other]])
+            self.covered.add((one, other, *classes))

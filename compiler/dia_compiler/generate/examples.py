@@ -68,8 +68,8 @@ def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) 
     for name, datum in example.params.items():
         maker = expansion.prepared.makers.get(name)
         if maker is None:
-            mend = names_help(name, expansion.prepared.makers)
-            faults.error("E303", f"the example fixes `{name}`, which is no parameter", datum.position, mend)
+            help = names_help(name, expansion.prepared.makers)
+            faults.error("E303", f"the example fixes `{name}`, which is no parameter", datum.position, help)
             return None
         value = compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({})
         fixed[name] = typed(value, maker)
@@ -111,8 +111,8 @@ def typed(value: Value, maker: Maker) -> Value:
     catalog = maker.use.options.get("of")
     if maker.use.kind == "entry" and isinstance(catalog, Scalar):
         if isinstance(value, Mapping) and "entry" in value:
-            held = Record((name, item) for name, item in value.items() if name != "entry")
-            return Entry(catalog.text, str(value["entry"]), held)
+            values = Record((name, item) for name, item in value.items() if name != "entry")
+            return Entry(catalog.text, str(value["entry"]), values)
         return Entry(catalog.text, value, Record()) if isinstance(value, str) else value
     if isinstance(value, list) and len(maker.nested) == 1:
         return [typed(item, maker.nested[0]) for item in value]
@@ -165,6 +165,6 @@ def _expect(
 def _told(
     instance: Instance, record: Mapping[str, Any], reply: str, verdict: str, place: Position, faults: Faults
 ) -> None:
-    got = grade(record, reply, instance.grading.format).verdict
-    if got != verdict:
-        faults.error("E507", f"this reply is graded {got}; the example says {verdict}", place)
+    actual = grade(record, reply, instance.grading.format).verdict
+    if actual != verdict:
+        faults.error("E507", f"this reply is graded {actual}; the example says {verdict}", place)

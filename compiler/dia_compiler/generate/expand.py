@@ -204,9 +204,9 @@ class Expansion:
         of = f" of `{item.name}`" if item.name else ""
         message = f"only {count} distinct instance{'' if count == 1 else 's'}{of}, k is {k}"
         message = message if count else f"no instance{of} can be made, k is {k}"
-        mend = (f"{why}; " if why else "") + "widen a parameter, or loosen a `where`"
+        help = (f"{why}; " if why else "") + "widen a parameter, or loosen a `where`"
         place = template.where[0].position if template.where and why else template.position
-        return DiaError(Diagnostic("E505", message, place, mend))
+        return DiaError(Diagnostic("E505", message, place, help))
 
     def instance(self, draft: Draft) -> Instance:
         """The instance of drawn parameters. Raises DiaError where a part fails, with the parameters that led to it."""
@@ -373,8 +373,8 @@ class Expansion:
             if not truth_of(code(scope), source):
                 help = "the parameters or the check are wrong"
                 if text is not None:
-                    shown = text if len(text) <= 80 else text[:80] + "..."
-                    help = f"the answer is {shown}: the solver or the check is wrong"
+                    start = text if len(text) <= 80 else text[:80] + "..."
+                    help = f"the answer is {start}: the solver or the check is wrong"
                 raise DiaError(Diagnostic("E503", "a check does not hold", source.place(0), help))
 
     def mistakes(self, scope: Scope, grading: Grading, truth: str) -> dict[str, str]:
@@ -401,16 +401,16 @@ class Expansion:
         """What prompts see: the scope, the lettered options, and the texts of the slots."""
         if grading.options is None and not wording.slots:
             return scope
-        shown = scope if grading.options is None else {**scope, OPTIONS: grading.options.listed}
-        return {**shown, **{name: slot(shown) for name, slot in wording.slots.items()}}
+        visible = scope if grading.options is None else {**scope, OPTIONS: grading.options.listed}
+        return {**visible, **{name: slot(visible) for name, slot in wording.slots.items()}}
 
     def challenge(self, scope: Scope, grading: Grading, wording: Wording) -> str:
         """The rendered prompt of the template in a wording; what is put around it stands apart by an empty line."""
         assert wording.prompt is not None
-        shown = self.shown(scope, grading, wording)
+        visible = self.shown(scope, grading, wording)
         if wording.prepend is None and wording.append is None:
-            return wording.prompt(shown).strip("\n")
-        parts = [part(shown).strip("\n") for part in (wording.prepend, wording.prompt, wording.append) if part]
+            return wording.prompt(visible).strip("\n")
+        parts = [part(visible).strip("\n") for part in (wording.prepend, wording.prompt, wording.append) if part]
         return "\n\n".join(parts)
 
     def content(self, challenge: str, grading: Grading) -> str:

@@ -23,8 +23,8 @@ def check_replies(
     for verdict, nodes in replies.items():
         for node in nodes:
             if not isinstance(node, MappingNode):
-                mend = "write {name of a reply: its text, ...}"
-                faults.error("E203", "replies of sessions are a mapping", node.position, mend)
+                help = "write {name of a reply: its text, ...}"
+                faults.error("E203", "replies of sessions are a mapping", node.position, help)
             elif are_known(session_plan, node, faults):
                 _check(session_plan, record, node, verdict, faults)
 
@@ -41,28 +41,28 @@ def are_known(session_plan: SessionPlan, node: MappingNode, faults: Faults) -> b
 def _check(
     session_plan: SessionPlan, record: Mapping[str, Any], node: MappingNode, verdict: str, faults: Faults
 ) -> None:
-    said = {key.text: value for key, value in node.pairs}
-    text = transcript_text(sessions_of(session_plan, said))
+    nodes = {key.text: value for key, value in node.pairs}
+    text = transcript_text(sessions_of(session_plan, nodes))
     try:
-        got = judge_transcript(truth_of(record), text).outcome
+        judgement = judge_transcript(truth_of(record), text).outcome
     except DiaError as error:
         faults.entries.extend(error.diagnostics)
         return
-    if got.verdict != verdict:
-        why = f" (`{got.missing}` is {got.state})" if got.missing else ""
-        message = f"these replies are graded {got.verdict}{why}; the example says {verdict}"
+    if judgement.verdict != verdict:
+        why = f" (`{judgement.missing}` is {judgement.state})" if judgement.missing else ""
+        message = f"these replies are graded {judgement.verdict}{why}; the example says {verdict}"
         faults.error("E507", message, node.position)
 
 
-def sessions_of(session_plan: SessionPlan, said: Said) -> Iterator[TranscriptSession]:
+def sessions_of(session_plan: SessionPlan, nodes: Said) -> Iterator[TranscriptSession]:
     """The sessions in which the replies were given; one that runs over a list as often as the replies have items."""
-    for held in session_plan.sessions:
-        session = held.session
+    for session_code in session_plan.sessions:
+        session = session_code.session
         places = {name: place for name, place in session_plan.places.items() if place.session is session}
-        many = [len(node.items) for name in places if isinstance(node := said.get(name), Sequence)]
+        many = [len(node.items) for name in places if isinstance(node := nodes.get(name), Sequence)]
         items: list[int | None] = list(range(max(many, default=0))) if session.loop.over is not None else [None]
         for item in items:
-            replies = [reply for name, place in places.items() for reply in _replies(place, _at(said.get(name), item))]
+            replies = [reply for name, place in places.items() for reply in _replies(place, _at(nodes.get(name), item))]
             yield TranscriptSession(session.name, session.role, "example", item, replies=tuple(replies))
 
 
@@ -77,8 +77,8 @@ def _replies(place: Place, node: Node | None) -> Iterator[TranscriptReply]:
     if place.turn.loop.over is None:
         yield _reply(place, None, node)
         return
-    for item, held in enumerate(node.items if isinstance(node, Sequence) else ()):
-        yield _reply(place, item, held)
+    for item, item_node in enumerate(node.items if isinstance(node, Sequence) else ()):
+        yield _reply(place, item, item_node)
 
 
 def _reply(place: Place, item: int | None, node: Node | None) -> TranscriptReply:
@@ -86,9 +86,9 @@ def _reply(place: Place, item: int | None, node: Node | None) -> TranscriptReply
     if isinstance(node, Scalar) and node.value is not None:
         return TranscriptReply(place.use.name, place.number, item, node.text)
     if isinstance(node, MappingNode):
-        held = {name: value for name in FACTS if isinstance(value := node.get(name), Scalar)}
-        text, seconds, ending = (held[name].text if name in held else None for name in FACTS if name != "tokens")
-        tokens = held["tokens"].value if "tokens" in held else None
+        facts = {name: value for name in FACTS if isinstance(value := node.get(name), Scalar)}
+        text, seconds, ending = (facts[name].text if name in facts else None for name in FACTS if name != "tokens")
+        tokens = facts["tokens"].value if "tokens" in facts else None
         count = tokens if type(tokens) is int else None
         return TranscriptReply(place.use.name, place.number, item, text, count, seconds, ending)
     error = {"kind": "condition", "message": "the example leaves it out"}

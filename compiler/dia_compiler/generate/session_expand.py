@@ -33,8 +33,8 @@ class SessionExpansion(Expansion):
         self.proved: set[int] = set()
         text, format = {"type": "text"}, {"kind": "whole", "skip": settings.skip}
         kind = answer_type(text)
-        told = self.settings.instruction("in your own words", format)
-        self.free = Grading(text, format, kind, Grader(text, format), "", told)
+        instruction = self.settings.instruction("in your own words", format)
+        self.free = Grading(text, format, kind, Grader(text, format), "", instruction)
 
     def make(self, draft: Draft, wording: Wording) -> Instance:
         """The instance of a draft in a wording. Raises DiaError where a part fails."""
@@ -65,13 +65,13 @@ class SessionExpansion(Expansion):
         )
 
     def make_variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
-        made = super().make_variant(base, scope, wording, choose)
-        assert made.rendered_sessions is not None and base.rendered_sessions is not None
-        if made.rendered_sessions.truth != base.rendered_sessions.truth:
+        variant = super().make_variant(base, scope, wording, choose)
+        assert variant.rendered_sessions is not None and base.rendered_sessions is not None
+        if variant.rendered_sessions.truth != base.rendered_sessions.truth:
             message = f"the variant `{wording.name}` has another truth than its instance"
-            mend = "draw only names again that the truth does not depend on"
-            raise DiaError(Diagnostic("E511", message, wording.position, mend))
-        return made
+            help = "draw only names again that the truth does not depend on"
+            raise DiaError(Diagnostic("E511", message, wording.position, help))
+        return variant
 
     def reach(self, piece: Piece) -> Reached:
         """What a piece reaches; found once."""

@@ -79,15 +79,15 @@ class Making:
 
         A question shows no more of values than what its code reads, for the rest may be the truth.
         """
-        sessions = [self.session(held) for held in self.session_plan.sessions]
+        sessions = [self.session(code) for code in self.session_plan.sessions]
         self.is_narrow = False
         return RenderedSessions(sessions, self.answer())
 
-    def count(self, made: Stored, place: Position) -> None:
+    def count(self, stored_session: Stored, place: Position) -> None:
         """Counts the requests of a session. Raises DiaError where a question makes more than anyone would pay for."""
-        lists = [held["over"] for held in made["turns"] if isinstance(held.get("over"), list)]
-        turns = len(made["turns"]) - len(lists) + sum(map(len, lists))
-        self.asked += turns * (len(made["over"]) if isinstance(made.get("over"), list) else 1)
+        lists = [turn["over"] for turn in stored_session["turns"] if isinstance(turn.get("over"), list)]
+        turns = len(stored_session["turns"]) - len(lists) + sum(map(len, lists))
+        self.asked += turns * (len(stored_session["over"]) if isinstance(stored_session.get("over"), list) else 1)
         if self.asked > MOST_ASKED:
             message = f"one question asks more than {MOST_ASKED:,} times"
             raise DiaError(Diagnostic("E502", message, place, "ask about fewer items"))
@@ -106,7 +106,7 @@ class Making:
         stored = self.expansion.reach(piece).record(
             kind, text or piece.snippet.text, {**self.kept, **more}, self.is_narrow
         )
-        stored = {name: held for name, held in stored.items() if held or name == kind}
+        stored = {name: value for name, value in stored.items() if value or name == kind}
         self.prove(piece, stored, kind)
         return stored
 
@@ -119,8 +119,10 @@ class Making:
         try:
             code_of(stored).program(kind, loose)
         except DiaError as error:
-            found = error.diagnostics[0]
-            raise DiaError(Diagnostic(found.code, found.message, piece.snippet.position, found.help)) from None
+            diagnostic = error.diagnostics[0]
+            raise DiaError(
+                Diagnostic(diagnostic.code, diagnostic.message, piece.snippet.position, diagnostic.help)
+            ) from None
 
     def spend(self, text: str, place: Position) -> str:
         """The text, counted. Raises DiaError where the instance would be larger than anyone can bear."""
@@ -174,16 +176,16 @@ class Making:
     def format(self, use: ReplyUse) -> Stored:
         """The format of a reply in this instance. Raises DiaError at what is wrong with it."""
         turn = next(
-            turn for held in self.session_plan.sessions for turn in held.turns if turn.turn.reply is use
+            turn for code in self.session_plan.sessions for turn in code.turns if turn.turn.reply is use
         )  # fmt: skip
         options = turn.options.evaluate(self.scope) if turn.options is not None else {}
         try:
             record = {"kind": use.format.text, **{name: stored(value) for name, value in options.items()}}
         except LanguageError as error:
             raise DiaError(Diagnostic("E409", error.message, use.options.position, error.help)) from None
-        found = faults(record)
-        if found:
-            raise DiaError([Diagnostic("E409", words, use.format.position) for words in found])
+        messages = faults(record)
+        if messages:
+            raise DiaError([Diagnostic("E409", words, use.format.position) for words in messages])
         return record
 
     def instructed(self, replies: Iterable[ReplyUse | None]) -> Scope:
@@ -193,27 +195,35 @@ class Making:
 
     # sessions
 
-    def session(self, held: SessionCode) -> Stored:
+    def session(self, code: SessionCode) -> Stored:
         """A session as the question holds it."""
-        session, items = held.session, self.items(held.session.loop, held.over)
+        session, items = code.session, self.items(code.session.loop, code.over)
         around = [items] if items is not None else []
-        made: Stored = {
+        stored_session: Stored = {
             "name": session.name,
             "role": session.role,
             "needs": sorted(self.session_plan.needs[session.name]),
-            "turns": [self.turn(turn, held, number, around) for number, turn in enumerate(held.turns)],
+            "turns": [self.turn(turn, code, number, around) for number, turn in enumerate(code.turns)],
         }
         if session.settings:
-            made["settings"] = {name: encode(value) for name, value in session.settings.items()}
-        if held.system is not None:
-            made["system"] = self.text(held.system, around, self.instructed(turn.turn.reply for turn in held.turns))
-        if held.when is not None:
-            made["when"] = self.code(held.when)
-        self.put_list(made, session.loop, held.over, items, self.read_of(session.loop, held.own, *held.turns))
-        self.count(made, session.position)
-        if held.share is not None:
-            made["share"] = {"keys": self.worded_keys(self.keys(held.share, items), made)}
-        return made
+            stored_session["settings"] = {name: encode(value) for name, value in session.settings.items()}
+        if code.system is not None:
+            stored_session["system"] = self.text(
+                code.system, around, self.instructed(turn.turn.reply for turn in code.turns)
+            )
+        if code.when is not None:
+            stored_session["when"] = self.code(code.when)
+        self.put_list(
+            stored_session,
+            session.loop,
+            code.over,
+            items,
+            self.read_of(session.loop, code.own, *code.turns),
+        )
+        self.count(stored_session, session.position)
+        if code.share is not None:
+            stored_session["share"] = {"keys": self.worded_keys(self.keys(code.share, items), stored_session)}
+        return stored_session
 
     def read_of(self, loop: Loop, own: tuple[Piece, ...], *turns: TurnCode) -> frozenset[str]:
         """The fields that stored code reads of a list's items; nothing where all texts are frozen."""
@@ -223,17 +233,17 @@ class Making:
         return frozenset().union(*(self.expansion.reach(piece).fields.get(name, frozenset()) for piece in coded))
 
     def put_list(
-        self, made: Stored, loop: Loop, over: Piece | None, items: _Items | None, fields: frozenset[str]
+        self, stored_loop: Stored, loop: Loop, over: Piece | None, items: _Items | None, fields: frozenset[str]
     ) -> None:
         """Adds what a session, a turn or the truth runs over: of each item the fields alone that are read."""
         if over is None or items is None:
             return
         if items.values is None:
-            made["over"] = self.code(over)
+            stored_loop["over"] = self.code(over)
         else:
-            made["over"] = [encode(narrowed(value, fields)) if fields else None for value in items.values]
+            stored_loop["over"] = [encode(narrowed(value, fields)) if fields else None for value in items.values]
         if loop.variable is not None:
-            made["as"] = loop.variable.text
+            stored_loop["as"] = loop.variable.text
 
     def keys(self, share: Piece, items: _Items | None) -> list[str]:
         """The keys under which what a model says is shared: one an item, or one."""
@@ -243,42 +253,43 @@ class Making:
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, share.snippet.position, error.help)) from None
 
-    def worded_keys(self, keys: list[str], made: Stored) -> list[str]:
+    def worded_keys(self, keys: list[str], stored_session: Stored) -> list[str]:
         """The keys; where a template has variants each with a digest of the words, so that none answers for another."""
         if not self.expansion.prepared.template.variants:
             return keys
         return [
-            f"{key}#{sha256(canonical_line(of_item(made, place))).hexdigest()[:8]}" for place, key in enumerate(keys)
+            f"{key}#{sha256(canonical_line(of_item(stored_session, place))).hexdigest()[:8]}"
+            for place, key in enumerate(keys)
         ]
 
-    def turn(self, held: TurnCode, session: SessionCode, number: int, around: list[_Items]) -> Stored:
+    def turn(self, turn_code: TurnCode, session: SessionCode, number: int, around: list[_Items]) -> Stored:
         """A turn as the question holds it."""
-        turn = held.turn
-        items = self.items(turn.loop, held.over, around)
+        turn = turn_code.turn
+        items = self.items(turn.loop, turn_code.over, around)
         inner = [items, *around] if items is not None else around
         more = self.instructed([turn.reply])
-        made: Stored = {}
+        stored_turn: Stored = {}
         if turn.is_challenge:
-            made["user"] = self.spend(self.content, turn.position)
-        if held.user is not None:
-            made["user"] = self.worded(self.text(held.user, inner, more), session, number)
-        if held.assistant is not None:
-            made["assistant"] = self.text(held.assistant, inner, more, "")
+            stored_turn["user"] = self.spend(self.content, turn.position)
+        if turn_code.user is not None:
+            stored_turn["user"] = self.worded(self.text(turn_code.user, inner, more), session, number)
+        if turn_code.assistant is not None:
+            stored_turn["assistant"] = self.text(turn_code.assistant, inner, more, "")
         if turn.reply is not None:
-            made["reply"] = {
+            stored_turn["reply"] = {
                 "name": turn.reply.name, "format": self.formats[turn.reply.name], "limit": turn.reply.limit,
             }  # fmt: skip
-        for name, piece in (("when", held.when), ("until", held.until)):
+        for name, piece in (("when", turn_code.when), ("until", turn_code.until)):
             if piece is not None:
-                made[name] = self.code(piece)
-        self.put_list(made, turn.loop, held.over, items, self.read_of(turn.loop, (), held))
-        return made
+                stored_turn[name] = self.code(piece)
+        self.put_list(stored_turn, turn.loop, turn_code.over, items, self.read_of(turn.loop, (), turn_code))
+        return stored_turn
 
     def worded(self, text: Any, session: SessionCode, number: int) -> Any:
         """The text of a turn with what a variant puts before and behind it."""
         wording = self.wording
         chosen = wording.sessions or [
-            held.session.name for held in self.session_plan.sessions if held.session.role == SUBJECT
+            code.session.name for code in self.session_plan.sessions if code.session.role == SUBJECT
         ]  # fmt: skip
         first = next(at for at, turn in enumerate(session.turns) if turn.user is not None or turn.turn.is_challenge)
         if self.session_plan.judge is not None or session.session.name not in chosen or number != first:
@@ -309,42 +320,45 @@ class Making:
 
     def weighed(self, code: WeighCode) -> Stored:
         """A truth and its figures, each where there is one."""
-        made: Stored = {}
+        stored_truth: Stored = {}
         truth = code.truth
         if truth is not None:
             parts: Stored = {name: self.code(piece) for name, piece in code.parts.items()}
             if truth.kind == "ranking":
                 parts["keys"] = [self.code(piece) for piece in code.keys]
             self.put_list(parts, truth.loop, code.over, self.items(truth.loop, code.over), ALL)
-            made["truth"] = {truth.kind: {**parts, **plain_facts(truth.facts)}}
+            stored_truth["truth"] = {truth.kind: {**parts, **plain_facts(truth.facts)}}
         if code.figures:
-            made["figures"] = {figure.name: self.figure(figure.summary, figure.over, value, where)
+            stored_truth["figures"] = {figure.name: self.figure(figure.summary, figure.over, value, where)
                                for figure, value, where in code.figures}  # fmt: skip
-        return made
+        return stored_truth
 
     def figure(self, summary: str, over: str | None, value: Piece, where: Piece | None) -> Stored:
-        made: Stored = {"value": self.code(value), "summary": summary}
+        stored_figure: Stored = {"value": self.code(value), "summary": summary}
         if over is not None:
-            made["over"] = over
+            stored_figure["over"] = over
         if where is not None:
-            made["where"] = self.code(where)
-        return made
+            stored_figure["where"] = self.code(where)
+        return stored_figure
 
 
-def of_item(made: Stored, place: int) -> Stored:
+def of_item(stored_session: Stored, place: int) -> Stored:
     """What a session asks for one item of its list."""
 
-    def chosen(held: Any) -> Any:
-        return held["each"][place] if isinstance(held, dict) and "each" in held else held
+    def chosen(part: Any) -> Any:
+        return part["each"][place] if isinstance(part, dict) and "each" in part else part
 
-    turns = [turn if "over" in turn else {name: chosen(held) for name, held in turn.items()} for turn in made["turns"]]
-    rest = {name: chosen(held) for name, held in made.items() if name not in ("over", "turns")}
+    turns = [
+        turn if "over" in turn else {name: chosen(value) for name, value in turn.items()}
+        for turn in stored_session["turns"]
+    ]
+    rest = {name: chosen(value) for name, value in stored_session.items() if name not in ("over", "turns")}
     return {**rest, "turns": turns}
 
 
 def plain_facts(facts: Mapping[str, Any]) -> Stored:
     """What a truth says beside its expressions."""
-    return {name: dict(held) if isinstance(held, Mapping) else held for name, held in facts.items()}
+    return {name: dict(fact) if isinstance(fact, Mapping) else fact for name, fact in facts.items()}
 
 
 def stored(value: Value) -> Any:
