@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from ipaddress import IPv4Address, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 from itertools import accumulate
 from typing import Any
 
+from dia_language.numbers.addresses import address_text
 from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import Domain, Enumerable, OptionFault, ParameterType, option
@@ -63,33 +64,16 @@ class Addresses(Enumerable):
 
     def at(self, index: int) -> Value:
         place = bisect_right(self.starts, index) - 1
-        return written(self.version, self.ranges[place][0] + index - self.starts[place])
+        return address_text(self.version, self.ranges[place][0] + index - self.starts[place])
 
     def contains(self, value: Value) -> bool:
         try:
             address = ip_address(value) if isinstance(value, str) else None
         except ValueError:
             return False
-        if address is None or address.version != self.version or written(self.version, int(address)) != value:
+        if address is None or address.version != self.version or address_text(self.version, int(address)) != value:
             return False
         return any(low <= int(address) < high for low, high in self.ranges)
-
-
-def written(version: int, number: int) -> str:
-    """The address in its canonical text: dotted, or eight groups with the first longest run of zeros cut (RFC 5952)."""
-    if version == 4:
-        return str(IPv4Address(number))
-    groups = [f"{number >> shift & 0xFFFF:x}" for shift in range(112, -1, -16)]
-    runs = [(_run(groups, place), -place) for place in range(8)]
-    length, place = max(runs)
-    if length < 2:
-        return ":".join(groups)
-    return f"{':'.join(groups[:-place])}::{':'.join(groups[-place + length :])}"
-
-
-def _run(groups: Sequence[str], place: int) -> int:
-    """The number of zero groups from that place on."""
-    return next((at - place for at in range(place, 8) if groups[at] != "0"), 8 - place)
 
 
 class IpAddressType(ParameterType):

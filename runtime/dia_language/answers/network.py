@@ -9,6 +9,7 @@ from unicodedata import category, normalize
 from dia_language.answers.base import Mode, Unreadable, unfit
 from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError
+from dia_language.numbers.addresses import address_text
 from dia_language.numbers.values import Value
 
 DOMAIN, LABEL = 253, 63
@@ -118,7 +119,8 @@ class IpAddressAnswer(WordAnswer):
         try:
             if len(text) > 45 or "%" in text or not text.isascii():
                 raise ValueError
-            return str(ip_address(text))
+            address = ip_address(text)
+            return address_text(address.version, int(address))
         except ValueError:
             raise Unreadable("no IP address") from None
 

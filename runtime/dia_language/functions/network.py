@@ -7,6 +7,7 @@ import ipaddress
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.registry import library_function
+from dia_language.numbers.addresses import address_text
 from dia_language.numbers.values import Record
 
 BITS = {4: 32, 6: 128}
@@ -48,7 +49,7 @@ def int_to_ip(n: int, version: int = 4) -> str:
     """
     if version not in BITS or not 0 <= n < 1 << BITS[version]:
         raise LanguageError("no IP address has this number and version", "the version is 4 or 6")
-    return str(ipaddress.IPv4Address(n) if version == 4 else ipaddress.IPv6Address(n))
+    return address_text(version, n)
 
 
 @library_function

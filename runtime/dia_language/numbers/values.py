@@ -29,6 +29,10 @@ class ExactDecimal(Fraction):
     def __str__(self) -> str:
         return decimal_text(self)
 
+    def __format__(self, specification: str) -> str:
+        """As a text: fractions of newer versions of Python write `1/2` where they are formatted."""
+        return format(str(self), specification)
+
 
 class Record(dict[str, Value]):
     """A value with named fields; `record.field` in the language is record["field"]."""

