@@ -5,17 +5,22 @@ CONTRIBUTING.md has a recipe for each registry, which asks for the same parts.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import click
 import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import Builder
+from dia_compiler.commands.cli import COMMANDS
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain, OptionKind, ParameterType
 from dia_language.answers import ANSWER_TYPES
@@ -272,3 +277,55 @@ def test_what_an_asset_builder_lacks_is_named() -> None:
     for step in ("`summary`", "`side`", "`extension`", "`media_type`", "`libraries`", "builders.md",
                  "template.schema.json", "docs/examples", "test its bytes"):  # fmt: skip
         assert step in steps
+
+
+# Commands
+
+
+def missing_from_command(name: str) -> list[str]:
+    """What to add to a command."""
+    module, words = COMMANDS[name]
+    command = importlib.import_module(module).command
+    lacking = []
+    if command.name != name:
+        lacking.append(f'declare it as `@click.command("{name}")`')
+    if not words.endswith("."):
+        lacking.append("end its line in COMMANDS with a full stop")
+    if f"dia {name}" not in (command.help or "").partition("Example:")[2]:
+        lacking.append(f"end its docstring with `\\b`, `Example:` and a line that begins with `dia {name}`")
+    lacking += [
+        f"say what {option.opts[0]} does in its `help`"
+        for option in command.params
+        if isinstance(option, click.Option) and not option.help
+    ]
+    if any("--json" in option.opts for option in command.params):
+        if not (ROOT / "schemas" / f"{name}.schema.json").is_file():
+            lacking.append(f"describe what --json prints in schemas/{name}.schema.json")
+        texts = (path.read_text("utf-8") for path in TESTS.rglob("test_*.py"))
+        if not any(f'"{name}"' in text and '"--json"' in text and "schema" in text for text in texts):
+            lacking.append("check what --json prints by its schema, in tests/test_output_schemas.py")
+    if f"\n## dia {name}\n" not in content(REFERENCE / "commands.md"):
+        lacking.append(f"{GENERATE}: docs/reference/commands.md lacks it")
+    if f"dia {name}" not in sources("docs/howto", "*.md") + content(ROOT / "docs" / "tutorial.md"):
+        lacking.append("show how to use it in a page of docs/howto")
+    return lacking
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_complete(name: str) -> None:
+    lacking = missing_from_command(name)
+    assert lacking == [], "; ".join(lacking)
+
+
+def test_what_a_command_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    @click.command("other")
+    @click.option("--json", "as_json", is_flag=True)
+    def unfinished(as_json: bool) -> None:
+        """Do nothing."""
+
+    name = "-".join(["half", "done"])  # in no test as a whole
+    monkeypatch.setitem(COMMANDS, name, ("dia_unfinished", "Do nothing"))
+    monkeypatch.setitem(sys.modules, "dia_unfinished", SimpleNamespace(command=unfinished))  # type: ignore[arg-type]
+    assert [message.partition(" ")[0] for message in missing_from_command(name)] == [
+        "declare", "end", "end", "say", "describe", "check", "run", "show",
+    ]  # fmt: skip

@@ -163,7 +163,9 @@ def _wish(given: dict[str, Any], panel: Panel) -> Any:
     selected = EVERY if "all" in checks else tuple(name for name in EVERY if name in checks and "none" not in checks)
     families = _families(given, panel) if given["labels"] else None
     more = {name: given[name] for name in ("choose_filter", "largest_block", "draws", "seed")}
-    return CalibrationOptions(given["rule"], checks=selected, families=families, paper=given["preset"] == "paper", **more)
+    return CalibrationOptions(
+        given["rule"], checks=selected, families=families, paper=given["preset"] == "paper", **more
+    )
 
 
 def _families(given: dict[str, Any], panel: Panel) -> tuple[str | None, ...]:
