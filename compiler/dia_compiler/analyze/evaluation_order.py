@@ -68,7 +68,7 @@ class Planning(Artefacts):
             self.check_early(needed, f"the type of `{parameter.name}`", maker.use.position)
             if not self.check_order(parameter.name, maker, needed, drawn):
                 self.place_lets(needed, computed, lets)
-            plan.append(Step("draw", parameter.name, maker, reads=self.depends.base(needed)))
+            plan.append(Step("draw", parameter.name, maker))
             drawn.add(parameter.name)
             self.place_wheres(waiting, drawn, computed, lets)
             if self.template.balance is not None and self.template.balance.text == parameter.name:
@@ -176,10 +176,10 @@ class Planning(Artefacts):
             if needs <= drawn:
                 waiting.remove(entry)
                 self.place_lets(self.depends.used(compiled.parsed), computed, lets)
-                self.result.plan.append(Step("where", code=compiled, reads=needs))
+                self.result.plan.append(Step("where", code=compiled))
 
     def place_lets(self, names: Iterable[str], computed: set[str], lets: dict[str, Compiled]) -> None:
         needed = self.depends.base(names) & set(lets)
         for name in self.depends.ordered(set(needed) - computed):
-            self.result.plan.append(Step("let", name, code=lets[name], reads=self.depends.base([name])))
+            self.result.plan.append(Step("let", name, code=lets[name]))
             computed.add(name)

@@ -22,15 +22,13 @@ from dia_language.templates.templates import CompiledTemplate
 class Step:
     """One step of a draw: a parameter, a let value, a condition, the point behind a balanced parameter, or an order.
 
-    `order` is the order of the options of a multiple choice. `reads` are the parameters that it depends on, None where
-    these may be all.
+    `order` is the order of the options of a multiple choice.
     """
 
     kind: str
     name: str = ""
     maker: Maker | None = None
     code: Compiled | None = None
-    reads: frozenset[str] | None = None
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 from math import factorial, prod
 from typing import Any
@@ -13,7 +13,7 @@ from dia_compiler.analyze.domains import Maker, Scope, truth_of
 from dia_compiler.analyze.items import Item, items_of
 from dia_compiler.analyze.plan import Prepared, Step
 from dia_compiler.sampling.boundary_first import FREE, INTERIOR, Row, edge_rows, pair_rows, single_rows
-from dia_compiler.sampling.degrees_of_freedom import ENUMERATED, Freedom, Stage, counted_in_stages, is_static
+from dia_compiler.sampling.degrees_of_freedom import ENUMERATED, Freedom, count_ways, is_static
 from dia_compiler.sampling.instance_tree import (
     ORDER,
     Exhausted,
@@ -25,7 +25,6 @@ from dia_compiler.sampling.instance_tree import (
 )
 from dia_compiler.types.base import Domain, key_of
 from dia_compiler.types.choices import VAST, Rejected
-from dia_compiler.types.numbers import Integers
 from dia_compiler.types.ranks import permutation
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.numbers.values import Value, kind_of, plain
@@ -243,29 +242,7 @@ class Drawing:
 
     def counted(self, fixed: Mapping[str, Value]) -> int | None:
         """The number of ways through all choices, or None where they are too many."""
-        return counted_in_stages(lambda choose: self.draw(choose, fixed), self.stages(fixed), dict(self.lists))
-
-    def stages(self, fixed: Mapping[str, Value]) -> list[Stage]:
-        """The steps of the plan for a count."""
-        plan, stages = self.prepared.plan, []
-        for place, step in enumerate(plan):
-            read: set[str] = set()
-            for later in plan[place:]:
-                read |= set(self.prepared.makers) if later.reads is None else later.reads
-            matters = []
-            for earlier in range(place - 1, -1, -1):
-                before = plan[earlier]
-                if before.kind == "draw" and before.name in read:
-                    read |= before.reads or frozenset()
-                    matters.append(earlier)
-            do = partial(lambda step, scope, choose: self.do(step, scope, choose, fixed), step)
-            stages.append(Stage(do, tuple(matters), partial(self.ways, step)))
-        return stages
-
-    def ways(self, step: Step, scope: Scope) -> int | None:
-        """How many values a step draws from, if it makes one choice among integers."""
-        domain = step.maker.make(scope) if step.maker else None
-        return domain.count if type(domain) is Integers else None
+        return count_ways(lambda choose: self.draw(choose, fixed))
 
     def first_product(self, item: Item) -> int:
         """The product of all domains' sizes as the first instance sees them: that many differ from it in one place."""
