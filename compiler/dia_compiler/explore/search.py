@@ -13,7 +13,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +193,7 @@ def _guide(
             predictions[cell] = (model_ability - difficulty, error)
         return predictions[cell]
 
-    return guide, digest_of([json.dumps(explanation.result, sort_keys=True)])
+    return guide, digest_of([json.dumps(asdict(explanation.result), sort_keys=True)])
 
 
 def _typical(moves: Moves, cell: Cell) -> dict[str, Any]:

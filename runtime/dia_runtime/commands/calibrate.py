@@ -14,6 +14,8 @@ from dia_runtime.commands.options import SEED, bundle_option, chain_option, is_q
 from dia_runtime.commands.progress import activity
 
 if TYPE_CHECKING:
+    from dia_runtime.psychometrics.calibration import CalibrationOptions
+    from dia_runtime.psychometrics.calibration_result import CalibrationResult
     from dia_runtime.psychometrics.panel import Panel
     from dia_runtime.psychometrics.rasch.estimate import EstimationOptions
 
@@ -113,23 +115,17 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
     """
     from dia_runtime.psychometrics.calibration import calibrate_panel
     from dia_runtime.psychometrics.panel import read_panel
-    from dia_runtime.psychometrics.rasch.bank import read_bank, require_questions, write_bank
+    from dia_runtime.psychometrics.rasch.bank import write_bank
     from dia_runtime.report.scale_tables import scale_tables
     from dia_runtime.report.tables import FORMATS, as_rows
 
     with activity("grading", given["quiet"]):
         panel = read_panel(data, given["unit"], given["chain"], given["bundle"])
-    anchors = None
-    if given["anchors"] is not None:
-        anchor_bank = read_bank(given["anchors"])
-        require_questions(anchor_bank, panel.benchmark, panel.questions_root)
-        anchors = {entry.item: entry.difficulty for entry in anchor_bank.items}
-    options = _options(given, panel)
-    scaled = calibrate_panel(panel, options, _wish(given, panel), anchors, _stage_printer(is_quiet(given["quiet"])))
+    scaled = calibrate_panel(panel, _options(given, panel), _stage_printer(is_quiet(given["quiet"])))
     out = given["out"] or Path("build", "banks", f"{panel.benchmark or data[0].name.partition('.')[0]}.json")
     write_bank(scaled.bank, out)
     if given["as_json"]:
-        click.echo(json.dumps({**scaled.result, "bank": str(out)}, indent=2))
+        click.echo(json.dumps({**scaled.result.as_json(), "bank": str(out)}, indent=2))
     elif given["form"] == "csv":
         click.echo("\n".join(map(as_rows, scale_tables(scaled.result, given["every"])[:2])), nl=False)
     else:
@@ -145,7 +141,37 @@ def _stage_printer(quiet: bool) -> Callable[[str], None]:
     return (lambda text: None) if quiet else (lambda text: click.echo(visible(text), err=True))
 
 
-def _options(given: dict[str, Any], panel: Panel) -> EstimationOptions:
+def _options(given: dict[str, Any], panel: Panel) -> CalibrationOptions:
+    from dia_runtime.psychometrics.calibration import CHECKS as EVERY
+    from dia_runtime.psychometrics.calibration import CalibrationOptions
+
+    checks = set(given["checks"])
+    return CalibrationOptions(
+        estimation=_estimation(given, panel),
+        anchors=_anchors(given["anchors"], panel),
+        filter=given["rule"],
+        choose_filter=given["choose_filter"],
+        checks=EVERY if "all" in checks else tuple(name for name in EVERY if name in checks and "none" not in checks),
+        families=_families(given, panel) if given["labels"] else None,
+        largest_block=given["largest_block"],
+        draws=given["draws"],
+        seed=given["seed"],
+        paper=given["preset"] == "paper",
+    )
+
+
+def _anchors(path: Path | None, panel: Panel) -> dict[str, float] | None:
+    """The difficulties of the items of a bank, which must be of the same questions."""
+    from dia_runtime.psychometrics.rasch.bank import read_bank, require_questions
+
+    if path is None:
+        return None
+    bank = read_bank(path)
+    require_questions(bank, panel.benchmark, panel.questions_root)
+    return {entry.item: entry.difficulty for entry in bank.items}
+
+
+def _estimation(given: dict[str, Any], panel: Panel) -> EstimationOptions:
     from dia_runtime.psychometrics.rasch.estimate import EstimationOptions
 
     method = given["method"] or ("jml" if panel.is_shares or given["bias_correction"] != "none" else "mml-items")
@@ -153,19 +179,6 @@ def _options(given: dict[str, Any], panel: Panel) -> EstimationOptions:
     names = ("eliminate", "item_scores", "bias_correction", "extreme", "extreme_adjust")
     shared = {name: given[name] for name in names}
     return EstimationOptions(method=method.replace("-", "_"), gauge=gauge.replace("-", "_"), **shared)
-
-
-def _wish(given: dict[str, Any], panel: Panel) -> Any:
-    from dia_runtime.psychometrics.calibration import CHECKS as EVERY
-    from dia_runtime.psychometrics.calibration import CalibrationOptions
-
-    checks = set(given["checks"])
-    selected = EVERY if "all" in checks else tuple(name for name in EVERY if name in checks and "none" not in checks)
-    families = _families(given, panel) if given["labels"] else None
-    more = {name: given[name] for name in ("choose_filter", "largest_block", "draws", "seed")}
-    return CalibrationOptions(
-        given["rule"], checks=selected, families=families, paper=given["preset"] == "paper", **more
-    )
 
 
 def _families(given: dict[str, Any], panel: Panel) -> tuple[str | None, ...]:
@@ -180,19 +193,19 @@ def _families(given: dict[str, Any], panel: Panel) -> tuple[str | None, ...]:
     return families
 
 
-def _notes(result: dict[str, Any], given: dict[str, Any], panel: Panel) -> list[str]:
+def _notes(result: CalibrationResult, given: dict[str, Any], panel: Panel) -> list[str]:
     """What a reader of the tables must know."""
     notes = []
     if panel.is_shares and given["method"] is None and given["preset"] is None:
         notes.append("the cells are shares of unknown numbers of trials, each counted as one trial: errors are rough")
-    if len(panel.models) > len(panel.items) and result["method"] == "mml_items":
+    if len(panel.models) > len(panel.items) and result.method == "mml_items":
         notes.append(
             "there are more models than items: `--method cml` or `--method mml-persons` suits these data better"
         )
-    for what, key in (("items", "difficulties"), ("models", "abilities")):
-        extreme = sum(entry["status"].startswith("extreme") for entry in result[key])
+    for what, entries in (("items", result.difficulties), ("models", result.abilities)):
+        extreme = sum(entry.status.startswith("extreme") for entry in entries)
         if extreme:
             notes.append(f"{extreme} {what} are all right or all wrong: their places owe much to the rule for extremes")
-    for entry in result["left_out"][:5]:
-        notes.append(f"the {entry['kind']} {entry['name']} has no place on the scale: {entry['why']}")
+    for left in result.left_out[:5]:
+        notes.append(f"the {left.kind} {left.name} has no place on the scale: {left.why}")
     return notes

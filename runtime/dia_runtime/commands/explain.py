@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -60,5 +61,5 @@ def command(
         raise calibration_error("a bank of a table's columns knows no parameters", "calibrate runs")
     with activity("explaining"):
         result = explain(read_panel(runs, source_bank.unit, chain, bundle), source_bank, folds, seed).result
-    write_output(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)
+    write_output(json.dumps(asdict(result), indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)
     return 0

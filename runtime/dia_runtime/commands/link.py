@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -35,7 +36,7 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
     result, moved = link_banks(bank, second_bank, drift)
     if out is not None:
         write_bank(moved, out)
-    click.echo(json.dumps(result, indent=2) if as_json else as_text(link_tables(result)), nl=as_json)
+    click.echo(json.dumps(asdict(result), indent=2) if as_json else as_text(link_tables(result)), nl=as_json)
     if has_other_questions(bank, second_bank.questions_root):
         click.echo("note: the banks are of other questions: what has one name in both is taken for one item", err=True)
     if out is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -36,5 +37,5 @@ def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int,
     items = None if bank is None else frozenset(entry.item for entry in read_bank(bank).items)
     with activity("comparing"):
         result = overlap(bundle, sets, words, least, items)
-    click.echo(json.dumps(result, indent=2) if as_json else as_text(overlap_tables(result)), nl=as_json)
-    return 1 if result["hits"] else 0
+    click.echo(json.dumps(asdict(result), indent=2) if as_json else as_text(overlap_tables(result)), nl=as_json)
+    return 1 if result.hits else 0

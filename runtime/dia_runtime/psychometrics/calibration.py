@@ -1,17 +1,31 @@
-"""A panel's counts to a bank, with all that tells whether to trust it: the keys of `dia calibrate --json`."""
+"""A panel's counts to a bank, with everything that tells whether to trust it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.psychometrics.calibration_result import (
+    CalibrationResult,
+    FamilyDifference,
+    FilterChoice,
+    LocatedEntry,
+    ModelFit,
+    MonotoneItem,
+    NormalPrior,
+    NullFigure,
+    RefitEntry,
+    RefitPlacement,
+    ResidualComponents,
+    StabilityReport,
+)
 from dia_runtime.psychometrics.panel import Panel
 from dia_runtime.psychometrics.rasch.andersen import andersen
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, LeftOut
-from dia_runtime.psychometrics.rasch.counts import Array, Mask
+from dia_runtime.psychometrics.rasch.counts import Array, Mask, counts
 from dia_runtime.psychometrics.rasch.differential import differential_items
 from dia_runtime.psychometrics.rasch.estimate import Calibration, EstimationOptions, estimate, finite_or_none
 from dia_runtime.psychometrics.rasch.filters import choose, chosen, keep, parse_rule
@@ -23,7 +37,7 @@ from dia_runtime.psychometrics.rasch.fit import (
     reliability,
     residual_components,
 )
-from dia_runtime.psychometrics.rasch.held_out import held_out
+from dia_runtime.psychometrics.rasch.held_out import HeldOut, held_out
 from dia_runtime.psychometrics.rasch.jml import log_likelihood
 from dia_runtime.psychometrics.rasch.monotone import monotone
 from dia_runtime.psychometrics.rasch.paper import algorithm_1
@@ -34,16 +48,19 @@ CHECKS = ("andersen", "components", "held-out", "stability", "monotone")
 MOST_COMPONENTS = 2000  # members of the smaller side whose residual correlations are taken
 NAMED = 5  # in a message
 DIGITS = 9  # behind the point in a bank: the digits that do not hang on the machine's linear algebra
+LEAST_OF_CATEGORY = 20  # items of a category for which filters are compared on their own
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationOptions:
-    """What is asked of a scale beside its estimation.
+    """How a panel is calibrated: how its scale is estimated, which items are kept, and what is checked.
 
-    `families` says of each model to which family it belongs (or None), for differences and stability; `draws` is how
-    many data sets are drawn where chance is to be told from more.
+    `anchors` are the difficulties that items keep. `families` says of each model to which family it belongs (or None),
+    for differences and stability; `draws` is how many data sets are drawn where chance is to be told from more.
     """
 
+    estimation: EstimationOptions = EstimationOptions()  # noqa: RUF009 - it is frozen
+    anchors: Mapping[str, float] | None = None
     filter: str | None = None
     choose_filter: bool = False
     checks: tuple[str, ...] = ()
@@ -59,84 +76,82 @@ class CalibratedPanel:
     """A bank, and the result as it is printed."""
 
     bank: Bank
-    result: dict[str, Any]
+    result: CalibrationResult
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _FittedPanel:
+    """A panel on its scale, with the locations of maximum likelihood by which its fit is judged."""
+
+    panel: Panel
+    calibration: Calibration
+    locations: Locations
+    model_fits: Fits
+    item_fits: Fits
 
 
 def calibrate_panel(
     panel: Panel,
-    options: EstimationOptions,
-    calibration_options: CalibrationOptions,
-    anchors: Mapping[str, float] | None = None,
-    on_progress: Callable[[str], None] = lambda text: None,
+    options: CalibrationOptions = CalibrationOptions(),
+    on_stage: Callable[[str], None] = lambda text: None,
 ) -> CalibratedPanel:
-    """The scale of a panel; `tell` is called with what is begun that may take long.
+    """The scale of a panel; `on_stage` is called with what begins that may take long.
 
     Raises DiaError (exit 2) for data that fall apart or give no scale.
     """
-    if calibration_options.paper:
+    if options.paper:
         return _paper(panel)
-    locations, fits, calibration = _fitted(panel, options, calibration_options, anchors)
-    if calibration_options.choose_filter:
-        on_progress("filters: each is tried on held-out replies")
-    choice = _choice(panel, locations, fits[1], options) if calibration_options.choose_filter else None
-    rule = calibration_options.filter or (choice or {}).get("chosen")
+    fitted = _fitted(panel, options)
+    if options.choose_filter:
+        on_stage("filters: each is tried on held-out replies")
+    choice = _choice(fitted, options.estimation) if options.choose_filter else None
+    rule = options.filter or (None if choice is None else choice.chosen)
     if rule is not None:
-        panel = _filtered(panel, keep(parse_rule(rule), panel.successes, panel.trials, locations, fits[1]), rule)
-        locations, fits, calibration = _fitted(panel, options, calibration_options, anchors)
-    bank = _bank(panel, calibration, fits, options, rule)
-    result = {
-        **_entries(panel, calibration, fits),
-        **_about(panel, calibration, options),
-        "fit": _fit(panel, locations, calibration_options),
-        "filter": rule,
-        "choice": choice,
-        "held_out": _held_out(panel, options, calibration_options),
-        "stability": _stability(panel, options, calibration_options, on_progress),
-        "differences": _differences(panel, locations, calibration_options),
-        "left_out": [asdict(entry) for entry in bank.left_out],
-    }
-    return CalibratedPanel(bank, result)
+        kept = keep(parse_rule(rule), panel.successes, panel.trials, fitted.locations, fitted.item_fits)
+        fitted = _fitted(_filtered(panel, kept, rule), options)
+    result = replace(
+        _result(fitted, options.estimation),
+        fit=_model_fit(fitted, options),
+        filter=rule,
+        choice=choice,
+        held_out=_held_out(fitted.panel, options),
+        stability=_stability(fitted.panel, options, on_stage),
+        differences=_differences(fitted, options.families),
+    )
+    return CalibratedPanel(_bank(result, fitted.panel), result)
 
 
-def _fitted(
-    panel: Panel,
-    options: EstimationOptions,
-    calibration_options: CalibrationOptions,
-    anchors: Mapping[str, float] | None,
-) -> tuple[Locations, tuple[Fits, Fits], Calibration]:
-    anchor_difficulties = None if anchors is None else np.array([anchors.get(name, np.nan) for name in panel.items])
-    if anchor_difficulties is not None and not np.isfinite(anchor_difficulties).any():
+def _fitted(panel: Panel, options: CalibrationOptions) -> _FittedPanel:
+    anchors = options.anchors
+    difficulties = None if anchors is None else np.array([anchors.get(name, np.nan) for name in panel.items])
+    if difficulties is not None and not np.isfinite(difficulties).any():
         raise DiaError(Diagnostic("E895", "the bank of anchors holds none of these items", None, "calibrate anew"))
     with np.errstate(divide="ignore", invalid="ignore"):
-        calibration = estimate(panel.successes, panel.trials, options, anchor_difficulties)
-        if not calibration_options.largest_block:
-            _require_whole(panel, calibration)
-        locations = likelihood_locations(calibration, panel.successes, panel.trials)
-        return locations, fit_statistics(locations, panel.successes, panel.trials), calibration
+        calibration = estimate(panel.successes, panel.trials, options.estimation, difficulties)
+        if not options.largest_block:
+            _require_one_block(panel, calibration)
+        return _with_fit(panel, calibration)
 
 
-def _require_whole(panel: Panel, calibration: Calibration) -> None:
+def _with_fit(panel: Panel, calibration: Calibration) -> _FittedPanel:
+    locations = likelihood_locations(calibration, panel.successes, panel.trials)
+    return _FittedPanel(panel, calibration, locations, *fit_statistics(locations, panel.successes, panel.trials))
+
+
+def _require_one_block(panel: Panel, calibration: Calibration) -> None:
+    sides = {
+        "models": (panel.models, calibration.ability_status),
+        "items": (panel.items, calibration.difficulty_status),
+    }
     apart = {
-        "models": [
-            name
-            for name, status in zip(panel.models, calibration.ability_status, strict=True)
-            if _is_disconnected(status)
-        ],
-        "items": [
-            name
-            for name, status in zip(panel.items, calibration.difficulty_status, strict=True)
-            if _is_disconnected(status)
-        ],
+        what: [name for name, status in zip(names, statuses, strict=True) if status == "disconnected"]
+        for what, (names, statuses) in sides.items()
     }
     if any(apart.values()):
         parts = [f"{len(names)} {what} ({_some(names)})" for what, names in apart.items() if names]
         message = visible(f"the data fall into blocks: {' and '.join(parts)} cannot stand on the scale of the others")
         help = "ask models and items of both blocks together, or keep the largest block: `--largest-block`"
         raise DiaError(Diagnostic("E892", message, None, help))
-
-
-def _is_disconnected(status: str) -> bool:
-    return status == "disconnected"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -159,210 +174,226 @@ def _filtered(panel: Panel, mask: Mask, rule: str) -> Panel:
     )
 
 
-def _totals(panel: Panel) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Successes and trials of models, and of items."""
-    every = np.broadcast_to(panel.trials, panel.successes.shape)
-    return tuple((panel.successes.sum(axis=axis), every.sum(axis=axis, dtype=float)) for axis in (1, 0))  # type: ignore[return-value]
+def _result(fitted: _FittedPanel, estimation: EstimationOptions) -> CalibrationResult:
+    """The scale itself, without what is checked beside it."""
+    panel, calibration = fitted.panel, fitted.calibration
+    trials = np.broadcast_to(panel.trials, panel.successes.shape)
+    model_totals, item_totals = (
+        (panel.successes.sum(axis=axis), trials.sum(axis=axis, dtype=float)) for axis in (1, 0)
+    )
+    abilities = (calibration.abilities, calibration.ability_se, *_fit_columns(fitted.model_fits), *model_totals)
+    difficulties = (calibration.difficulties, calibration.difficulty_se, *_fit_columns(fitted.item_fits), *item_totals)
+    entries = {
+        "models": _entries(panel.models, calibration.ability_status, abilities),
+        "items": _entries(panel.items, calibration.difficulty_status, difficulties),
+    }
+    left_out = [
+        LeftOut(kind, entry.name, entry.status)
+        for kind, side in (("item", "items"), ("model", "models"))
+        for entry in entries[side]
+        if entry.value is None
+    ]
+    return CalibrationResult(
+        abilities=entries["models"],
+        difficulties=entries["items"],
+        log_likelihood=finite_or_none(calibration.log_likelihood),
+        iterations=calibration.iterations,
+        residual=finite_or_none(calibration.residual),
+        gauge=calibration.gauge,
+        method=calibration.method,
+        item_scores=estimation.item_scores,
+        prior=None if calibration.prior is None else NormalPrior(*calibration.prior),
+        unit=panel.unit,
+        benchmark=panel.benchmark,
+        exact=None,
+        fit=_reliabilities(fitted.locations),
+        left_out=tuple(left_out),
+    )
 
 
-def _entries(panel: Panel, calibration: Calibration, fits: tuple[Fits, Fits]) -> dict[str, Any]:
-    totals = _totals(panel)
-    sides = {
-        "abilities": (panel.models, calibration.abilities, calibration.ability_se, calibration.ability_status, fits[0], totals[0]),
-        "difficulties": (
-            panel.items, calibration.difficulties, calibration.difficulty_se, calibration.difficulty_status, fits[1], totals[1],
-        ),
-    }  # fmt: skip
-    return {key: _side(*side) for key, side in sides.items()}
+def _fit_columns(fits: Fits) -> tuple[Array, ...]:
+    return fits.infit, fits.outfit, fits.infit_z, fits.outfit_z
 
 
-def _side(
-    names: Sequence[str], values: Array, ses: Array, statuses: Sequence[str], fits: Fits, totals: tuple[Array, Array]
-) -> list[dict[str, Any]]:
-    table = np.stack([values, ses, fits.infit, fits.outfit, fits.infit_z, fits.outfit_z, *totals], axis=1).tolist()
+def _entries(names: Sequence[str], statuses: Sequence[str], columns: Sequence[Array]) -> list[LocatedEntry]:
+    table = np.stack(columns, axis=1).tolist()
     return [_entry(name, status, row) for name, status, row in zip(names, statuses, table, strict=True)]
 
 
-def _entry(name: str, status: str, row: Sequence[float]) -> dict[str, Any]:
-    value, se, infit, outfit, infit_z, outfit_z, successes, trials = map(finite_or_none, row)
+def _entry(name: str, status: str, row: Sequence[float]) -> LocatedEntry:
+    value, se, *figures = map(finite_or_none, row)
     se = None if status == "anchor" else se  # it was given
-    ends = None if value is None or se is None else [value - Z * se, value + Z * se]
-    fit = {"infit": infit, "outfit": outfit, "infit_z": infit_z, "outfit_z": outfit_z}
-    return {"name": name, "value": value, "se": se, "ci": ends, "status": status, **fit,
-            "successes": successes, "trials": trials}  # fmt: skip
+    ends = None if value is None or se is None else (value - Z * se, value + Z * se)
+    return LocatedEntry(name, value, se, ends, status, *figures)
 
 
-def _about(panel: Panel, calibration: Calibration, options: EstimationOptions) -> dict[str, Any]:
-    return {
-        "log_likelihood": finite_or_none(calibration.log_likelihood),
-        "iterations": calibration.iterations,
-        "residual": finite_or_none(calibration.residual),
-        "gauge": calibration.gauge,
-        "method": calibration.method,
-        "item_scores": options.item_scores,
-        "prior": None if calibration.prior is None else {"mean": calibration.prior[0], "sd": calibration.prior[1]},
-        "unit": panel.unit,
-        "benchmark": panel.benchmark,
-        "exact": None,
-    }
+def _reliabilities(locations: Locations) -> ModelFit:
+    return ModelFit(
+        reliability(locations.abilities[locations.models], locations.ability_se[locations.models]),
+        reliability(locations.difficulties[locations.items], locations.difficulty_se[locations.items]),
+    )
 
 
-def _fit(panel: Panel, locations: Locations, calibration_options: CalibrationOptions) -> dict[str, Any]:
-    sides = {
-        "models": reliability(locations.abilities[locations.models], locations.ability_se[locations.models]),
-        "items": reliability(locations.difficulties[locations.items], locations.difficulty_se[locations.items]),
-    }
-    calibration: dict[str, Any] = {name: asdict(side) for name, side in sides.items()}
-    calibration |= {"components": None, "andersen": None, "monotone": None}
-    if (
-        "components" in calibration_options.checks
-        and 2 <= min(locations.models.sum(), locations.items.sum()) <= MOST_COMPONENTS
-    ):
-        parts = residual_components(locations, panel.successes, panel.trials)
-        names = panel.models if parts.by == "models" else panel.items
-        loadings = {name: finite_or_none(value) for name, value in zip(names, parts.loadings.tolist(), strict=True)}
-        calibration["components"] = {
-            "by": parts.by,
-            "eigenvalues": parts.eigenvalues[:10].tolist(),
-            "loadings": loadings,
-        }
-    if "andersen" in calibration_options.checks:
-        test = andersen(panel.successes, panel.trials)
-        calibration["andersen"] = None if test is None else asdict(test)
-    if "monotone" in calibration_options.checks:
-        told = monotone(
-            locations, panel.successes, panel.trials, max(calibration_options.draws, 20), calibration_options.seed
-        )
-        rows = zip(panel.items, told.p.tolist(), told.rates.T.tolist(), told.fitted.T.tolist(), strict=True)
-        calibration["monotone"] = [
-            {
-                "name": name,
-                "p": finite_or_none(p),
-                "rates": list(map(finite_or_none, rates)),
-                "isotonic": list(map(finite_or_none, curve)),
-            }
-            for name, p, rates, curve in rows
-        ]
-    return calibration
+def _model_fit(fitted: _FittedPanel, options: CalibrationOptions) -> ModelFit:
+    locations, successes, trials = fitted.locations, fitted.panel.successes, fitted.panel.trials
+    return replace(
+        _reliabilities(locations),
+        components=_components(fitted) if "components" in options.checks else None,
+        andersen=andersen(successes, trials) if "andersen" in options.checks else None,
+        monotone=_monotone(fitted, max(options.draws, 20), options.seed) if "monotone" in options.checks else None,
+    )
 
 
-def _held_out(
-    panel: Panel, options: EstimationOptions, calibration_options: CalibrationOptions
-) -> dict[str, Any] | None:
-    if "held-out" not in calibration_options.checks or options.gauge == "anchors":
+def _components(fitted: _FittedPanel) -> ResidualComponents | None:
+    panel, locations = fitted.panel, fitted.locations
+    if not 2 <= min(locations.models.sum(), locations.items.sum()) <= MOST_COMPONENTS:
         return None
-    told = held_out(panel.successes, panel.trials, options, seed=calibration_options.seed)
-    return None if told is None else {name: finite_or_none(value) for name, value in asdict(told).items()}
+    components = residual_components(locations, panel.successes, panel.trials)
+    names = panel.models if components.by == "models" else panel.items
+    loadings = map(finite_or_none, components.loadings.tolist())
+    eigenvalues = components.eigenvalues[:10].tolist()
+    return ResidualComponents(components.by, eigenvalues, dict(zip(names, loadings, strict=True)))
+
+
+def _monotone(fitted: _FittedPanel, draws: int, seed: int) -> list[MonotoneItem]:
+    panel = fitted.panel
+    tested = monotone(fitted.locations, panel.successes, panel.trials, draws, seed)
+    rows = zip(panel.items, tested.p.tolist(), tested.rates.T.tolist(), tested.fitted.T.tolist(), strict=True)
+    return [
+        MonotoneItem(name, finite_or_none(p), list(map(finite_or_none, rates)), list(map(finite_or_none, curve)))
+        for name, p, rates, curve in rows
+    ]
+
+
+def _held_out(panel: Panel, options: CalibrationOptions) -> HeldOut | None:
+    if "held-out" not in options.checks or options.estimation.gauge == "anchors":
+        return None
+    return held_out(panel.successes, panel.trials, options.estimation, seed=options.seed)
 
 
 def _stability(
-    panel: Panel,
-    options: EstimationOptions,
-    calibration_options: CalibrationOptions,
-    on_progress: Callable[[str], None],
-) -> dict[str, Any] | None:
+    panel: Panel, options: CalibrationOptions, on_stage: Callable[[str], None]
+) -> dict[str, StabilityReport] | None:
     """Refits without each model, and without each family where these are known."""
-    if "stability" not in calibration_options.checks or options.gauge == "anchors":
+    if "stability" not in options.checks or options.estimation.gauge == "anchors":
         return None
     count = len(panel.models)
-    alone = {name: np.arange(count) == at for at, name in enumerate(panel.models)}
-    on_progress(
-        f"stability: {count} models left out in turn, of these data and of {calibration_options.draws} that are drawn"
-    )
-    calibration = {
-        "models": _stability_record(
-            panel,
-            stability(
-                panel.successes, panel.trials, options, alone, calibration_options.draws, calibration_options.seed
-            ),
-        )
-    }
-    if calibration_options.families:
-        names = sorted({family for family in calibration_options.families if family is not None})
-        groups = {name: np.array([family == name for family in calibration_options.families]) for name in names}
-        groups = {name: members for name, members in groups.items() if count - members.sum() >= 2}
-        told = stability(
-            panel.successes, panel.trials, options, groups, calibration_options.draws, calibration_options.seed
-        )
-        calibration["families"] = _stability_record(panel, told)
-    return calibration
-
-
-def _stability_record(panel: Panel, calibration: Stability) -> dict[str, Any]:
-    left = [
-        {
-            **{key: finite_or_none(getattr(entry, key)) for key in ("shift", "mean_absolute", "correlation")},
-            "name": entry.name,
-            "items": entry.items,
-            "placed": {
-                panel.models[model]: {"value": place, "difference": gap} for model, (place, gap) in entry.placed.items()
-            },
-        }
-        for entry in calibration.left
-    ]
-    null = None
-    if calibration.null is not None:
-        known = {name: ends for name, ends in calibration.null.items() if np.isfinite(ends[0])}
-        null = {name: {"mean": mean, "ci": [low, high]} for name, (mean, low, high) in known.items()}
-    pooled = {name: finite_or_none(value) for name, value in calibration.pooled.items()}
-    return {"left_out": left, "pooled": pooled, "null": null, "p": calibration.p}
-
-
-def _differences(
-    panel: Panel, locations: Locations, calibration_options: CalibrationOptions
-) -> list[dict[str, Any]] | None:
-    if not calibration_options.families:
-        return None
-    calibration = differential_items(locations, panel.successes, panel.trials, calibration_options.families)
-    return [{**asdict(entry), "item": panel.items[entry.item]} for entry in calibration]
-
-
-def _choice(panel: Panel, locations: Locations, fits: Fits, options: EstimationOptions) -> dict[str, Any]:
-    """The candidates for each category of items, and the filter that lies on most frontiers."""
-    names = sorted({about.category or "all" for about in panel.about})
-    groups = {name: np.array([(about.category or "all") == name for about in panel.about]) for name in names}
-    groups = {name: mask for name, mask in groups.items() if mask.sum() >= 20} or {
-        "all": np.ones(len(panel.items), bool)
-    }
-    tables = {}
-    for name, mask in groups.items():
-        part = replace(locations, items=locations.items & mask)
-        tables[name] = choose(panel.successes, panel.trials, part, fits, options)
+    on_stage(f"stability: {count} models left out in turn, of these data and of {options.draws} that are drawn")
+    groups = {"models": {name: np.arange(count) == at for at, name in enumerate(panel.models)}}
+    if options.families:
+        names = sorted({family for family in options.families if family is not None})
+        families = {name: np.array([family == name for family in options.families]) for name in names}
+        groups["families"] = {name: members for name, members in families.items() if count - members.sum() >= 2}
+    data = panel.successes, panel.trials, options.estimation
     return {
-        "chosen": chosen(list(tables.values())),
-        "categories": {
-            name: [{**asdict(entry), "budget_se": finite_or_none(entry.budget_se)} for entry in table]
-            for name, table in tables.items()
-        },
+        kind: _stability_report(panel, stability(*data, members, options.draws, options.seed))
+        for kind, members in groups.items()
     }
 
 
-def _bank(
-    panel: Panel, calibration: Calibration, fits: tuple[Fits, Fits], options: EstimationOptions, rule: str | None
-) -> Bank:
-    entries = _entries(panel, calibration, fits)
+def _stability_report(panel: Panel, found: Stability) -> StabilityReport:
+    left_out = [
+        RefitEntry(
+            finite_or_none(refit.shift),
+            finite_or_none(refit.mean_absolute),
+            finite_or_none(refit.correlation),
+            refit.name,
+            refit.items,
+            {panel.models[model]: RefitPlacement(*place) for model, place in refit.placed.items()},
+        )
+        for refit in found.refits
+    ]
+    null = None if found.null is None else {
+        name: NullFigure(mean, (low, high)) for name, (mean, low, high) in found.null.items() if np.isfinite(mean)
+    }  # fmt: skip
+    pooled = {name: finite_or_none(value) for name, value in found.pooled.items()}
+    return StabilityReport(left_out, pooled, null, found.p)
+
+
+def _differences(fitted: _FittedPanel, families: Sequence[str | None] | None) -> list[FamilyDifference] | None:
+    if not families:
+        return None
+    panel = fitted.panel
+    return [
+        FamilyDifference(panel.items[entry.item], entry.group, entry.size, entry.se, entry.p, entry.adjusted)
+        for entry in differential_items(fitted.locations, panel.successes, panel.trials, families)
+    ]
+
+
+def _choice(fitted: _FittedPanel, estimation: EstimationOptions) -> FilterChoice:
+    """The candidates for each category of items, and the filter that lies on most frontiers."""
+    panel, locations = fitted.panel, fitted.locations
+    categories = np.array([about.category or "all" for about in panel.about])
+    groups = {str(name): categories == name for name in np.unique(categories)}
+    groups = {name: mask for name, mask in groups.items() if mask.sum() >= LEAST_OF_CATEGORY}
+    tables = {
+        name: choose(
+            panel.successes,
+            panel.trials,
+            replace(locations, items=locations.items & mask),
+            fitted.item_fits,
+            estimation,
+        )
+        for name, mask in (groups or {"all": np.ones(len(panel.items), bool)}).items()
+    }
+    return FilterChoice(chosen(list(tables.values())), tables)
+
+
+def _bank(result: CalibrationResult, panel: Panel) -> Bank:
     about = dict(zip(panel.items, panel.about, strict=True))
-    items, models, left = [], [], []
-    for kind, key in (("item", "difficulties"), ("model", "abilities")):
-        for entry in entries[key]:
-            if entry["value"] is None:
-                left.append(LeftOut(kind, entry["name"], entry["status"]))
-                continue
-            shared: dict[str, Any] = {name: entry[name] for name in ("status", "successes", "trials")}
-            shared |= {name: _rounded(entry[name]) for name in ("se", "infit", "outfit")}
-            place = entry["value"] if entry["status"] == "anchor" else round(entry["value"], DIGITS)
-            if kind == "model":
-                models.append(BankModel(entry["name"], place, **shared))
-            else:
-                known = about[entry["name"]]
-                shared |= {"template": known.template, "skills": known.skills}
-                items.append(BankItem(entry["name"], place, **shared))
-    mean, deviation = (_rounded(value) for value in calibration.prior or (None, None))
-    likelihood = _rounded(finite_or_none(calibration.log_likelihood), 6)
-    return Bank(
-        tuple(items), tuple(models), calibration.method, calibration.gauge, likelihood, calibration.iterations,
-        panel.unit, panel.benchmark, panel.questions_root, options.item_scores, mean, deviation, rule, tuple(left),
+    items = tuple(
+        BankItem(**_bank_fields(entry), item=entry.name, difficulty=_bank_location(entry),
+                 template=about[entry.name].template, skills=about[entry.name].skills)
+        for entry in result.difficulties if entry.value is not None
     )  # fmt: skip
+    models = tuple(
+        BankModel(**_bank_fields(entry), model=entry.name, ability=_bank_location(entry))
+        for entry in result.abilities
+        if entry.value is not None
+    )
+    return Bank(
+        items=items,
+        models=models,
+        method=result.method,
+        gauge=result.gauge,
+        log_likelihood=_rounded(result.log_likelihood, 6),
+        iterations=result.iterations,
+        unit=panel.unit,
+        benchmark=panel.benchmark,
+        questions_root=panel.questions_root,
+        item_scores=result.item_scores,
+        prior_mean=None if result.prior is None else _rounded(result.prior.mean),
+        prior_sd=None if result.prior is None else _rounded(result.prior.sd),
+        filter=result.filter,
+        left_out=result.left_out,
+    )
+
+
+class _BankFields(TypedDict):
+    """What items and models of a bank have alike."""
+
+    se: float | None
+    status: str
+    successes: float | None
+    trials: float | None
+    infit: float | None
+    outfit: float | None
+
+
+def _bank_fields(entry: LocatedEntry) -> _BankFields:
+    return {
+        "se": _rounded(entry.se),
+        "status": entry.status,
+        "successes": entry.successes,
+        "trials": entry.trials,
+        "infit": _rounded(entry.infit),
+        "outfit": _rounded(entry.outfit),
+    }
+
+
+def _bank_location(entry: LocatedEntry) -> float:
+    assert entry.value is not None
+    return entry.value if entry.status == "anchor" else round(entry.value, DIGITS)
 
 
 def _rounded(value: float | None, digits: int = DIGITS) -> float | None:
@@ -372,9 +403,9 @@ def _rounded(value: float | None, digits: int = DIGITS) -> float | None:
 
 def _paper(panel: Panel) -> CalibratedPanel:
     """Algorithm 1 of the Self-Execution paper as it was run, with the exact solution of the same model beside it."""
-    options = EstimationOptions(method="jml")
-    exact = estimate(panel.successes, panel.trials, options)
-    _require_whole(panel, exact)
+    estimation = EstimationOptions(method="jml")
+    exact = estimate(panel.successes, panel.trials, estimation)
+    _require_one_block(panel, exact)
     if any(status.startswith("extreme") for status in (*exact.ability_status, *exact.difficulty_status)):
         raise DiaError(Diagnostic("E893", "the preset `paper` has no end where a model or an item is extreme"))
     abilities, difficulties, iterations = algorithm_1(panel.successes, panel.trials)
@@ -382,23 +413,15 @@ def _paper(panel: Panel) -> CalibratedPanel:
         exact, abilities=abilities, difficulties=difficulties, iterations=iterations, gauge="none", method="paper",
         log_likelihood=_likelihood(panel, abilities, difficulties),
     )  # fmt: skip
-    locations = likelihood_locations(calibration, panel.successes, panel.trials)
-    fits = fit_statistics(locations, panel.successes, panel.trials)
-    bank = _bank(panel, calibration, fits, options, None)
-    result = {
-        **_entries(panel, calibration, fits),
-        **_about(panel, calibration, options),
-        "exact": exact.as_json(panel.models, panel.items),
-        "fit": _fit(panel, locations, CalibrationOptions()),
-        **dict.fromkeys(("filter", "choice", "held_out", "stability", "differences")),
-        "left_out": [],
-    }
-    return CalibratedPanel(bank, result)
+    result = replace(
+        _result(_with_fit(panel, calibration), estimation),
+        exact=exact.as_json(panel.models, panel.items),
+        left_out=(),
+    )
+    return CalibratedPanel(_bank(result, panel), result)
 
 
 def _likelihood(panel: Panel, abilities: Array, difficulties: Array) -> float:
-    from dia_runtime.psychometrics.rasch.counts import counts
-
     data = counts(panel.successes, panel.trials)
     if data.is_even:
         data = counts(panel.successes, np.broadcast_to(panel.trials, panel.successes.shape), difficulties)

@@ -56,6 +56,41 @@ class Feature:
         return f"{self.how} {self.name}" if self.how in ("skill", "template") else f"{whose}{self.name}{tail}"
 
 
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The weight of a feature in logits, with its error; `unit` is the step of a number that it is for."""
+
+    name: str
+    value: float
+    se: float
+    ci: tuple[float, float]
+    unit: float
+
+
+@dataclass(frozen=True, slots=True)
+class CrossValidation:
+    """How much more likely features make the replies to unseen items, and how far off they predict difficulties."""
+
+    log_likelihood_gain: float
+    rmse: float
+    rmse_without: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationResult:
+    """An explanation as it is printed; the fields are the keys of `dia explain --json`."""
+
+    items: int
+    trials: float
+    effects: list[Effect]
+    error: float
+    error_without: float
+    explained: float
+    log_likelihood: float
+    log_likelihood_without: float
+    held_out: CrossValidation
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Explanation:
     """The model of difficulties: the constant and the weight of each feature, their covariance, and what it leaves.
@@ -67,7 +102,7 @@ class Explanation:
     weights: Array
     covariance: Array
     error: float
-    result: dict[str, Any]
+    result: ExplanationResult
 
     def predict(
         self, parameters: Mapping[str, Value], skills: Sequence[str] = (), template: str | None = None
@@ -107,7 +142,7 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
     without_features = lltm(locations, table, np.ones((len(rows), 1)))
     cross_validation = _cross_validation(locations, table, design, folds, seed)
     trials = float(every.sum())
-    result = _result(features, fitted, without_features, cross_validation, trials, len(rows))
+    result = _result(features, fitted, without_features, cross_validation, trials)
     return Explanation(tuple(features), fitted.weights, fitted.covariance, fitted.error, result)
 
 
@@ -230,7 +265,7 @@ def _design(features: Sequence[Feature], rows: Sequence[_Row]) -> Array:
     return table
 
 
-def _cross_validation(locations: Array, table: Array, design: Array, folds: int, seed: int) -> dict[str, float]:
+def _cross_validation(locations: Array, table: Array, design: Array, folds: int, seed: int) -> CrossValidation:
     """Log likelihood of items that the model has not seen, and how far off it foretells them."""
     fold = np.random.default_rng(seed).permutation(len(design)) % folds
     log_likelihood = log_likelihood_without = squared_errors = squared_errors_without = 0.0
@@ -251,38 +286,35 @@ def _cross_validation(locations: Array, table: Array, design: Array, folds: int,
         squared_errors += float(((difficulties - centre) ** 2).sum())
         squared_errors_without += float(((difficulties - middle) ** 2).sum())
     size = len(design)
-    return {
-        "log_likelihood_gain": log_likelihood - log_likelihood_without,
-        "rmse": math.sqrt(squared_errors / size),
-        "rmse_without": math.sqrt(squared_errors_without / size),
-    }
+    return CrossValidation(
+        log_likelihood - log_likelihood_without,
+        math.sqrt(squared_errors / size),
+        math.sqrt(squared_errors_without / size),
+    )
 
 
 def _result(
     features: Sequence[Feature],
     fitted: FittedModel,
     without_features: FittedModel,
-    cross_validation: Mapping[str, float],
+    cross_validation: CrossValidation,
     trials: float,
-    items: int,
-) -> dict[str, Any]:
-    """The explanation with the keys of `dia explain --json`."""
+) -> ExplanationResult:
     errors = np.sqrt(np.maximum(np.diag(fitted.covariance), 0)).tolist()
     titles = ["constant", *(feature.title for feature in features)]
     units = [1.0, *(feature.unit for feature in features)]
     effects = [
-        {"name": title, "value": value, "se": se, "ci": [value - Z * se, value + Z * se], "unit": unit}
+        Effect(title, value, se, (value - Z * se, value + Z * se), unit)
         for title, value, se, unit in zip(titles, fitted.weights.tolist(), errors, units, strict=True)
     ]
-    share = 1 - fitted.error**2 / without_features.error**2
-    return {
-        "items": items,
-        "trials": trials,
-        "effects": effects,
-        "error": fitted.error,
-        "error_without": without_features.error,
-        "explained": max(0.0, share),
-        "log_likelihood": fitted.log_likelihood,
-        "log_likelihood_without": without_features.log_likelihood,
-        "held_out": dict(cross_validation),
-    }
+    return ExplanationResult(
+        items=len(fitted.means),
+        trials=trials,
+        effects=effects,
+        error=fitted.error,
+        error_without=without_features.error,
+        explained=max(0.0, 1 - fitted.error**2 / without_features.error**2),
+        log_likelihood=fitted.log_likelihood,
+        log_likelihood_without=without_features.log_likelihood,
+        held_out=cross_validation,
+    )

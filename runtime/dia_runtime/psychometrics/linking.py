@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic
@@ -16,8 +15,33 @@ LEAST = 3
 Z = 1.959963984540054
 
 
-def link_banks(bank: Bank, other_bank: Bank, drift: float = DRIFT) -> tuple[dict[str, Any], Bank]:
-    """The link with the keys of `dia link --json`, and the second bank on the first one's scale.
+@dataclass(frozen=True, slots=True)
+class LinkedItem:
+    """An item of both banks: its difference after the shift, the normal deviate of that, and whether it links."""
+
+    item: str
+    difference: float
+    z: float | None
+    links: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LinkResult:
+    """The link of two banks; the fields are the keys of `dia link --json`."""
+
+    common: int
+    linking: int
+    shift: float
+    se: float | None
+    sampling_se: float
+    ci: tuple[float, float] | None
+    slope: float | None
+    correlation: float | None
+    items: list[LinkedItem]
+
+
+def link_banks(bank: Bank, other_bank: Bank, drift: float = DRIFT) -> tuple[LinkResult, Bank]:
+    """The link, and the second bank on the first one's scale.
 
     Only items that both estimated link. Raises DiaError (exit 2) below three of them.
     """
@@ -41,7 +65,7 @@ def _links(status: str) -> bool:
     return status in ("estimated", "anchor")
 
 
-def _array(values: list[Any]) -> Array:
+def _array(values: list[float | None]) -> Array:
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
 
@@ -56,20 +80,17 @@ def shifted(bank: Bank, shift: float, gauge: str) -> Bank:
     )
 
 
-def _result(names: list[str], linked: Link) -> dict[str, Any]:
+def _result(names: list[str], linked: Link) -> LinkResult:
     rows = zip(names, linked.differences.tolist(), linked.deviates.tolist(), linked.linking.tolist(), strict=True)
-    items = [
-        {"item": name, "difference": gap, "z": finite_or_none(deviate), "links": links}
-        for name, gap, deviate, links in rows
-    ]
-    return {
-        "common": len(names),
-        "linking": int(linked.linking.sum()),
-        "shift": linked.shift,
-        "se": finite_or_none(linked.error),
-        "sampling_se": linked.sampling_error,
-        "ci": [linked.shift - Z * linked.error, linked.shift + Z * linked.error] if np.isfinite(linked.error) else None,
-        "slope": finite_or_none(linked.slope),
-        "correlation": finite_or_none(linked.correlation),
-        "items": sorted(items, key=lambda entry: -abs(entry["difference"])),
-    }
+    items = [LinkedItem(name, gap, finite_or_none(deviate), links) for name, gap, deviate, links in rows]
+    return LinkResult(
+        common=len(names),
+        linking=int(linked.linking.sum()),
+        shift=linked.shift,
+        se=finite_or_none(linked.error),
+        sampling_se=linked.sampling_error,
+        ci=(linked.shift - Z * linked.error, linked.shift + Z * linked.error) if np.isfinite(linked.error) else None,
+        slope=finite_or_none(linked.slope),
+        correlation=finite_or_none(linked.correlation),
+        items=sorted(items, key=lambda entry: -abs(entry.difference)),
+    )

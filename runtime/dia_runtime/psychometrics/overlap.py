@@ -34,10 +34,23 @@ class Hit:
     exact: bool
 
 
+@dataclass(frozen=True, slots=True)
+class OverlapResult:
+    """The hits and what they were looked for in; the fields are the keys of `dia overlap --json`."""
+
+    checked: int
+    texts: int
+    size: int
+    least: float
+    exact: int
+    shingles: int
+    hits: list[Hit]
+
+
 def overlap(
     bundle: Path, sets: Sequence[Path], size: int = 5, least: float = 0.5, items: frozenset[str] | None = None
-) -> dict[str, Any]:
-    """The hits with the keys of `dia overlap --json`; `items` names those of a bank, all questions where it is None."""
+) -> OverlapResult:
+    """The questions that stand in the sets too; `items` names those of a bank, all questions where it is None."""
     texts = [entry for path in sets for entry in _texts(path)]
     if len(texts) > MOST_TEXTS:
         raise DiaError(Diagnostic("E891", f"the validation set has more than {MOST_TEXTS:,} texts"))
@@ -56,9 +69,8 @@ def overlap(
         if hit and (hit.exact or hit.share >= least):
             hits.append(hit)
     hits.sort(key=lambda hit: (not hit.exact, -hit.share, hit.question))
-    hit_records = [{"question": hit.question, "text": hit.text, "share": hit.share, "exact": hit.exact} for hit in hits]
-    counts = {"exact": sum(hit.exact for hit in hits), "shingles": sum(not hit.exact for hit in hits)}
-    return {"checked": checked, "texts": len(texts), "size": size, "least": least, **counts, "hits": hit_records}
+    exact_hits = sum(hit.exact for hit in hits)
+    return OverlapResult(checked, len(texts), size, least, exact_hits, len(hits) - exact_hits, hits)
 
 
 def _hit(

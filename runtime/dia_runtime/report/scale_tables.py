@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from dia_runtime.psychometrics.calibration_result import CalibrationResult, LocatedEntry
+from dia_runtime.psychometrics.explain import ExplanationResult
+from dia_runtime.psychometrics.linking import LinkResult
+from dia_runtime.psychometrics.overlap import OverlapResult
 from dia_runtime.report.tables import ERROR, Table
 
 WORST = 10
@@ -12,17 +15,17 @@ SHOWN_MODELS = 50
 SHOWN_ITEMS = 20
 
 
-def scale_tables(result: Mapping[str, Any], every: bool = False) -> list[Table]:
+def scale_tables(result: CalibrationResult, every: bool = False) -> list[Table]:
     """The abilities (the highest where they are many), the items that fit worst, or all, and what was asked beside."""
-    models = sorted(result["abilities"], key=lambda entry: -(entry["value"] or -1e9))
+    models = sorted(result.abilities, key=lambda entry: -(entry.value or -1e9))
     shown = models if every else models[:SHOWN_MODELS]
     tables = [_places(_title(result), "model", shown)]
-    items = result["difficulties"]
+    items = result.difficulties
     if every or len(items) <= SHOWN_ITEMS:
         tables.append(_places("Items", "item", items))
     else:
         worst = sorted(
-            (entry for entry in items if entry["outfit_z"] is not None), key=lambda entry: -entry["outfit_z"]
+            (entry for entry in items if entry.outfit_z is not None), key=lambda entry: -(entry.outfit_z or 0)
         )
         tables.append(_places("Items that fit worst", "item", worst[:WORST]))
     tables.append(_summary(result))
@@ -30,105 +33,111 @@ def scale_tables(result: Mapping[str, Any], every: bool = False) -> list[Table]:
     return tables
 
 
-def _title(result: Mapping[str, Any]) -> str:
+def _title(result: CalibrationResult) -> str:
     origin = {"mean_difficulty": "mean difficulty 0", "mean_ability": "mean ability 0", "anchors": "given difficulties"}
-    where = origin.get(result["gauge"], "no origin")
-    sizes = f"{len(result['abilities'])} models, {len(result['difficulties'])} {_unit(result)}"
-    return f"Abilities in logits: {sizes}, {result['method'].replace('_', '-')}, {where}"
+    where = origin.get(result.gauge, "no origin")
+    sizes = f"{len(result.abilities)} models, {len(result.difficulties)} {_unit(result)}"
+    return f"Abilities in logits: {sizes}, {result.method.replace('_', '-')}, {where}"
 
 
-def _unit(result: Mapping[str, Any]) -> str:
-    return "items" if result["unit"] == "columns" else str(result["unit"])
+def _unit(result: CalibrationResult) -> str:
+    return "items" if result.unit == "columns" else str(result.unit)
 
 
-def _places(title: str, what: str, entries: Sequence[Mapping[str, Any]]) -> Table:
+def _places(title: str, what: str, entries: Sequence[LocatedEntry]) -> Table:
     headings = (what, "logits", "right", "of", "infit", "z", "outfit", "z", "status")
     rows = tuple(
         (
-            entry["name"],
+            entry.name,
             _with_error(entry),
-            _number(entry["successes"], 2).rstrip("0").rstrip("."),
-            _number(entry["trials"], 2).rstrip("0").rstrip("."),
-            _number(entry["infit"], 2),
-            _number(entry["infit_z"], 1),
-            _number(entry["outfit"], 2),
-            _number(entry["outfit_z"], 1),
-            "" if entry["status"] == "estimated" else entry["status"],
+            _number(entry.successes, 2).rstrip("0").rstrip("."),
+            _number(entry.trials, 2).rstrip("0").rstrip("."),
+            _number(entry.infit, 2),
+            _number(entry.infit_z, 1),
+            _number(entry.outfit, 2),
+            _number(entry.outfit_z, 1),
+            "" if entry.status == "estimated" else entry.status,
         )
         for entry in entries
     )
     return Table(title, headings, rows, 1, figures=frozenset({1}))
 
 
-def _with_error(entry: Mapping[str, Any]) -> str:
-    if entry["value"] is None:
+def _with_error(entry: LocatedEntry) -> str:
+    if entry.value is None:
         return ""
-    error = f"{ERROR}{entry['se']:.3f}" if entry["se"] is not None else ""
-    return f"{entry['value']:.3f}{error}"
+    error = f"{ERROR}{entry.se:.3f}" if entry.se is not None else ""
+    return f"{entry.value:.3f}{error}"
 
 
 def _number(value: float | None, places: int) -> str:
     return "" if value is None else f"{value:.{places}f}"
 
 
-def _summary(result: Mapping[str, Any]) -> Table:
-    fit = result["fit"]
+def _summary(result: CalibrationResult) -> Table:
+    fit = result.fit
     rows = [
-        ("log likelihood", _number(result["log_likelihood"], 4)),
-        ("iterations", str(result["iterations"])),
-        *((f"{what}: {key}", _number(fit[what][key], 3)) for what in ("models", "items") for key in fit[what]),
+        ("log likelihood", _number(result.log_likelihood, 4)),
+        ("iterations", str(result.iterations)),
+        ("models: separation", _number(fit.models.separation, 3)),
+        ("models: reliability", _number(fit.models.reliability, 3)),
+        ("items: separation", _number(fit.items.separation, 3)),
+        ("items: reliability", _number(fit.items.reliability, 3)),
     ]
-    if result["prior"]:
-        rows.append(("spread of the random side", _number(result["prior"]["sd"], 4)))
-    if fit["andersen"]:
-        test = fit["andersen"]
-        rows.append(("Andersen's test", f"{test['statistic']:.2f}, df {test['df']}, p {test['p']:.3f}"))
-    if fit["components"]:
-        rows.append(("first eigenvalue of residuals", _number(fit["components"]["eigenvalues"][0], 3)))
-    if fit["monotone"] is not None:
-        falling = sum(entry["p"] is not None and entry["p"] < 0.01 for entry in fit["monotone"])
+    if result.prior:
+        rows.append(("spread of the random side", _number(result.prior.sd, 4)))
+    if fit.andersen:
+        test = fit.andersen
+        rows.append(("Andersen's test", f"{test.statistic:.2f}, df {test.df}, p {test.p:.3f}"))
+    if fit.components:
+        rows.append(("first eigenvalue of residuals", _number(fit.components.eigenvalues[0], 3)))
+    if fit.monotone is not None:
+        falling = sum(entry.p is not None and entry.p < 0.01 for entry in fit.monotone)
         rows.append(("items that do not rise with ability, p < 0.01", str(falling)))
-    if result["held_out"]:
-        held = result["held_out"]
-        names = {"scale": "the scale", "one_rate": "one rate for all", "model_rates": "a rate for each model"}
-        rows += [(f"loss of a held-out trial: {text}", _number(held[name], 4)) for name, text in names.items()]
+    if result.held_out:
+        loss = result.held_out
+        rows += [
+            ("loss of a held-out trial: the scale", _number(loss.scale, 4)),
+            ("loss of a held-out trial: one rate for all", _number(loss.one_rate, 4)),
+            ("loss of a held-out trial: a rate for each model", _number(loss.model_rates, 4)),
+        ]
     return Table("Summary", ("", "value"), tuple(rows), 1)
 
 
-def _choice(result: Mapping[str, Any]) -> Table | None:
-    if not result["choice"]:
+def _choice(result: CalibrationResult) -> Table | None:
+    if not result.choice:
         return None
     headings = ("category", "filter", "items", "kept", "gain", "infit ok", "budget SE", "admitted", "frontier")
     rows = tuple(
         (
             category,
-            entry["rule"],
-            str(entry["items"]),
-            _number(entry["kept"], 3),
-            _number(entry["gain"], 4),
-            _number(entry["infit_share"], 3),
-            _number(entry["budget_se"], 4),
-            "yes" if entry["admitted"] else "",
-            "yes" if entry["pareto"] else "",
+            entry.rule,
+            str(entry.items),
+            _number(entry.kept, 3),
+            _number(entry.gain, 4),
+            _number(entry.infit_share, 3),
+            _number(entry.budget_se, 4),
+            "yes" if entry.admitted else "",
+            "yes" if entry.pareto else "",
         )
-        for category, table in result["choice"]["categories"].items()
+        for category, table in result.choice.categories.items()
         for entry in table
     )
-    return Table(f"Filters; chosen: {result['choice']['chosen'] or 'none'}", headings, rows, 2)
+    return Table(f"Filters; chosen: {result.choice.chosen or 'none'}", headings, rows, 2)
 
 
-def _left(result: Mapping[str, Any]) -> Table | None:
-    if not result["stability"]:
+def _left(result: CalibrationResult) -> Table | None:
+    if not result.stability:
         return None
     rows = []
-    for kind, found in result["stability"].items():
-        for entry in found["left_out"]:
-            gaps = [abs(placed["difference"]) for placed in entry["placed"].values()]
+    for kind, report in result.stability.items():
+        for entry in report.left_out:
+            gaps = [abs(placed.difference) for placed in entry.placed.values()]
             moved = _number(max(gaps), 3) if gaps else ""
-            rows.append((entry["name"], _number(entry["mean_absolute"], 3), _number(entry["correlation"], 4), moved))
-        null = {name: held["mean"] for name, held in (found["null"] or {}).items()}
-        whole = f"all {kind}, p {found['p']:.2f}" if found["p"] is not None else f"all {kind}"
-        rows.append(_pooled(whole, found["pooled"]))
+            rows.append((entry.name, _number(entry.mean_absolute, 3), _number(entry.correlation, 4), moved))
+        null = {name: figure.mean for name, figure in (report.null or {}).items()}
+        whole = f"all {kind}, p {report.p:.2f}" if report.p is not None else f"all {kind}"
+        rows.append(_pooled(whole, report.pooled))
         rows.append(_pooled(f"all {kind}, by chance", null))
     return Table("Left out in turn", ("without", "mean change", "correlation", "placed apart by"), tuple(rows), 1)
 
@@ -139,73 +148,70 @@ def _pooled(name: str, figures: Mapping[str, float | None]) -> tuple[str, str, s
     return name, changed, correlation, placed
 
 
-def _differences(result: Mapping[str, Any]) -> Table | None:
-    if not result["differences"]:
+def _differences(result: CalibrationResult) -> Table | None:
+    if not result.differences:
         return None
     rows = tuple(
         (
-            entry["item"],
-            entry["group"],
-            f"{entry['size']:.3f}{ERROR}{entry['se']:.3f}",
-            _number(entry["p"], 4),
-            _number(entry["adjusted"], 4),
+            entry.item,
+            entry.group,
+            f"{entry.size:.3f}{ERROR}{entry.se:.3f}",
+            _number(entry.p, 4),
+            _number(entry.adjusted, 4),
         )
-        for entry in result["differences"][:WORST]
+        for entry in result.differences[:WORST]
     )
     return Table("Harder for a family than its abilities say", ("item", "family", "logits", "p", "adjusted"), rows, 2)
 
 
-def link_tables(result: Mapping[str, Any]) -> list[Table]:
+def link_tables(result: LinkResult) -> list[Table]:
     """The link of two banks, and the items that differ most."""
-    error = f"{ERROR}{result['se']:.4f}" if result["se"] is not None else ""
+    error = f"{ERROR}{result.se:.4f}" if result.se is not None else ""
     rows = (
-        ("items in common", str(result["common"])),
-        ("items that link", str(result["linking"])),
-        ("shift of the second bank", f"{result['shift']:.4f}{error}"),
-        ("error from estimates alone", _number(result["sampling_se"], 4)),
-        ("ratio of spreads", _number(result["slope"], 3)),
-        ("correlation", _number(result["correlation"], 4)),
+        ("items in common", str(result.common)),
+        ("items that link", str(result.linking)),
+        ("shift of the second bank", f"{result.shift:.4f}{error}"),
+        ("error from estimates alone", _number(result.sampling_se, 4)),
+        ("ratio of spreads", _number(result.slope, 3)),
+        ("correlation", _number(result.correlation, 4)),
     )
     worst = tuple(
-        (entry["item"], _number(entry["difference"], 3), _number(entry["z"], 2), "" if entry["links"] else "drifted")
-        for entry in result["items"][:WORST]
+        (entry.item, _number(entry.difference, 3), _number(entry.z, 2), "" if entry.links else "drifted")
+        for entry in result.items[:WORST]
     )
     headings = ("item", "difference", "z", "")
     return [Table("The link", ("", "value"), rows, 1), Table("Items that differ most", headings, worst, 1)]
 
 
-def explain_tables(result: Mapping[str, Any]) -> list[Table]:
+def explain_tables(result: ExplanationResult) -> list[Table]:
     """The effects of features, and how much they explain."""
     effects = tuple(
         (
-            entry["name"],
-            f"{entry['value']:.3f}{ERROR}{entry['se']:.3f}",
-            f"{entry['ci'][0]:.2f} to {entry['ci'][1]:.2f}",
+            entry.name,
+            f"{entry.value:.3f}{ERROR}{entry.se:.3f}",
+            f"{entry.ci[0]:.2f} to {entry.ci[1]:.2f}",
         )
-        for entry in result["effects"]
+        for entry in result.effects
     )
-    held = result["held_out"]
+    cross_validation = result.held_out
     rows = (
-        ("items", str(result["items"])),
-        ("explained share of variance", _number(result["explained"], 3)),
-        ("spread that is left, logits", _number(result["error"], 3)),
-        ("spread without features", _number(result["error_without"], 3)),
-        ("held out: error, logits", _number(held["rmse"], 3)),
-        ("held out: error without features", _number(held["rmse_without"], 3)),
-        ("held out: gain of log likelihood", _number(held["log_likelihood_gain"], 2)),
+        ("items", str(result.items)),
+        ("explained share of variance", _number(result.explained, 3)),
+        ("spread that is left, logits", _number(result.error, 3)),
+        ("spread without features", _number(result.error_without, 3)),
+        ("held out: error, logits", _number(cross_validation.rmse, 3)),
+        ("held out: error without features", _number(cross_validation.rmse_without, 3)),
+        ("held out: gain of log likelihood", _number(cross_validation.log_likelihood_gain, 2)),
     )
     title = "What makes items hard"
     return [Table(title, ("feature", "logits", "95 %"), effects, 1), Table("How well", ("", "value"), rows, 1)]
 
 
-def overlap_tables(result: Mapping[str, Any]) -> list[Table]:
+def overlap_tables(result: OverlapResult) -> list[Table]:
     """The questions that were found elsewhere."""
     title = (
-        f"{result['checked']} questions against {result['texts']} texts: {result['exact']} word for word, "
-        f"{result['shingles']} with {100 * result['least']:.0f} % of their runs of {result['size']} words"
+        f"{result.checked} questions against {result.texts} texts: {result.exact} word for word, "
+        f"{result.shingles} with {100 * result.least:.0f} % of their runs of {result.size} words"
     )
-    rows = tuple(
-        (hit["question"], hit["text"], f"{100 * hit['share']:.1f}", "yes" if hit["exact"] else "")
-        for hit in result["hits"]
-    )
+    rows = tuple((hit.question, hit.text, f"{100 * hit.share:.1f}", "yes" if hit.exact else "") for hit in result.hits)
     return [Table(title, ("question", "found in", "shared %", "exact"), rows, 2)]

@@ -13,15 +13,15 @@ GIVEN = 0.123456789012345
 
 
 def test_a_bank_has_nine_digits_behind_the_point() -> None:
-    found = calibrate_panel(PANEL, EstimationOptions(), CalibrationOptions())
+    found = calibrate_panel(PANEL)
     items = [(entry.difficulty, entry.se, entry.infit, entry.outfit) for entry in found.bank.items]
     models = [(entry.ability, entry.se, entry.infit, entry.outfit) for entry in found.bank.models]
     values = [value for row in items + models for value in row if value is not None]
     assert len(values) == 4 * 7 and all(value == round(value, 9) for value in values)
-    printed = [entry["value"] for entry in found.result["abilities"]]
+    printed = [entry.value for entry in found.result.abilities]
     assert [entry.ability for entry in found.bank.models] == [round(value, 9) for value in printed]
 
 
 def test_an_anchor_stays_as_it_was_given() -> None:
-    bank = calibrate_panel(PANEL, EstimationOptions(gauge="anchors"), CalibrationOptions(), {"w": GIVEN}).bank
+    bank = calibrate_panel(PANEL, CalibrationOptions(EstimationOptions(gauge="anchors"), {"w": GIVEN})).bank
     assert [entry.difficulty for entry in bank.items if entry.status == "anchor"] == [GIVEN]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
@@ -40,6 +40,27 @@ class EstimationOptions:
     tol: float = 1e-10
 
 
+class EntryRecord(TypedDict):
+    """A model's ability or an item's difficulty, as JSON has it."""
+
+    name: str
+    value: float | None
+    se: float | None
+    status: str
+
+
+class CalibrationRecord(TypedDict):
+    """A calibration as JSON has it."""
+
+    abilities: list[EntryRecord]
+    difficulties: list[EntryRecord]
+    log_likelihood: float | None
+    iterations: int
+    residual: float | None
+    gauge: str
+    method: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
     """Abilities and difficulties in logits with their standard errors, NaN where a side has no place on the scale.
@@ -69,14 +90,11 @@ class Calibration:
         """The status of each item."""
         return self.difficulty_status
 
-    def as_json(self, models: Sequence[str], items: Sequence[str]) -> dict[str, Any]:
+    def as_json(self, models: Sequence[str], items: Sequence[str]) -> CalibrationRecord:
         """The calibration with the keys of `dia calibrate --json`."""
-        sides = {
-            "abilities": (models, self.abilities, self.ability_se, self.ability_status),
-            "difficulties": (items, self.difficulties, self.difficulty_se, self.difficulty_status),
-        }
         return {
-            **{name: _entries(*side) for name, side in sides.items()},
+            "abilities": _entries(models, self.abilities, self.ability_se, self.ability_status),
+            "difficulties": _entries(items, self.difficulties, self.difficulty_se, self.difficulty_status),
             "log_likelihood": finite_or_none(self.log_likelihood),
             "iterations": self.iterations,
             "residual": finite_or_none(self.residual),
@@ -85,7 +103,7 @@ class Calibration:
         }
 
 
-def _entries(names: Sequence[str], values: Array, ses: Array, statuses: Sequence[str]) -> list[dict[str, Any]]:
+def _entries(names: Sequence[str], values: Array, ses: Array, statuses: Sequence[str]) -> list[EntryRecord]:
     rows = zip(names, values.tolist(), ses.tolist(), statuses, strict=True)
     return [
         {"name": name, "value": finite_or_none(value), "se": finite_or_none(se), "status": status}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,17 +52,17 @@ class Candidate:
     """What a filter gives: how many items stay, the gates of stage A, and the two aims of stage B.
 
     `budget_se` is the error of an ability after as many best items as the budget has, over the panel's abilities;
-    `kept` is the share of items that stay.
+    `kept` is the share of items that stay. Below two of them nothing is estimated.
     """
 
     rule: str
     items: int
     kept: float
-    gain: float | None
-    infit_share: float
-    admitted: bool
-    budget_se: float
-    pareto: bool
+    gain: float | None = None
+    infit_share: float = 0.0
+    admitted: bool = False
+    budget_se: float | None = None
+    pareto: bool = False
 
 
 def parse_rule(text: str) -> Rule:
@@ -123,7 +123,8 @@ def choose(
     candidates = [
         _candidate(parse_rule(text), successes, trials, locations, fits, options, budget) for text in CANDIDATES
     ]
-    return [_marked(entry, candidates) for entry in candidates]
+    admitted = [entry for entry in candidates if entry.admitted]
+    return [replace(entry, pareto=entry.admitted and _is_on_frontier(entry, admitted)) for entry in candidates]
 
 
 def _candidate(
@@ -138,16 +139,14 @@ def _candidate(
     is_kept = keep(rule, successes, trials, locations, fits) & locations.items
     every = np.broadcast_to(trials, successes.shape)
     pool = max(1, int((every > 0).any(axis=0).sum()))
-    if is_kept.sum() < 2:
-        return Candidate(
-            str(rule), int(is_kept.sum()), float(is_kept.sum() / pool), None, 0.0, False, float("inf"), False
-        )
-    inside = (fits.infit[is_kept] >= INFIT_BAND[0]) & (fits.infit[is_kept] <= INFIT_BAND[1])
+    size, share = int(is_kept.sum()), float(is_kept.sum() / pool)
+    if size < 2:
+        return Candidate(str(rule), size, share)
+    inside = float(((fits.infit[is_kept] >= INFIT_BAND[0]) & (fits.infit[is_kept] <= INFIT_BAND[1])).mean())
     prediction = held_out(np.ascontiguousarray(successes[:, is_kept]), np.ascontiguousarray(every[:, is_kept]), options)
-    gain, share = None if prediction is None else prediction.gain, float(inside.mean())
-    admitted = gain is not None and gain > 0 and share >= INFIT_GATE
-    error = budget_se(locations, every, is_kept, budget)
-    return Candidate(str(rule), int(is_kept.sum()), float(is_kept.sum() / pool), gain, share, admitted, error, False)
+    gain = None if prediction is None else prediction.gain
+    is_admitted = gain is not None and gain > 0 and inside >= INFIT_GATE
+    return Candidate(str(rule), size, share, gain, inside, is_admitted, budget_se(locations, every, is_kept, budget))
 
 
 def budget_se(locations: Locations, trials: NDArray[Any], is_kept: Mask, budget: int) -> float:
@@ -158,16 +157,14 @@ def budget_se(locations: Locations, trials: NDArray[Any], is_kept: Mask, budget:
     return float((1 / np.sqrt(best.sum(axis=1))).mean())
 
 
-def _marked(entry: Candidate, candidates: Sequence[Candidate]) -> Candidate:
-    beaten = any(
-        candidate.admitted
-        and candidate.budget_se <= entry.budget_se
-        and candidate.kept >= entry.kept
-        and (candidate.budget_se < entry.budget_se or candidate.kept > entry.kept)
-        for candidate in candidates
+def _is_on_frontier(entry: Candidate, admitted: Sequence[Candidate]) -> bool:
+    """Whether no other admitted candidate keeps as many items with as small an error, and is better in one of them."""
+    se, kept = entry.budget_se or 0.0, entry.kept
+    others = [(candidate.budget_se or 0.0, candidate.kept) for candidate in admitted]
+    return not any(
+        other_se <= se and other_kept >= kept and (other_se < se or other_kept > kept)
+        for other_se, other_kept in others
     )
-    fields = {name: getattr(entry, name) for name in Candidate.__slots__}
-    return Candidate(**{**fields, "pareto": entry.admitted and not beaten})
 
 
 def chosen(candidates: Sequence[Sequence[Candidate]]) -> str | None:

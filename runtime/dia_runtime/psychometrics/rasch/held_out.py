@@ -21,12 +21,12 @@ class HeldOut:
     `gain` is by how much the scale beats the better of the two, with its standard error over folds.
     """
 
-    trials: int
+    trials: float
     scale: float
     one_rate: float
     model_rates: float
     gain: float
-    gain_se: float
+    gain_se: float | None
 
 
 def held_out(
@@ -48,9 +48,9 @@ def held_out(
     tried = table[:, 0]
     scale_loss, one_rate_loss, model_rates_loss = (float(table[:, at].sum() / tried.sum()) for at in (1, 2, 3))
     gains = np.minimum(table[:, 2], table[:, 3]) / tried - table[:, 1] / tried
-    width = float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else float("nan")
+    width = float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else None
     return HeldOut(
-        int(tried.sum()),
+        float(tried.sum()),
         scale_loss,
         one_rate_loss,
         model_rates_loss,

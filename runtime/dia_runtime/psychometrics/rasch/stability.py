@@ -39,7 +39,7 @@ class Stability:
     `p` is the share of drawn data sets whose pooled mean absolute change is at least as large.
     """
 
-    left: tuple[Refit, ...]
+    refits: tuple[Refit, ...]
     pooled: Mapping[str, float]
     null: Mapping[str, tuple[float, float, float]] | None
     p: float | None

@@ -170,7 +170,7 @@ def test_stability_of_model_data_is_what_chance_alone_does() -> None:
     found = stability(scores, trials, EstimationOptions(), groups, draws=9)
     assert found.null is not None and found.p is not None and found.p > 0.05
     assert found.null["mean_absolute"][0] == pytest.approx(found.pooled["mean_absolute"], rel=0.2)
-    assert all(abs(placed[1]) < 0.5 for entry in found.left for placed in entry.placed.values())
+    assert all(abs(placed[1]) < 0.5 for entry in found.refits for placed in entry.placed.values())
 
 
 def test_a_link_finds_the_shift_and_the_item_that_moved() -> None:

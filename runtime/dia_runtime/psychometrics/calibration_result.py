@@ -1,0 +1,161 @@
+"""What a calibration gives, as it is printed: the fields are the keys of `dia calibrate --json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dia_runtime.psychometrics.rasch.andersen import Andersen
+from dia_runtime.psychometrics.rasch.bank import LeftOut
+from dia_runtime.psychometrics.rasch.estimate import CalibrationRecord
+from dia_runtime.psychometrics.rasch.filters import Candidate
+from dia_runtime.psychometrics.rasch.fit import Reliability
+from dia_runtime.psychometrics.rasch.held_out import HeldOut
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedEntry:
+    """A model's ability or an item's difficulty in logits, with its error, its fit and what it was estimated from."""
+
+    name: str
+    value: float | None
+    se: float | None
+    ci: Interval | None
+    status: str
+    infit: float | None
+    outfit: float | None
+    infit_z: float | None
+    outfit_z: float | None
+    successes: float | None
+    trials: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NormalPrior:
+    """The normal distribution of the random side."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResidualComponents:
+    """The largest eigenvalues of residual correlations, and the loadings of the first component by name."""
+
+    by: str
+    eigenvalues: list[float]
+    loadings: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class MonotoneItem:
+    """An item's pass rates by ability group, their isotonic fit, and how probable the difference is."""
+
+    name: str
+    p: float | None
+    rates: list[float | None]
+    isotonic: list[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFit:
+    """How well the data fit the model; None for what was not checked, or what the data do not allow."""
+
+    models: Reliability
+    items: Reliability
+    components: ResidualComponents | None = None
+    andersen: Andersen | None = None
+    monotone: list[MonotoneItem] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChoice:
+    """The filter that was chosen, and the candidates for each category of items."""
+
+    chosen: str | None
+    categories: Mapping[str, list[Candidate]]
+
+
+@dataclass(frozen=True, slots=True)
+class RefitPlacement:
+    """Where a refit puts a model that it left out, and how far that is from before."""
+
+    value: float
+    difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class RefitEntry:
+    """What became of the difficulties without some models, and where these models are placed."""
+
+    shift: float | None
+    mean_absolute: float | None
+    correlation: float | None
+    name: str
+    items: int
+    placed: Mapping[str, RefitPlacement]
+
+
+@dataclass(frozen=True, slots=True)
+class NullFigure:
+    """A figure of data sets that the fitted model draws: its mean and the central 95 %."""
+
+    mean: float
+    ci: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityReport:
+    """Refits with some models left out, figures pooled over them, and the same figures by chance alone."""
+
+    left_out: list[RefitEntry]
+    pooled: Mapping[str, float | None]
+    null: Mapping[str, NullFigure] | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyDifference:
+    """How much harder an item is for a family of models than their abilities say (differential item functioning)."""
+
+    item: str
+    group: str
+    size: float
+    se: float
+    p: float
+    adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationResult:
+    """A calibration with everything that tells whether to trust it.
+
+    `exact` is the exact solution of the same model where the preset `paper` was run.
+    """
+
+    abilities: list[LocatedEntry]
+    difficulties: list[LocatedEntry]
+    log_likelihood: float | None
+    iterations: int
+    residual: float | None
+    gauge: str
+    method: str
+    item_scores: str
+    prior: NormalPrior | None
+    unit: str
+    benchmark: str | None
+    exact: CalibrationRecord | None
+    fit: ModelFit
+    filter: str | None = None
+    choice: FilterChoice | None = None
+    held_out: HeldOut | None = None
+    stability: Mapping[str, StabilityReport] | None = None  # `models`, and `families` where these are known
+    differences: list[FamilyDifference] | None = None
+    left_out: tuple[LeftOut, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as `dia calibrate --json` prints it."""
+        return asdict(self)
