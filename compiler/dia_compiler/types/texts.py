@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from binascii import b2a_base64
-from collections.abc import Callable, Mapping
-from functools import cache, cached_property, lru_cache
-from string import ascii_lowercase, ascii_uppercase, digits
-from typing import Any, cast
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from typing import Any
 
 from dia_language.numbers.values import Value
 
@@ -116,65 +114,23 @@ class Strings(Domain):
         return list(dict.fromkeys(char * length for length in (self.low, self.high) for char in (first, last)))
 
 
-SYLLABLES = 4096
-LEAF = 32
-LONG = 12  # letters from which on a library's change of base is the quicker one
-DIGITS = digits + ascii_lowercase
-MANY_DIGITS = digits + ascii_uppercase + ascii_lowercase  # as GMP writes them for bases above 36
-DIGITS_OF_64 = ascii_uppercase + ascii_lowercase + digits + "+/"  # as Base64 writes them
+LEAF = 32  # letters up to which a number is divided letter by letter
 
 
 def spelled(number: int, alphabet: str, length: int) -> str:
-    """The number as a word of that length over the alphabet, least digit first."""
+    """The number as a word of that length over the alphabet, least digit first; a long one is halved, since long
+    division is slow.
+    """
     size = len(alphabet)
-    if length >= LONG and size == len(DIGITS_OF_64):
-        encoded = b2a_base64(number.to_bytes(-(-length // 4) * 3, "big"), newline=False).decode("ascii")
-        return encoded[: -length - 1 : -1].translate(_letters(alphabet))
-    change = _change_of_base() if length >= LONG and 2 <= size <= len(MANY_DIGITS) else None
-    if change is not None:
-        return change(number, size).translate(_letters(alphabet)).rjust(length, alphabet[0])[::-1]
-    syllables, width = _syllables(alphabet)
-    word = "".join(_places(number, syllables, -(-length // width)))
-    return word if length % width == 0 else word[:length]
-
-
-@cache
-def _change_of_base() -> Callable[[int, int], str] | None:
-    """gmpy2's digits of a number to a base up to 62, the greatest first; None where it is not installed."""
-    try:
-        from gmpy2 import digits as gmp
-    except ImportError:
-        return None
-    return cast("Callable[[int, int], str]", gmp)
-
-
-@lru_cache(maxsize=32)
-def _letters(alphabet: str) -> dict[int, int]:
-    """The library's digits to letters of the alphabet."""
-    size = len(alphabet)
-    digit_set = DIGITS if size <= len(DIGITS) else MANY_DIGITS if size <= len(MANY_DIGITS) else DIGITS_OF_64
-    return str.maketrans(digit_set[:size], alphabet)
-
-
-@lru_cache(maxsize=32)
-def _syllables(alphabet: str) -> tuple[list[str], int]:
-    """All words of one length in the order of their numbers, and that length: as many digits come of one division."""
-    words, width = list(alphabet), 1
-    while len(alphabet) > 1 and len(words) * len(alphabet) <= SYLLABLES:
-        words, width = [head + letter for letter in alphabet for head in words], width + 1
-    return words, width
-
-
-def _places(number: int, syllables: list[str], count: int) -> list[str]:
-    """So many syllables, the least first; a long number is halved, since long division is slow."""
-    size, places = len(syllables), []
-    if count > LEAF:
-        high, low = divmod(number, power(size, count // 2))
-        return _places(low, syllables, count // 2) + _places(high, syllables, count - count // 2)
-    for _ in range(count):
+    if length > LEAF:
+        half = length // 2
+        high, low = divmod(number, power(size, half))
+        return spelled(low, alphabet, half) + spelled(high, alphabet, length - half)
+    letters = []
+    for _ in range(length):
         number, place = divmod(number, size)
-        places.append(syllables[place])
-    return places
+        letters.append(alphabet[place])
+    return "".join(letters)
 
 
 @lru_cache(maxsize=256)
