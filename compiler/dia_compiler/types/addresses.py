@@ -82,8 +82,10 @@ class IpAddressType(ParameterType):
     name = "ip_address"
     summary = "an address of the internet, version 4 or 6"
     options = {
-        "version": option("data", "4 or 6 (default 4, or the network's)"),
-        "kind": option("data", "public, private, documentation or any (default any)"),
+        "version": option("data", "4 or 6 (default 4, or the network's)", values=(4, 6), default=4),
+        "kind": option(
+            "data", "public, private, documentation or any (default any)", values=tuple(KINDS), default="any"
+        ),
         "network": option("data", 'a network whose addresses are drawn, first and last too, as in "10.0.0.0/8"'),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -80,17 +80,35 @@ class Enumerable(Domain):
 
 @dataclass(frozen=True, slots=True)
 class OptionKind:
-    """How an option reads: as plain data, or as nested types."""
+    """An option as data: how it reads, what it sets, whether it is required, and for a choice of few its values.
+
+    An option with values may also be an expression, which starts with `= `, and with `is_list` a list of the values.
+    """
 
     reads: str
     words: str
     required: bool = False
+    values: tuple[Any, ...] = ()
+    default: Any = None
+    is_list: bool = False
 
 
-def option(reads: str, words: str, required: bool = False) -> OptionKind:
+def option(
+    reads: str,
+    words: str,
+    required: bool = False,
+    values: Sequence[Any] = (),
+    default: Any = None,
+    is_list: bool = False,
+) -> OptionKind:
     """An option of a type: reads is data, type, items (data or a type), types, fields, catalog,
     file, columns (of a file) or row (an expression over a row)."""
-    return OptionKind(reads, words, required)
+    return OptionKind(reads, words, required, tuple(values), default, is_list)
+
+
+def flag(words: str) -> OptionKind:
+    """An option that is true or false; `words` say what true does."""
+    return option("data", f"true: {words}", values=(True, False), default=False)
 
 
 class ParameterType(ABC):

@@ -156,7 +156,12 @@ class FormulaType(ParameterType):
     options = {
         "variables": option("data", "names of the variables; at least two of them occur", required=True),
         "depth": option("data", "levels of operators, or {min, max}; a variable alone has depth 0", required=True),
-        "operators": option("data", "some of and, or, not, xor, implies, iff (default and, or, not, xor)"),
+        "operators": option(
+            "data",
+            "some of and, or, not, xor, implies, iff (default and, or, not, xor)",
+            values=OPERATORS,
+            is_list=True,
+        ),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

@@ -16,6 +16,7 @@ from dia_compiler.types.base import (
     OptionFault,
     ParameterType,
     bounds_option,
+    flag,
     flag_option,
     integer_option,
     key_of,
@@ -136,9 +137,9 @@ class GraphType(ParameterType):
         "parts": option("data", "sizes of parts instead of nodes; edges join different parts: [3, 4] is bipartite"),
         "edges": option("data", "number of edges, or {min, max}"),
         "probability": option("data", "chance of each edge (default 1/2, each graph as likely as any other)"),
-        "directed": option("data", "true: edges lead from their first node to their second"),
-        "connected": option("data", "true: every node can be reached from every other"),
-        "tree": option("data", "true: a tree, each labelled tree as likely as any other"),
+        "directed": flag("edges lead from their first node to their second"),
+        "connected": flag("every node can be reached from every other"),
+        "tree": flag("a tree, each labelled tree as likely as any other"),
         "weighted": option("data", "{min, max} of the whole weights of edges"),
     }
 

@@ -140,6 +140,7 @@ KEYS = (
     "token", "type", "view",
 )  # fmt: skip
 NUMBERS = 1_000
+SCHEMES = ("ftp", "http", "https", "ws", "wss")
 PARTS = re.compile(r"([a-z]+)://([a-z0-9.-]+)(/[a-z/]*)(?:\?([a-z0-9=&]+))?")
 
 
@@ -221,7 +222,13 @@ class UrlType(ParameterType):
     summary = "an address of the web, such as https://lantern.example.org/kite/canoe?page=7"
     word_lists = HOST_LISTS
     options = {
-        "scheme": option("data", "https, http, ftp, ws or wss, or a list of them (default https)"),
+        "scheme": option(
+            "data",
+            "https, http, ftp, ws or wss, or a list of them (default https)",
+            values=SCHEMES,
+            default="https",
+            is_list=True,
+        ),
         "suffix": SUFFIX,
         "labels": LABELS,
         "path": option("data", "number of segments of the path, 0 to 20, or {min, max} (default 1 to 3)"),
@@ -229,7 +236,7 @@ class UrlType(ParameterType):
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
-        schemes = some_of_option({"scheme": "https", **options}, "scheme", ("ftp", "http", "https", "ws", "wss"))
+        schemes = some_of_option({"scheme": "https", **options}, "scheme", SCHEMES)
         path = amount_option(options, "path", (1, 3), 0, MOST_SEGMENTS)
         query = amount_option(options, "query", (0, 0), 0, len(KEYS))
         return Urls(schemes, host_names(options), path, query)

@@ -54,7 +54,7 @@ class UuidType(ParameterType):
     name = "uuid"
     summary = "a universally unique identifier"
     options = {
-        "version": option("data", "4 (random) or 7 (a moment and random bits; default 4)"),
+        "version": option("data", "4 (random) or 7 (a moment and random bits; default 4)", values=(4, 7), default=4),
         "min": option("data", f"first moment of version 7 (default {SPAN[0]})"),
         "max": option("data", f"last moment of version 7 (default {SPAN[1]})"),
     }
@@ -101,6 +101,7 @@ DESKTOPS = (
 FIREFOX_DESKTOPS = (
     "Windows NT 10.0; Win64; x64", "Macintosh; Intel Mac OS X 10.15", "X11; Linux x86_64", "X11; Ubuntu; Linux x86_64",
 )  # fmt: skip
+BROWSERS, DEVICES = ("chrome", "edge", "firefox", "safari"), ("desktop", "mobile")
 VERSIONS, ANDROID = range(110, 141), range(10, 16)
 SAFARI, SAFARI_LESSER = range(15, 19), range(7)
 
@@ -164,11 +165,13 @@ class UserAgentType(ParameterType):
     name = "user_agent"
     summary = "what a web browser calls itself"
     options = {
-        "browser": option("data", "chrome, edge, firefox or safari, or a list of them (default all)"),
-        "device": option("data", "desktop or mobile, or both in a list (default both)"),
+        "browser": option(
+            "data", "chrome, edge, firefox or safari, or a list of them (default all)", values=BROWSERS, is_list=True
+        ),
+        "device": option("data", "desktop or mobile, or both in a list (default both)", values=DEVICES, is_list=True),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
-        browsers = some_of_option(options, "browser", ("chrome", "edge", "firefox", "safari"))
-        devices = some_of_option(options, "device", ("desktop", "mobile"))
+        browsers = some_of_option(options, "browser", BROWSERS)
+        devices = some_of_option(options, "device", DEVICES)
         return UserAgents([agent for agent in AGENTS if agent.browser in browsers and agent.device in devices])

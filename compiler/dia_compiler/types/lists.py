@@ -18,6 +18,7 @@ from dia_compiler.types.base import (
     OptionFault,
     ParameterType,
     all_differ,
+    flag,
     flag_option,
     integer_option,
     keys_of,
@@ -115,8 +116,8 @@ class ListType(ParameterType):
     options = {
         "of": option("type", "the type of its elements", required=True),
         "length": option("data", "number of elements, or {min, max}", required=True),
-        "unique": option("data", "true: no two elements alike"),
-        "sorted": option("data", "true: in ascending order"),
+        "unique": flag("no two elements alike"),
+        "sorted": flag("in ascending order"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

@@ -15,6 +15,7 @@ from dia_compiler.types.base import (
     Enumerable,
     OptionFault,
     ParameterType,
+    flag,
     flag_option,
     integer_option,
     option,
@@ -83,12 +84,11 @@ class NameType(ParameterType):
     summary = "a person's first name, or a record of name and pronouns"
     word_lists = frozenset({"first_names_female", "first_names_male", "first_names_neutral", "last_names"})
     options = {
-        "gender": option("data", "female, male or neutral, or a list of them (default all three)"),
-        "full": option("data", "true: first and family name"),
-        "pronouns": option(
-            "data",
-            "true: a record of name, first, last, gender, they, them, their, theirs, themselves and plural",
+        "gender": option(
+            "data", "female, male or neutral, or a list of them (default all three)", values=tuple(FORMS), is_list=True
         ),
+        "full": flag("first and family name"),
+        "pronouns": flag("a record of name, first, last, gender, they, them, their, theirs, themselves and plural"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -167,7 +167,12 @@ class UsernameType(ParameterType):
     summary = "the name of an account, such as quiet_otter42 or ada.smith07"
     word_lists = frozenset(name for _, *parts in STYLES.values() for lists in parts for name in lists)
     options = {
-        "style": option("data", "handle (quiet_otter42), person (ada.smith07) or any (default any)"),
+        "style": option(
+            "data",
+            "handle (quiet_otter42), person (ada.smith07) or any (default any)",
+            values=(*STYLES, "any"),
+            default="any",
+        ),
         "digits": option("data", "number of digits behind the words, 0 to 12 (default 2)"),
     }
 
@@ -210,7 +215,12 @@ class EmailType(ParameterType):
     word_lists = UsernameType.word_lists
     options = {
         "domain": option("data", f"the domain, or a list of domains (default {', '.join(RESERVED)})"),
-        "style": option("data", "what stands before the @: person (ada.smith07), handle or any (default person)"),
+        "style": option(
+            "data",
+            "what stands before the @: person (ada.smith07), handle or any (default person)",
+            values=(*STYLES, "any"),
+            default="person",
+        ),
         "digits": option("data", "number of digits before the @, 0 to 12 (default 2)"),
     }
 

@@ -19,6 +19,7 @@ from dia_compiler.types.base import (
     OptionFault,
     OptionKind,
     ParameterType,
+    flag,
     flag_option,
     integer_option,
     option,
@@ -96,7 +97,7 @@ class IntegerType(ParameterType):
         "max": option("data", "highest value"),
         "step": option("data", "distance between values, counted from min (default 1)"),
         "bits": option("data", "number of bits, the top one set; instead of min and max"),
-        "parity": option("data", "even or odd"),
+        "parity": option("data", "even or odd", values=("even", "odd")),
         "exclude": option("data", "list of values left out"),
     }
 
@@ -424,7 +425,7 @@ class PrimeType(ParameterType):
         "max": option("data", "highest value"),
         "bits": option("data", "number of bits, the top one set; instead of min and max"),
         "residue": option("data", "[r, m]: the prime leaves r when divided by m"),
-        "safe": option("data", "true: (p - 1) / 2 is prime too"),
+        "safe": flag("(p - 1) / 2 is prime too"),
         "smooth": option("data", "bound: p - 1 has prime factors below it only (from 160 bits on)"),
     }
 

@@ -92,7 +92,9 @@ class DateType(ParameterType):
     options = {
         "min": option("data", f"first day (default {FIRST})"),
         "max": option("data", f"last day (default {LAST})"),
-        "weekday": option("data", "monday to sunday, or a list of them: the day falls on one of these"),
+        "weekday": option(
+            "data", "monday to sunday, or a list of them: the day falls on one of these", values=WEEKDAYS, is_list=True
+        ),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
