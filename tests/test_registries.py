@@ -158,6 +158,8 @@ def undescribed(owner: Any, options: Mapping[str, Any]) -> list[str]:
     for option, kind in options.items():
         if not kind.words.strip():
             lacking.append(f"describe the option `{option}`: what it sets, its default, and what may stand there")
+        if kind.values and kind.default not in (None, *kind.values):
+            lacking.append(f"let the default of the option `{option}` be one of its values")
     return lacking
 
 

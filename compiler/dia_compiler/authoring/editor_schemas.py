@@ -91,7 +91,18 @@ def _parameter(types: Mapping[str, Any], names: list[str]) -> Schema:
 def _described(options: Mapping[str, OptionKind]) -> dict[str, Schema]:
     nested = any_of(ref("parameter"), text())
     values = {"type": nested, "types": array(nested), "fields": named(nested)}
-    return {name: {**values.get(option.reads, {}), "description": option.words} for name, option in options.items()}
+    return {
+        name: {**(values.get(option.reads) or _few_values(option)), "description": option.words}
+        for name, option in options.items()
+    }
+
+
+def _few_values(option: OptionKind) -> Schema:
+    """The values of an option that has few, or an expression; anything for another option."""
+    if not option.values:
+        return {}
+    several = (array(), {"type": "object"}) if option.is_list else ()
+    return any_of(one_of(option.values), text(pattern="^= "), *several)
 
 
 def _answer() -> Schema:
