@@ -63,8 +63,8 @@ def skip_sentence(wrapped: str, format: FormatRecord, verb: str = "write") -> st
 
 def text_fault(format: FormatRecord, name: str) -> list[str]:
     """What keeps the option from being a text of at least one character."""
-    held = format.get(name)
-    return [] if isinstance(held, str) and held else [f"`{name}` of the format {format['kind']} must be a text"]
+    value = format.get(name)
+    return [] if isinstance(value, str) and value else [f"`{name}` of the format {format['kind']} must be a text"]
 
 
 def points_sentence(points: Mapping[str, Any]) -> str:

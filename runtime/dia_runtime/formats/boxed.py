@@ -34,8 +34,8 @@ def last(reply: str, format: FormatRecord) -> str | None:
     """What stands in the last box of the reply that is closed."""
     text = reply[-CHARACTERS:]
     opened = list(BOXES.finditer(text))
-    found = braced(text, opened[-1].end()) if opened else None
-    return None if found is None else bare(found)
+    content = braced(text, opened[-1].end()) if opened else None
+    return None if content is None else bare(content)
 
 
 def braced(text: str, start: int) -> str | None:
@@ -51,9 +51,9 @@ def braced(text: str, start: int) -> str | None:
 def bare(text: str) -> str:
     """The text without dollar signs around it and without one command that only says how it looks."""
     text = text.strip().strip("$").strip()
-    found = WORDS.match(text)
-    if found and text.endswith("}") and braced(text, found.end()) == text[found.end() : -1]:
-        return text[found.end() : -1]
+    command = WORDS.match(text)
+    if command and text.endswith("}") and braced(text, command.end()) == text[command.end() : -1]:
+        return text[command.end() : -1]
     return text
 
 

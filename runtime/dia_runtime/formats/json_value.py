@@ -51,9 +51,9 @@ def fence(reply: str, format: FormatRecord) -> str | None:
 def last(reply: str, format: FormatRecord) -> str | None:
     """The value in the last object of the reply that has the key."""
     for text in reversed(deque(objects(reply[-SEARCHED:]), TRIES)):
-        found = value_in(text, _key(format), True)
-        if found is not None:
-            return found
+        value = value_in(text, _key(format), True)
+        if value is not None:
+            return value
     return None
 
 
@@ -82,24 +82,24 @@ def objects(text: str) -> Iterator[str]:
 def value_in(text: str, key: str, is_folded: bool = False) -> str | None:
     """The value of the key as the answer's text; None where the text is no JSON object that has it."""
     try:
-        held = json.loads(
+        value = json.loads(
             text, object_pairs_hook=_pairs, parse_constant=_refused, parse_int=_Number, parse_float=_Number
         )
-        if not isinstance(held, dict):
+        if not isinstance(value, dict):
             return None
-        if is_folded and key not in held:
-            keys = [name for name in held if name.casefold() == key.casefold()]
+        if is_folded and key not in value:
+            keys = [name for name in value if name.casefold() == key.casefold()]
             key = keys[0] if len(keys) == 1 else key
-        return _text(held[key]) if held.get(key) is not None else None
+        return _text(value[key]) if value.get(key) is not None else None
     except (ValueError, RecursionError):
         return None
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    held = dict(pairs)
-    if len(held) != len(pairs):
+    record = dict(pairs)
+    if len(record) != len(pairs):
         raise ValueError("a key twice")
-    return held
+    return record
 
 
 def _refused(word: str) -> None:
@@ -141,8 +141,8 @@ def braces(reply: str, format: FormatRecord) -> str | None:
 
 def flat(reply: str, format: FormatRecord) -> str | None:
     """The value in the first braces without others inside that hold it."""
-    for found in islice(FLAT.finditer(reply[:CHARACTERS]), 10 * TRIES):
-        value = value_in(found[0], _key(format))
+    for candidate in islice(FLAT.finditer(reply[:CHARACTERS]), 10 * TRIES):
+        value = value_in(candidate[0], _key(format))
         if value is not None:
             return value
     return None
@@ -151,8 +151,8 @@ def flat(reply: str, format: FormatRecord) -> str | None:
 def pair(reply: str, format: FormatRecord) -> str | None:
     """The text in quotes that stands behind the key in quotes."""
     pattern = rf'"{re.escape(_key(format))}"\s*:\s*"([^"]*)"'
-    found = re.search(pattern, reply[:CHARACTERS])
-    return found[1] if found else None
+    match = re.search(pattern, reply[:CHARACTERS])
+    return match[1] if match else None
 
 
 def _key(format: FormatRecord) -> str:

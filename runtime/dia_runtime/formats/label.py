@@ -28,22 +28,22 @@ def words_of(format: FormatRecord) -> list[str]:
 
 def line(reply: str, format: FormatRecord) -> str | None:
     """The label that the last line is."""
-    found = (last(reply, format) or "").strip()
-    return found if found in words_of(format) else None
+    last_line = (last(reply, format) or "").strip()
+    return last_line if last_line in words_of(format) else None
 
 
 def bare(reply: str, format: FormatRecord) -> str | None:
     """The one label that the last line is but for case and what stands around it."""
-    found = unmarked((last(reply, format) or "")[-2 * LONGEST :]).strip(AROUND).casefold()
-    same = [word for word in words_of(format) if word.strip(AROUND).casefold() == found]
+    last_line = unmarked((last(reply, format) or "")[-2 * LONGEST :]).strip(AROUND).casefold()
+    same = [word for word in words_of(format) if word.strip(AROUND).casefold() == last_line]
     return same[0] if len(same) == 1 else None
 
 
 def single(reply: str, format: FormatRecord) -> str | None:
     """The one label that stands in the reply as a word, as written."""
     pattern = _pattern(tuple(words_of(format)))
-    found = {match[1] for match in pattern.finditer(reply[-CHARACTERS:])}
-    return found.pop() if len(found) == 1 else None
+    labels = {match[1] for match in pattern.finditer(reply[-CHARACTERS:])}
+    return labels.pop() if len(labels) == 1 else None
 
 
 @lru_cache(maxsize=64)
@@ -53,8 +53,8 @@ def _pattern(words: tuple[str, ...]) -> Any:
 
     options = re2.Options()
     options.log_errors = False
-    held = "|".join(re2.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
-    return re2.compile(rf"(?:^|[^\pL\pN_])({held})(?:[^\pL\pN_]|$)", options)
+    alternatives = "|".join(re2.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
+    return re2.compile(rf"(?:^|[^\pL\pN_])({alternatives})(?:[^\pL\pN_]|$)", options)
 
 
 class Label(Format):
@@ -64,16 +64,16 @@ class Label(Format):
     chains = {"strict": (("line", line),), "lenient": (("line", line), ("bare", bare), ("single", single))}
 
     def faults(self, format: FormatRecord) -> list[str]:
-        found, of = super().faults(format), format.get("of")
+        faults, of = super().faults(format), format.get("of")
         if not isinstance(of, list) or not 2 <= len(of) <= MOST:
-            return [*found, f"the format label needs at least two labels, and at most {MOST}: `of: [AGREE, DISAGREE]`"]
+            return [*faults, f"the format label needs at least two labels, and at most {MOST}: `of: [AGREE, DISAGREE]`"]
         if not all(isinstance(word, str) and is_label(word) for word in of):
-            found.append(f"a label of the format label must be one line of 1 to {LONGEST} characters")
+            faults.append(f"a label of the format label must be one line of 1 to {LONGEST} characters")
         elif len(set(of)) < len(of):
-            found.append("the labels of the format label must be different")
+            faults.append("the labels of the format label must be different")
         elif format.get("skip") in of:
-            found.append(f"the skip token `{format['skip']}` is one of the labels of the format label")
-        return found
+            faults.append(f"the skip token `{format['skip']}` is one of the labels of the format label")
+        return faults
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         parts = [

@@ -29,15 +29,15 @@ def last(reply: str, format: FormatRecord) -> str | None:
 def marked(reply: str, format: FormatRecord) -> str | None:
     """The last line that is not blank and closes no fence, without what marks it as the answer."""
     text = reply[-CHARACTERS:].rstrip()
-    found = last(text.removesuffix("```"), format)
-    return None if found is None else unmarked(found)
+    line = last(text.removesuffix("```"), format)
+    return None if line is None else unmarked(line)
 
 
 def unmarked(line: str) -> str:
     """The line without `Answer:` before it and asterisks around it."""
     line = line.strip()
-    found = MARK.match(line)
-    line = line[found.end() :].strip() if found else line
+    mark = MARK.match(line)
+    line = line[mark.end() :].strip() if mark else line
     if line.startswith("**") and line.endswith("**") and len(line) > 4:
         line = line[2:-2].strip()
     return line

@@ -64,36 +64,36 @@ def said(reply: str, format: FormatRecord) -> str | None:
 
 
 def _last(name: str, reply: str, format: FormatRecord) -> str | None:
-    found = list(_patterns(*_key(format))[name].finditer(answered(reply)))
-    return _named(found[-1], format) if found else None
+    matches = list(_patterns(*_key(format))[name].finditer(answered(reply)))
+    return _named(matches[-1], format) if matches else None
 
 
 def line(reply: str, format: FormatRecord) -> str | None:
     """The letter that the last line begins with, if nothing follows or the text of its own option."""
-    found = _patterns(*_key(format))["line"].fullmatch(_last_line(reply))
-    if not found:
+    match = _patterns(*_key(format))["line"].fullmatch(_last_line(reply))
+    if not match:
         return None
-    letter, rest = found[1].upper(), _folded(found[2] or "")
-    return letter if not rest or rest == _folded(_texts(format).get(letter, "")) else None
+    letter, following = match[1].upper(), _folded(match[2] or "")
+    return letter if not following or following == _folded(_texts(format).get(letter, "")) else None
 
 
 def text(reply: str, format: FormatRecord) -> str | None:
     """The letter of the one option whose text is the reply, or its last line."""
-    for said in (_folded(answered(reply)), _folded(_last_line(reply))):
-        said = said.removeprefix("answer: ")
-        found = [letter for letter, held in _texts(format).items() if said and _folded(held) == said]
-        if len(found) == 1:
-            return found[0]
+    for folded in (_folded(answered(reply)), _folded(_last_line(reply))):
+        folded = folded.removeprefix("answer: ")
+        letters = [letter for letter, option in _texts(format).items() if folded and _folded(option) == folded]
+        if len(letters) == 1:
+            return letters[0]
     return None
 
 
 def single(reply: str, format: FormatRecord) -> str | None:
     """The one letter that the last line marks, unless the line has the text of another option."""
-    said = _last_line(reply)
-    found = {match[1] or match[2] or match[3] for match in _patterns(*_key(format))["single"].finditer(said)}
-    others = [_folded(held) for letter, held in _texts(format).items() if letter not in found]
-    is_clear = len(found) == 1 and not any(held and held in _folded(said) for held in others)
-    return found.pop() if is_clear else None
+    last_line = _last_line(reply)
+    letters = {match[1] or match[2] or match[3] for match in _patterns(*_key(format))["single"].finditer(last_line)}
+    other_texts = [_folded(option) for letter, option in _texts(format).items() if letter not in letters]
+    is_clear = len(letters) == 1 and not any(option and option in _folded(last_line) for option in other_texts)
+    return letters.pop() if is_clear else None
 
 
 def _last_line(reply: str) -> str:
@@ -102,20 +102,20 @@ def _last_line(reply: str) -> str:
 
 
 def _texts(format: FormatRecord) -> dict[str, str]:
-    held = format.get("options")
-    return dict(held) if isinstance(held, dict) else {}
+    options = format.get("options")
+    return dict(options) if isinstance(options, dict) else {}
 
 
 def _folded(text: str) -> str:
     return " ".join(text[:LONGEST].casefold().split()).strip("*\"'` ").rstrip(". ")
 
 
-def _named(found: Any, format: FormatRecord) -> str | None:
+def _named(match: Any, format: FormatRecord) -> str | None:
     """The letter or token of a match: the token as it is, the letter as a capital one."""
-    if not found:
+    if not match:
         return None
-    held = str(found[found.lastindex] if found.lastindex else "")
-    return held if held == format.get("skip") else held.upper()
+    group = str(match[match.lastindex] if match.lastindex else "")
+    return group if group == format.get("skip") else group.upper()
 
 
 def _key(format: FormatRecord) -> tuple[str, str]:
@@ -133,17 +133,17 @@ def _patterns(letters: str, token: str) -> dict[str, Any]:
     word = f"({re2.escape(token)}|{both})" if token else f"({both})"
     large = f"({re2.escape(token)}|[{letters}])" if token else f"([{letters}])"
     opened, closed = r"(?:\*\*|__|`|\$)?[(\[]?(?:\*\*)?", r"(?:\*\*)?[)\]]?"
-    held = rf"{opened}{word}{closed}"
+    marked = rf"{opened}{word}{closed}"
     end = r"(?:\*\*|__|`|\$)?[)\]]?(?:\s*\z|\s*\n|[.,;:!)](?:\s|\*|\z)|\*\*|\s+[-(])"
     begin = r"(?i:\banswer)(?:\*\*)?\s*(?:(?i:is)\s*:?|[:=])"
     option = r"(?:\*\*)?[ \t]*(?:(?i:option|choice)[ \t]+)?"
     sentence = rf"{begin}(?:\*\*)?\s*{option}{opened}{large}{closed}{end}"
     # A small letter ends its line: others are numbers of statements, words, articles.
-    small = rf"{begin}[ \t]*{option}{held}\.?(?:\*\*)?[ \t]*(?:\n|\z)"
+    small = rf"{begin}[ \t]*{option}{marked}\.?(?:\*\*)?[ \t]*(?:\n|\z)"
     inside = r"(?:\\(?:text|textbf|mathrm|mathbf)\s*\{\s*)?(?:(?i:answer)\s*:\s*)?"
     box = rf"\\boxed\s*\{{\s*{inside}[(]?{word}[).]?\s*\}}"
     return {
-        "alone": _compiled(rf"{held}[.)]?(?:\*\*)?"),
+        "alone": _compiled(rf"{marked}[.)]?(?:\*\*)?"),
         "mark": _compiled(rf"###\s*\(?{word}\)?\s*###|{box}"),
         "said": _compiled(rf"{sentence}|{small}"),
         "line": _compiled(rf"(?:(?i:option|choice)\s+)?[(\[*]*({both})(?:[)\]*.:]+\s*(.*)|\s*)"),
@@ -173,15 +173,15 @@ class Letter(Format):
     }
 
     def faults(self, format: FormatRecord) -> list[str]:
-        found = super().faults(format)
-        held = format.get("options", format.get("of"))
-        if not isinstance(held, (dict, list)) or len(held) < 2:
-            return [*found, "the format letter needs the letters of the options: `of: [A, B, C, D]`, or `choices`"]
-        if not all(isinstance(one, str) and one in CAPITALS for one in held) or len(set(held)) < len(held):
-            found.append("the letters of the format letter must be different capital letters from A to Z")
-        if isinstance(held, dict) and not all(isinstance(one, str) for one in held.values()):
-            found.append("`options` of the format letter must be texts by their letters")
-        return found
+        faults = super().faults(format)
+        letters = format.get("options", format.get("of"))
+        if not isinstance(letters, (dict, list)) or len(letters) < 2:
+            return [*faults, "the format letter needs the letters of the options: `of: [A, B, C, D]`, or `choices`"]
+        if not all(isinstance(one, str) and one in CAPITALS for one in letters) or len(set(letters)) < len(letters):
+            faults.append("the letters of the format letter must be different capital letters from A to Z")
+        if isinstance(letters, dict) and not all(isinstance(one, str) for one in letters.values()):
+            faults.append("`options` of the format letter must be texts by their letters")
+        return faults
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         skip = format.get("skip")

@@ -63,11 +63,11 @@ def without_thoughts(reply: str) -> str:
 
 def _tier_one(name: str) -> Step:
     def step(reply: str, format: FormatRecord) -> str | None:
-        found, end = None, -1
+        letter, end = None, -1
         for match in _compiled(FIRST_TIER[name]).finditer(without_thoughts(reply)):
             if match.end() > end:
-                found, end = match[1] or match[2], match.end()
-        return found
+                letter, end = match[1] or match[2], match.end()
+        return letter
 
     return name, step
 
@@ -76,8 +76,8 @@ def hash_mark(reply: str, format: FormatRecord) -> str | None:
     """The last letter between three hashes on each side."""
     letters = _letters(format)
     case = "" if letters == "A-E" else "(?i)"
-    found = list(_compiled(rf"{case}###([{letters}])###").finditer(without_thoughts(reply)))
-    return found[-1][1].upper() if found else None
+    matches = list(_compiled(rf"{case}###([{letters}])###").finditer(without_thoughts(reply)))
+    return matches[-1][1].upper() if matches else None
 
 
 def boxed(reply: str, format: FormatRecord) -> str | None:
@@ -101,9 +101,9 @@ def option_tail(reply: str, format: FormatRecord) -> str | None:
 
 def _first(patterns: list[str], text: str) -> str | None:
     for pattern in patterns:
-        found = _compiled(pattern).search(text)
-        if found:
-            return str(found[1]).upper()
+        match = _compiled(pattern).search(text)
+        if match:
+            return str(match[1]).upper()
     return None
 
 

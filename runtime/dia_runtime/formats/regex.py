@@ -24,8 +24,8 @@ SAMPLES = ("1", "a")
 
 def only(reply: str, format: FormatRecord) -> str | None:
     """The group of the one match."""
-    found, is_only = _last(reply, format)
-    return found if is_only else None
+    group, is_only = _last(reply, format)
+    return group if is_only else None
 
 
 def last(reply: str, format: FormatRecord) -> str | None:
@@ -34,11 +34,11 @@ def last(reply: str, format: FormatRecord) -> str | None:
 
 
 def _last(reply: str, format: FormatRecord) -> tuple[str | None, bool]:
-    count, found = 0, None
+    count, group = 0, None
     for match in compiled(format["pattern"]).finditer(reply[:CHARACTERS]):
         if match[1] is not None:
-            count, found = count + 1, match[1]
-    return found, count == 1
+            count, group = count + 1, match[1]
+    return group, count == 1
 
 
 @lru_cache(maxsize=256)
@@ -51,8 +51,8 @@ def compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        held = error.args[0] if error.args else ""
-        raise ValueError(held.decode("utf-8", "replace") if isinstance(held, bytes) else str(held)) from None
+        reason = error.args[0] if error.args else ""
+        raise ValueError(reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)) from None
 
 
 class Regex(Format):
@@ -62,8 +62,8 @@ class Regex(Format):
     chains = {"strict": (("only", only),), "lenient": (("only", only), ("last", last))}
 
     def faults(self, format: FormatRecord) -> list[str]:
-        found = super().faults(format) + text_fault(format, "pattern") + text_fault(format, "reply")
-        return found or _pattern_faults(format["pattern"]) or self._reply_faults(format)
+        faults = super().faults(format) + text_fault(format, "pattern") + text_fault(format, "reply")
+        return faults or _pattern_faults(format["pattern"]) or self._reply_faults(format)
 
     def _reply_faults(self, format: FormatRecord) -> list[str]:
         if format["reply"].count(PLACE) != 1:

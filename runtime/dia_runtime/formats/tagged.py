@@ -37,8 +37,8 @@ def alone(reply: str, format: FormatRecord) -> str | None:
     text = reply.strip()
     if not (text.startswith(opening) and text.endswith(closing)) or len(text) > CHARACTERS:
         return None
-    inner = text[len(opening) : -len(closing)]
-    return None if "<" in inner and (opening in inner or closing in inner) else inner
+    content = text[len(opening) : -len(closing)]
+    return None if "<" in content and (opening in content or closing in content) else content
 
 
 def fence(reply: str, format: FormatRecord) -> str | None:
@@ -77,8 +77,8 @@ class Tagged(Format):
     def faults(self, format: FormatRecord) -> list[str]:
         tag = format.get("tag", "answer")
         is_name = isinstance(tag, str) and TAG.fullmatch(tag)
-        wanted = "`tag` must be at most 32 letters, digits, - and _, and begin with a letter"
-        return super().faults(format) + ([] if is_name else [wanted])
+        message = "`tag` must be at most 32 letters, digits, - and _, and begin with a letter"
+        return super().faults(format) + ([] if is_name else [message])
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         opening, closing = tags(format)

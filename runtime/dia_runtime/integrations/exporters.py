@@ -18,9 +18,9 @@ from dia_runtime.integrations.promptfoo.export import Promptfoo
 __all__ = ["EXPORTERS", "Exporter"]
 
 
-def plugin_fault(held: Any) -> str | None:
+def plugin_fault(value: Any) -> str | None:
     """What keeps a thing of another package from being an exporter, or None."""
-    return None if isinstance(held, Exporter) else "it is no instance of dia_runtime.integrations.exporters.Exporter"
+    return None if isinstance(value, Exporter) else "it is no instance of dia_runtime.integrations.exporters.Exporter"
 
 
 OWN: dict[str, Exporter] = {

@@ -107,8 +107,8 @@ def calibrate_panel(
     choice = _choice(fitted, options.estimation) if options.choose_filter else None
     rule = options.filter or (None if choice is None else choice.chosen)
     if rule is not None:
-        kept = keep(parse_rule(rule), panel.successes, panel.trials, fitted.locations, fitted.item_fits)
-        fitted = _fitted(_filtered(panel, kept, rule), options)
+        is_kept = keep(parse_rule(rule), panel.successes, panel.trials, fitted.locations, fitted.item_fits)
+        fitted = _fitted(_filtered(panel, is_kept, rule), options)
     result = replace(
         _result(fitted, options.estimation),
         fit=_model_fit(fitted, options),
@@ -291,7 +291,7 @@ def _stability(
     }
 
 
-def _stability_report(panel: Panel, found: Stability) -> StabilityReport:
+def _stability_report(panel: Panel, measured: Stability) -> StabilityReport:
     left_out = [
         RefitEntry(
             finite_or_none(refit.shift),
@@ -301,13 +301,13 @@ def _stability_report(panel: Panel, found: Stability) -> StabilityReport:
             refit.items,
             {panel.models[model]: RefitPlacement(*place) for model, place in refit.placed.items()},
         )
-        for refit in found.refits
+        for refit in measured.refits
     ]
-    null = None if found.null is None else {
-        name: NullFigure(mean, (low, high)) for name, (mean, low, high) in found.null.items() if np.isfinite(mean)
+    null = None if measured.null is None else {
+        name: NullFigure(mean, (low, high)) for name, (mean, low, high) in measured.null.items() if np.isfinite(mean)
     }  # fmt: skip
-    pooled = {name: finite_or_none(value) for name, value in found.pooled.items()}
-    return StabilityReport(left_out, pooled, null, found.p)
+    pooled = {name: finite_or_none(value) for name, value in measured.pooled.items()}
+    return StabilityReport(left_out, pooled, null, measured.p)
 
 
 def _differences(fitted: _FittedPanel, families: Sequence[str | None] | None) -> list[FamilyDifference] | None:

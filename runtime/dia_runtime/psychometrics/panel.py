@@ -208,12 +208,12 @@ def _panel(tables: _PanelBuilder, unit: str, benchmark: str, root: str | None) -
     is_mixed = unit == "benchmarks"
     about = tuple(
         ItemFacts(
-            None if is_mixed else held["template"],
-            None if is_mixed else held["category"],
-            () if is_mixed else tuple(held["skills"]),
-            tuple(held["questions"].values()),
+            None if is_mixed else facts["template"],
+            None if is_mixed else facts["category"],
+            () if is_mixed else tuple(facts["skills"]),
+            tuple(facts["questions"].values()),
         )
-        for held in tables.about
+        for facts in tables.about
     )
     return Panel(models, tuple(tables.items), all_successes, all_trials, unit, about, benchmark, root)
 

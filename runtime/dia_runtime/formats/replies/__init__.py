@@ -32,8 +32,8 @@ def reply_format(kind: Any) -> ReplyFormat | None:
     """The reply format of a name: one of its own, or an answer format as the reply of a turn; None for neither."""
     if not isinstance(kind, str):
         return None
-    found = REPLY_FORMATS.get(kind)
-    return found or (Typed(FORMATS[kind]) if kind in FORMATS else None)
+    own = REPLY_FORMATS.get(kind)
+    return own or (Typed(FORMATS[kind]) if kind in FORMATS else None)
 
 
 def faults(format: ReplyRecord) -> list[str]:
@@ -41,8 +41,8 @@ def faults(format: ReplyRecord) -> list[str]:
     form = reply_format(format.get("kind"))
     if form is not None:
         return form.faults(format)
-    shown, known = visible(str(format.get("kind"))[:60]), [*REPLY_FORMATS, *FORMATS]
-    return [f"no reply format is called `{shown}`; {did_you_mean(shown, known) or 'there are ' + ', '.join(known)}"]
+    name, names = visible(str(format.get("kind"))[:60]), [*REPLY_FORMATS, *FORMATS]
+    return [f"no reply format is called `{name}`; {did_you_mean(name, names) or 'there are ' + ', '.join(names)}"]
 
 
 def instruction(format: ReplyRecord) -> str:

@@ -59,12 +59,12 @@ class ReplyFormat(ABC):
 
 def texts_fault(format: ReplyRecord, name: str, least: int) -> list[str]:
     """What keeps an option from being a list of different one-line texts."""
-    held, kind = format.get(name), format["kind"]
-    if not isinstance(held, list) or not least <= len(held) <= MOST:
+    texts, kind = format.get(name), format["kind"]
+    if not isinstance(texts, list) or not least <= len(texts) <= MOST:
         return [f"the format {kind} needs `{name}`: a list of {least} to {MOST} texts"]
-    if not all(isinstance(one, str) and is_line(one) for one in held):
+    if not all(isinstance(one, str) and is_line(one) for one in texts):
         return [f"`{name}` of the format {kind} must hold texts of one line, of 1 to {LONGEST} characters"]
-    folded = [one.casefold() for one in held]
+    folded = [one.casefold() for one in texts]
     return [] if len(set(folded)) == len(folded) else [f"the texts in `{name}` of the format {kind} must be different"]
 
 
@@ -75,8 +75,8 @@ def is_line(text: str) -> bool:
 
 def count_fault(format: ReplyRecord, name: str) -> list[str]:
     """What keeps an option, where it is given, from being a number of things."""
-    held = format.get(name, 1)
-    is_count = isinstance(held, int) and not isinstance(held, bool) and 1 <= held <= MOST
+    count = format.get(name, 1)
+    is_count = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MOST
     return [] if is_count else [f"`{name}` of the format {format['kind']} must be a whole number from 1 to {MOST}"]
 
 

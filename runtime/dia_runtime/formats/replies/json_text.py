@@ -56,17 +56,17 @@ def braced(reply: str) -> Any:
 
 def flat(reply: str) -> Iterator[Any]:
     """The JSON objects without others inside that stand in the reply, in their order."""
-    for found in islice(FLAT.finditer(reply[:CHARACTERS]), TRIES):
-        held = parsed(found[0], True)
-        if held is not None:
-            yield held
+    for match in islice(FLAT.finditer(reply[:CHARACTERS]), TRIES):
+        value = parsed(match[0], True)
+        if value is not None:
+            yield value
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    held = dict(pairs)
-    if len(held) != len(pairs):
+    record = dict(pairs)
+    if len(record) != len(pairs):
         raise ValueError("a key twice")
-    return held
+    return record
 
 
 def _whole(text: str) -> int:

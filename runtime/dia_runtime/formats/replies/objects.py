@@ -32,51 +32,51 @@ class Unlike(Exception):
     """A JSON value is none of its declared type."""
 
 
-def typed(held: Any, kind: Any) -> Value:
+def typed(value: Any, kind: Any) -> Value:
     """The JSON value as one of the declared type. Raises Unlike."""
     if isinstance(kind, str):
-        return _plain(held, kind)
+        return _plain(value, kind)
     if "label" in kind:
-        if isinstance(held, str) and held.strip() in kind["label"]:
-            return held.strip()
+        if isinstance(value, str) and value.strip() in kind["label"]:
+            return value.strip()
         raise Unlike
     if "flags" in kind:
-        return flags_of(held, kind["flags"])
-    if not isinstance(held, list) or len(held) != kind.get("length", len(held)) or len(held) > MOST:
+        return flags_of(value, kind["flags"])
+    if not isinstance(value, list) or len(value) != kind.get("length", len(value)) or len(value) > MOST:
         raise Unlike
-    return [typed(one, kind["list"]) for one in held]
+    return [typed(one, kind["list"]) for one in value]
 
 
-def _plain(held: Any, kind: str) -> Value:
-    is_number = isinstance(held, int | Fraction) and not isinstance(held, bool)
+def _plain(value: Any, kind: str) -> Value:
+    is_number = isinstance(value, int | Fraction) and not isinstance(value, bool)
     fits = {
-        "text": isinstance(held, str),
-        "integer": is_number and isinstance(held, int),
+        "text": isinstance(value, str),
+        "integer": is_number and isinstance(value, int),
         "number": is_number,
-        "boolean": isinstance(held, bool),
+        "boolean": isinstance(value, bool),
     }
     if not fits[kind]:
         raise Unlike
-    return held
+    return value
 
 
-def flags_of(held: Any, options: Iterable[str]) -> Record:
+def flags_of(record: Any, options: Iterable[str]) -> Record:
     """Option -> yes or no, in the order of the options, all of which must be there. Raises Unlike."""
     names = by_fold(list(options))
-    if not isinstance(held, Mapping):
+    if not isinstance(record, Mapping):
         raise Unlike
-    said = {str(name).strip().casefold(): value for name, value in held.items()}
-    if said.keys() != names.keys() or not all(isinstance(value, bool) for value in said.values()):
+    flags = {str(name).strip().casefold(): value for name, value in record.items()}
+    if flags.keys() != names.keys() or not all(isinstance(value, bool) for value in flags.values()):
         raise Unlike
-    return Record((name, said[key]) for key, name in names.items())
+    return Record((name, flags[key]) for key, name in names.items())
 
 
-def _fields(held: Any, format: ReplyRecord) -> Value | None:
+def _fields(value: Any, format: ReplyRecord) -> Value | None:
     """The fields of an object, each of its type; None where one is missing or unlike."""
-    if not isinstance(held, Mapping):
+    if not isinstance(value, Mapping):
         return None
     try:
-        return Record((name, typed(held[name], kind)) for name, kind in format["fields"].items())
+        return Record((name, typed(value[name], kind)) for name, kind in format["fields"].items())
     except (KeyError, Unlike):
         return None
 
@@ -87,7 +87,7 @@ def _object(find: Callable[[str], Any], fit: Callable[[Any, ReplyRecord], Value 
 
 def any_object(reply: str, format: ReplyRecord) -> Value | None:
     """The first object without others inside that fits."""
-    return next((found for held in flat(reply) if (found := _fields(held, format)) is not None), None)
+    return next((fields for candidate in flat(reply) if (fields := _fields(candidate, format)) is not None), None)
 
 
 def kind_faults(kind: Any, depth: int = DEPTH) -> Iterator[str]:
@@ -124,16 +124,16 @@ class Json(ReplyFormat):
     }
 
     def faults(self, format: ReplyRecord) -> list[str]:
-        found, fields = super().faults(format), format.get("fields")
+        faults, fields = super().faults(format), format.get("fields")
         if not isinstance(fields, Mapping) or not 0 < len(fields) <= MOST:
-            return [*found, "the format json needs `fields`: the names of its fields and the type of each"]
+            return [*faults, "the format json needs `fields`: the names of its fields and the type of each"]
         if not all(isinstance(name, str) and 0 < len(name) <= LONGEST for name in fields):
-            found.append("a field of the format json has a name that is a text")
-        return found + list(dict.fromkeys(fault for kind in fields.values() for fault in kind_faults(kind)))
+            faults.append("a field of the format json has a name that is a text")
+        return faults + list(dict.fromkeys(message for kind in fields.values() for message in kind_faults(kind)))
 
     def instruction(self, format: ReplyRecord) -> str:
-        shown = ", ".join(f'"{name}" ({described(kind)})' for name, kind in format["fields"].items())
-        return f"Reply with one JSON object and nothing else. It has these fields: {shown}."
+        listed = ", ".join(f'"{name}" ({described(kind)})' for name, kind in format["fields"].items())
+        return f"Reply with one JSON object and nothing else. It has these fields: {listed}."
 
     def write(self, value: Value, format: ReplyRecord) -> str:
         return json.dumps(value, ensure_ascii=False, default=_number)
@@ -156,26 +156,26 @@ def described(kind: Any) -> str:
     return f"a list of {number}entries, each {described(kind['list'])}"
 
 
-def _flags(held: Any, format: ReplyRecord) -> Value | None:
+def _flags(value: Any, format: ReplyRecord) -> Value | None:
     try:
-        return flags_of(held, format["of"])
+        return flags_of(value, format["of"])
     except Unlike:
         return None
 
 
-def _some_flags(held: Any, format: ReplyRecord) -> Value | None:
+def _some_flags(value: Any, format: ReplyRecord) -> Value | None:
     """The flags of an object that may lack some options, which are false, and has nothing else."""
-    if not isinstance(held, Mapping):
+    if not isinstance(value, Mapping):
         return None
-    missing = by_fold(format["of"]).keys() - {str(name).strip().casefold() for name in held}
-    return _flags({**held, **dict.fromkeys(missing, False)}, format) if len(missing) < len(format["of"]) else None
+    missing = by_fold(format["of"]).keys() - {str(name).strip().casefold() for name in value}
+    return _flags({**value, **dict.fromkeys(missing, False)}, format) if len(missing) < len(format["of"]) else None
 
 
-def _written_flags(held: Any, format: ReplyRecord) -> Value | None:
+def _written_flags(record: Any, format: ReplyRecord) -> Value | None:
     """Whatever keys the model wrote, in small letters, each with whether its value counts as true."""
-    if not isinstance(held, Mapping) or not 0 < len(held) <= MOST:
+    if not isinstance(record, Mapping) or not 0 < len(record) <= MOST:
         return None
-    return Record((str(name).lower(), bool(value)) for name, value in held.items())
+    return Record((str(name).lower(), bool(value)) for name, value in record.items())
 
 
 class Flags(ReplyFormat):
@@ -197,8 +197,8 @@ class Flags(ReplyFormat):
         return super().faults(format) + texts_fault(format, "of", 1)
 
     def instruction(self, format: ReplyRecord) -> str:
-        shown = ", ".join(json.dumps(one, ensure_ascii=False) for one in format["of"])
-        return f"Reply with one JSON object and nothing else. It says true or false under each of these keys: {shown}."
+        listed = ", ".join(json.dumps(one, ensure_ascii=False) for one in format["of"])
+        return f"Reply with one JSON object and nothing else. It says true or false under each of these keys: {listed}."
 
     def write(self, value: Value, format: ReplyRecord) -> str:
         return json.dumps(value, ensure_ascii=False)

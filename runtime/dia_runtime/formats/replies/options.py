@@ -48,8 +48,8 @@ def _under_key(step: Any, default: str, is_folded: bool = False) -> Reading:
     """A step of the published parser: the text under the key, if it is one of the labels."""
 
     def read(reply: str, format: ReplyRecord) -> Value | None:
-        found = step(reply, {"kind": "json", "key": format.get("key", default)})
-        text = None if found is None else found.strip().upper() if is_folded else found.strip()
+        value = step(reply, {"kind": "json", "key": format.get("key", default)})
+        text = None if value is None else value.strip().upper() if is_folded else value.strip()
         return text if text in format["of"] else None
 
     return read
@@ -66,8 +66,8 @@ def _in_pair(default: str) -> Reading:
 
     def read(reply: str, format: ReplyRecord) -> Value | None:
         labels = "|".join(re.escape(label) for label in format["of"])
-        found = re.search(rf'"{re.escape(format.get("key", default))}"\s*:\s*"({labels})"', reply[:CHARACTERS])
-        return found[1] if found else None
+        match = re.search(rf'"{re.escape(format.get("key", default))}"\s*:\s*"({labels})"', reply[:CHARACTERS])
+        return match[1] if match else None
 
     return read
 
@@ -84,9 +84,11 @@ class Chosen(ReplyFormat):
     form: ClassVar[Format]
 
     def faults(self, format: ReplyRecord) -> list[str]:
-        found, key = super().faults(format), format.get("key", "answer")
-        found += [] if isinstance(key, str) and 0 < len(key) <= 100 else ["`key` must be a text of 1 to 100 characters"]
-        return found + self.form.faults({name: held for name, held in format.items() if name in ("kind", "of")})
+        faults, key = super().faults(format), format.get("key", "answer")
+        faults += (
+            [] if isinstance(key, str) and 0 < len(key) <= 100 else ["`key` must be a text of 1 to 100 characters"]
+        )
+        return faults + self.form.faults({name: value for name, value in format.items() if name in ("kind", "of")})
 
     def instruction(self, format: ReplyRecord) -> str:
         return self.form.instruction({"kind": format["kind"], "of": format["of"]}, "one of these")
@@ -125,8 +127,8 @@ def subset_of(reply: str, format: ReplyRecord) -> Value | None:
     if _bare(text).casefold() == NONE:
         return []
     by_line = [_bare(line) for line in text.splitlines() if line.strip()]
-    found = _known(by_line, format)
-    return found if found is not None else _known([_bare(part) for part in text.split(",")], format)
+    options = _known(by_line, format)
+    return options if options is not None else _known([_bare(part) for part in text.split(",")], format)
 
 
 def subset_on_line(reply: str, format: ReplyRecord) -> Value | None:
@@ -137,23 +139,25 @@ def subset_on_line(reply: str, format: ReplyRecord) -> Value | None:
 
 def subset_in_json(reply: str, format: ReplyRecord) -> Value | None:
     """The options in a JSON list that the reply is, or the one list that its object holds."""
-    held = _json_list(reply)
-    return None if held is None else [] if held == [] else _known(held, format)
+    texts = _json_list(reply)
+    return None if texts is None else [] if texts == [] else _known(texts, format)
 
 
 def _json_list(reply: str, key: str | None = None) -> list[str] | None:
     """The texts of the JSON list that the reply is, or of the list in its object: under the key, or the only one."""
-    held = alone(reply)
-    held = next((found for found in (held, fenced(reply), marked(reply), braced(reply)) if found is not None), None)
-    if isinstance(held, Mapping):
-        lists = [value for name, value in held.items() if isinstance(value, list) and key in (None, name)]
-        held = lists[0] if len(lists) == 1 else None
-    return held if isinstance(held, list) and all(isinstance(one, str) for one in held) else None
+    parsed_value = alone(reply)
+    parsed_value = next(
+        (candidate for candidate in (parsed_value, fenced(reply), marked(reply), braced(reply)) if candidate is not None), None
+    )
+    if isinstance(parsed_value, Mapping):
+        lists = [value for name, value in parsed_value.items() if isinstance(value, list) and key in (None, name)]
+        parsed_value = lists[0] if len(lists) == 1 else None
+    return parsed_value if isinstance(parsed_value, list) and all(isinstance(one, str) for one in parsed_value) else None
 
 
-def _known(said: list[str], format: ReplyRecord) -> Value | None:
+def _known(texts: list[str], format: ReplyRecord) -> Value | None:
     """The options that were said, in the order of the format; None where something else was said, or one twice."""
-    folded = [one.strip().casefold() for one in said]
+    folded = [one.strip().casefold() for one in texts]
     options = by_fold(format["of"])
     if not folded or len(set(folded)) < len(folded) or not set(folded) <= options.keys():
         return None
@@ -175,10 +179,10 @@ class Subset(ReplyFormat):
     }
 
     def faults(self, format: ReplyRecord) -> list[str]:
-        found = super().faults(format) + texts_fault(format, "of", 1)
-        if not found and any(_bare(one) != one or "," in one or one.casefold() == NONE for one in format["of"]):
-            found = ["an option of the format subset must be no `none`, and hold no comma, quotes or bullet around it"]
-        return found
+        faults = super().faults(format) + texts_fault(format, "of", 1)
+        if not faults and any(_bare(one) != one or "," in one or one.casefold() == NONE for one in format["of"]):
+            faults = ["an option of the format subset must be no `none`, and hold no comma, quotes or bullet around it"]
+        return faults
 
     def instruction(self, format: ReplyRecord) -> str:
         return (
@@ -197,22 +201,22 @@ def order(reply: str, format: ReplyRecord) -> Value | None:
     """The labels in the order in which the reply, or its last line, gives every one of them once."""
     text = reply[-CHARACTERS:].strip()
     for part in (text, text[text.rfind("\n") + 1 :]):
-        found = _permutation([_bare(one) for one in SEPARATORS.split(part.strip("[] \t\n")) if one.strip()], format)
-        if found is not None:
-            return found
+        labels = _permutation([_bare(one) for one in SEPARATORS.split(part.strip("[] \t\n")) if one.strip()], format)
+        if labels is not None:
+            return labels
     return None
 
 
-def _permutation(said: list[str], format: ReplyRecord) -> Value | None:
+def _permutation(texts: list[str], format: ReplyRecord) -> Value | None:
     labels = by_fold(format["of"])
-    folded = [one.casefold() for one in said]
+    folded = [one.casefold() for one in texts]
     return [labels[one] for one in folded] if len(folded) == len(labels) and set(folded) == labels.keys() else None
 
 
 def order_in_json(reply: str, format: ReplyRecord) -> Value | None:
     """The labels in the order of a JSON list, alone or under the key."""
-    held = _json_list(reply, _key(format))
-    return None if held is None else _permutation(held, format)
+    texts = _json_list(reply, _key(format))
+    return None if texts is None else _permutation(texts, format)
 
 
 def _key(format: ReplyRecord) -> str:
@@ -223,10 +227,10 @@ def _listed(find: Callable[[str], Iterable[Any]]) -> Reading:
     """A step of the published parser: the list under the key, whatever texts it holds."""
 
     def read(reply: str, format: ReplyRecord) -> Value | None:
-        for held in find(reply):
-            found = held.get(_key(format)) if isinstance(held, Mapping) else None
-            if isinstance(found, list) and 0 < len(found) <= MOST_RANKED:
-                return [one if isinstance(one, str) else str(one) for one in found]
+        for value in find(reply):
+            texts = value.get(_key(format)) if isinstance(value, Mapping) else None
+            if isinstance(texts, list) and 0 < len(texts) <= MOST_RANKED:
+                return [one if isinstance(one, str) else str(one) for one in texts]
         return None
 
     return read
@@ -247,10 +251,10 @@ class Ranking(ReplyFormat):
     }
 
     def faults(self, format: ReplyRecord) -> list[str]:
-        found, key = super().faults(format) + texts_fault(format, "of", 2), format.get("key", "ranking")
-        if not found and any(SEPARATORS.search(one) or _bare(one) != one for one in format["of"]):
-            found = ["a label of the format ranking must hold no comma, semicolon, `>`, quotes or bullet"]
-        return found + ([] if isinstance(key, str) and 0 < len(key) <= 100 else ["`key` must be a text"])
+        faults, key = super().faults(format) + texts_fault(format, "of", 2), format.get("key", "ranking")
+        if not faults and any(SEPARATORS.search(one) or _bare(one) != one for one in format["of"]):
+            faults = ["a label of the format ranking must hold no comma, semicolon, `>`, quotes or bullet"]
+        return faults + ([] if isinstance(key, str) and 0 < len(key) <= 100 else ["`key` must be a text"])
 
     def instruction(self, format: ReplyRecord) -> str:
         return (

@@ -38,29 +38,29 @@ def listed(reply: str, format: ReplyRecord) -> Value | None:
 
 def in_json(reply: str, format: ReplyRecord) -> Value | None:
     """The texts of the JSON list that the reply is, or of the one list that its object holds."""
-    held = parsed(reply.strip())
-    held = braced(reply) if held is None else held
-    if isinstance(held, dict):
-        lists = [value for value in held.values() if isinstance(value, list)]
-        held = lists[0] if len(lists) == 1 else None
-    is_texts = isinstance(held, list) and all(isinstance(one, str) for one in held)
-    return _enough([one.strip() for one in held], format) if held and is_texts else None
+    parsed_value = parsed(reply.strip())
+    parsed_value = braced(reply) if parsed_value is None else parsed_value
+    if isinstance(parsed_value, dict):
+        lists = [value for value in parsed_value.values() if isinstance(value, list)]
+        parsed_value = lists[0] if len(lists) == 1 else None
+    is_texts = isinstance(parsed_value, list) and all(isinstance(one, str) for one in parsed_value)
+    return _enough([one.strip() for one in parsed_value], format) if parsed_value and is_texts else None
 
 
 def commas(reply: str, format: ReplyRecord) -> Value | None:
     """What commas separate on the one line of the reply."""
-    found = _lines(reply)
-    return _enough([part.strip() for part in found[0].split(",")], format) if len(found) == 1 else None
+    lines = _lines(reply)
+    return _enough([part.strip() for part in lines[0].split(",")], format) if len(lines) == 1 else None
 
 
 def _lines(reply: str) -> list[str]:
     return [line for line in reply[:CHARACTERS].splitlines() if line.strip()]
 
 
-def _enough(found: list[str], format: ReplyRecord) -> Value | None:
+def _enough(texts: list[str], format: ReplyRecord) -> Value | None:
     """The texts, if there are as many as wanted and none is empty."""
-    wanted = format.get("count", len(found))
-    return found if 0 < len(found) == wanted and len(found) <= MOST_LINES and all(found) else None
+    count = format.get("count", len(texts))
+    return texts if 0 < len(texts) == count and len(texts) <= MOST_LINES and all(texts) else None
 
 
 class Text(ReplyFormat):
@@ -89,8 +89,8 @@ class Lines(ReplyFormat):
 
     def instruction(self, format: ReplyRecord) -> str:
         number = format.get("count")
-        wanted = "as many lines as you need" if number is None else "one line" if number == 1 else f"{number} lines"
-        return f"Reply with {wanted}, one entry a line, and write nothing else."
+        quantity = "as many lines as you need" if number is None else "one line" if number == 1 else f"{number} lines"
+        return f"Reply with {quantity}, one entry a line, and write nothing else."
 
     def write(self, value: Value, format: ReplyRecord) -> str:
         return "\n".join(value)

@@ -29,16 +29,16 @@ class Typed(ReplyFormat):
         self.form = form
 
     def faults(self, format: ReplyRecord) -> list[str]:
-        found = self.form.faults(self.record(format))
+        faults = self.form.faults(self.record(format))
         more = format.get("answer", {})
         if not isinstance(more, Mapping) or ("type" not in format and more):
-            return [*found, "`answer` holds the options of the reply's `type`"]
-        return found + (list(validate({**more, "type": format["type"]})) if "type" in format else [])
+            return [*faults, "`answer` holds the options of the reply's `type`"]
+        return faults + (list(validate({**more, "type": format["type"]})) if "type" in format else [])
 
     @staticmethod
     def record(format: ReplyRecord) -> dict[str, Any]:
         """The record of the answer format itself."""
-        return {name: held for name, held in format.items() if name not in OWN}
+        return {name: value for name, value in format.items() if name not in OWN}
 
     @staticmethod
     def answer(format: ReplyRecord) -> AnswerType:

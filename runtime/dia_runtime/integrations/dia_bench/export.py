@@ -87,7 +87,7 @@ def _challenge(
 def template_numbers(templates: list[Record]) -> dict[str, int]:
     """The published numbers of the templates; their places from 1 on where not every one has a number of its own."""
     numbers = [record.get("number") for record in templates]
-    known = [number for number in numbers if type(number) is int]
-    if len(set(known)) == len(templates):
-        return {record["template"]: number for record, number in zip(templates, known, strict=True)}
+    whole_numbers = [number for number in numbers if type(number) is int]
+    if len(set(whole_numbers)) == len(templates):
+        return {record["template"]: number for record, number in zip(templates, whole_numbers, strict=True)}
     return {record["template"]: place for place, record in enumerate(templates, 1)}

@@ -52,12 +52,12 @@ def rs(entries: Sequence[str]) -> float:
 
 def tsr(entries: Sequence[str]) -> float:
     """The mean over items of TSR@(t,k), the number of the item's instances that are correct."""
-    found = tables(entries)
-    return sum(held.correct * times for held, times in found.items()) / max(sum(found.values()), 1)
+    items_by_tally = tables(entries)
+    return sum(tally.correct * times for tally, times in items_by_tally.items()) / max(sum(items_by_tally.values()), 1)
 
 
 def correct_clustered_stderr(entries: Sequence[str]) -> float:
     """The standard error of the share of correct replies, clustered by item; 0 where there is one item only."""
-    parts = [(held.correct, held.k, times) for held, times in tables(entries).items()]
+    parts = [(tally.correct, tally.k, times) for tally, times in tables(entries).items()]
     clusters, many = [(total, size) for total, size, _ in parts], [times for _, _, times in parts]
     return standard_error(clusters, times=many) or 0.0

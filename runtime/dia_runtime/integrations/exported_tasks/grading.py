@@ -63,23 +63,23 @@ def graded(row: Row, reply: str | None, chain: str = "strict") -> Graded:
         raise unfit(f"a row has no {error}") from None
     record = _record(texts[1])
     grader = _grader(texts[0], record.comparison, chain)
-    found = grader.grade(record.truth, record.accept, record.text, reply or "", record.condition, record.share)
-    return Graded(found.verdict, found.extracted, mark(found.verdict, points_of(texts[2])).low)
+    grade = grader.grade(record.truth, record.accept, record.text, reply or "", record.condition, record.share)
+    return Graded(grade.verdict, grade.extracted, mark(grade.verdict, points_of(texts[2])).low)
 
 
 @lru_cache(maxsize=1 << 12)
 def _record(encoded: str) -> _Record:
-    held = parsed(encoded)
-    if not is_gradable(held | {"mistakes": {}}):
+    grading = parsed(encoded)
+    if not is_gradable(grading | {"mistakes": {}}):
         raise unfit("a row's `grading` lacks something")
-    stored = held["comparison"].get("accept_if")
-    share = held["comparison"].get("share")
+    stored = grading["comparison"].get("accept_if")
+    share = grading["comparison"].get("share")
     try:
         return _Record(
-            json.dumps(held["comparison"], sort_keys=True),
-            decode(held["answer"]),
-            [decode(form) for form in held["accept"]],
-            held["text"],
+            json.dumps(grading["comparison"], sort_keys=True),
+            decode(grading["answer"]),
+            [decode(form) for form in grading["accept"]],
+            grading["text"],
             None if stored is None else guarded_condition(stored, SERVANT),
             None if share is None else guarded_share(share, SERVANT),
         )
@@ -95,19 +95,19 @@ def _grader(format: str, comparison: str, chain: str) -> Grader:
 @lru_cache(maxsize=64)
 def points_of(encoded: str) -> dict[str, Exact]:
     """The points of each verdict, of a row's record."""
-    held = parsed(encoded)
-    return {name: worth(name, held.get(name)) for name in WITH_POINTS}
+    points = parsed(encoded)
+    return {name: worth(name, points.get(name)) for name in WITH_POINTS}
 
 
 def parsed(encoded: str) -> dict[str, Any]:
     """The record in a row. Raises DiaError (exit 3) for what is none."""
     try:
-        held = json.loads(encoded)
+        record = json.loads(encoded)
     except (ValueError, RecursionError):
-        held = None
-    if not isinstance(held, dict):
+        record = None
+    if not isinstance(record, dict):
         raise unfit("a row holds a record that is no JSON object")
-    return held
+    return record
 
 
 def unfit(message: str) -> DiaError:

@@ -15,10 +15,10 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         for number, text in enumerate(file, 1):
             try:
-                held = json.loads(text)
+                row = json.loads(text)
             except (ValueError, RecursionError):
-                held = None
-            if not isinstance(held, dict):
+                row = None
+            if not isinstance(row, dict):
                 message = visible(f"line {number} of `{path}` is no row")
                 raise DiaError(Diagnostic("E707", message, None, "export the bundle again"), 3)
-            yield held
+            yield row

@@ -30,11 +30,11 @@ def graded_sessions(row: Row, transcript: str, chain: str = "strict") -> GradedS
         grading, points = str(row["grading"]), str(row["points"])
     except KeyError as error:
         raise unfit(f"a row has no {error}") from None
-    found = judge_transcript(_truth(grading), transcript, chain, SERVANT).outcome
-    worth = mark(found.verdict, points_of(points)).low
+    outcome = judge_transcript(_truth(grading), transcript, chain, SERVANT).outcome
+    worth = mark(outcome.verdict, points_of(points)).low
     return GradedSessions(
-        Graded(found.verdict, None, worth),
-        int(found.verdict is Verdict.CORRECT) if found.share is None else found.share,
+        Graded(outcome.verdict, None, worth),
+        int(outcome.verdict is Verdict.CORRECT) if outcome.share is None else outcome.share,
     )
 
 

@@ -37,8 +37,8 @@ def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Reco
     A target that can hold questions of `sessions` says so; for others they are refused.
     """
     if not bundle.has_answers:
-        mend = "unseal the bundle; `jsonl`, `huggingface` and `openai-batch` hold questions without answers too"
-        raise DiaError(Diagnostic("E713", f"the answers of `{bundle.path}` are withheld", None, mend))
+        help = "unseal the bundle; `jsonl`, `huggingface` and `openai-batch` hold questions without answers too"
+        raise DiaError(Diagnostic("E713", f"the answers of `{bundle.path}` are withheld", None, help))
     for question, answer in asked(bundle, sessions):
         if answer is not None:
             yield question, answer

@@ -23,15 +23,15 @@ def parquet(columns: Columns, rows: Iterable[Record], instead: str) -> Iterator[
         import pyarrow
         from pyarrow import parquet as form
     except ImportError:
-        mend = f"pip install 'dia-spec[parquet]', or export to {instead}"
-        raise DiaError(Diagnostic("E845", "Parquet needs pyarrow, which is not installed", None, mend)) from None
+        help = f"pip install 'dia-spec[parquet]', or export to {instead}"
+        raise DiaError(Diagnostic("E845", "Parquet needs pyarrow, which is not installed", None, help)) from None
     schema = pyarrow.schema([(name, _kind(pyarrow, kind)) for name, kind in columns.items()])
     return _pieces(pyarrow, form, schema, iter(rows))
 
 
 def _kind(pyarrow: Any, kind: str | Mapping[str, str]) -> Any:
     if isinstance(kind, Mapping):
-        return pyarrow.list_(pyarrow.struct([(name, _kind(pyarrow, inner)) for name, inner in kind.items()]))
+        return pyarrow.list_(pyarrow.struct([(name, _kind(pyarrow, member)) for name, member in kind.items()]))
     kinds = {TEXT: pyarrow.string(), INTEGER: pyarrow.int64(), TEXTS: pyarrow.list_(pyarrow.string())}
     return kinds[kind]
 
@@ -39,8 +39,8 @@ def _kind(pyarrow: Any, kind: str | Mapping[str, str]) -> Any:
 def _pieces(pyarrow: Any, form: Any, schema: Any, rows: Iterator[Record]) -> Iterator[bytes]:
     sink = _Sink()
     with form.ParquetWriter(pyarrow.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
-        while held := [dict(row) for row in islice(rows, ROWS)]:
-            writer.write_table(pyarrow.Table.from_pylist(held, schema=schema))
+        while batch := [dict(row) for row in islice(rows, ROWS)]:
+            writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
             yield sink.taken()
     yield sink.taken()
 

@@ -76,7 +76,7 @@ def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
         "category": question["category"],
         "domain": question["domain"],
         "level": question["level"],
-        "messages": [{"role": str(said["role"]), "content": said["content"]} for said in question["messages"]],
+        "messages": [{"role": str(message["role"]), "content": message["content"]} for message in question["messages"]],
         "target": wrapped(question, answer),
         "answer": answer["text"],
         "skip": question["format"].get("skip") or "",
@@ -91,15 +91,15 @@ def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
 def prompt(row: Record) -> tuple[str, str]:
     """The system prompt, empty where there is none, and what the user says, of a question of one turn."""
     *before, last = row["messages"]
-    return "".join(said["content"] for said in before), last["content"]
+    return "".join(message["content"] for message in before), last["content"]
 
 
 def require_held(question: Record, target: str, holds: frozenset[str]) -> None:
     """Nothing, where the target can hold the question as it is. Raises DiaError (exit 2) where it cannot."""
     if question["assets"] and ASSETS not in holds:
         raise _cannot(question, target, "comes with pictures or files")
-    roles = [said.get("role") for said in question["messages"]]
-    if not all(isinstance(said.get("content"), str) for said in question["messages"]):
+    roles = [message.get("role") for message in question["messages"]]
+    if not all(isinstance(message.get("content"), str) for message in question["messages"]):
         raise _cannot(question, target, "says something that is no text")
     if TURNS not in holds and roles not in (["user"], ["system", "user"]):
         raise _cannot(question, target, "is a talk of several turns")
@@ -111,14 +111,14 @@ def require_one_turn(question: Record, target: str) -> None:
         raise _cannot(question, target, "has a system prompt")
 
 
-def _cannot(question: Record, target: str, why: str, mend: str = OTHERWISE) -> DiaError:
+def _cannot(question: Record, target: str, why: str, help: str = OTHERWISE) -> DiaError:
     message = visible(f"`{question['id']}` {why}, which `{target}` cannot hold")
-    return DiaError(Diagnostic("E714", message, None, mend))
+    return DiaError(Diagnostic("E714", message, None, help))
 
 
-def line(held: Any) -> bytes:
+def line(record: Any) -> bytes:
     """A row as a line of JSON."""
-    return json.dumps(held, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+    return json.dumps(record, ensure_ascii=False, sort_keys=True).encode() + b"\n"
 
 
 def task_name(bundle: Bundle) -> str:
@@ -126,8 +126,8 @@ def task_name(bundle: Bundle) -> str:
 
     Raises DiaError (exit 3) for a name that no compiler gives a benchmark.
     """
-    held = bundle.manifest["benchmark"]
-    if not NAME.fullmatch(held):
-        raise DiaError(Diagnostic("E702", visible(f"`{held[:80]}` is no name of a benchmark"), None), 3)
-    name = held.replace("-", "_")
+    benchmark = bundle.manifest["benchmark"]
+    if not NAME.fullmatch(benchmark):
+        raise DiaError(Diagnostic("E702", visible(f"`{benchmark[:80]}` is no name of a benchmark"), None), 3)
+    name = benchmark.replace("-", "_")
     return name if name.startswith("dia_") else f"dia_{name}"

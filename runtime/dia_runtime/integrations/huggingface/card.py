@@ -67,7 +67,7 @@ def card(bundle: Bundle) -> str:
     """The card with its head of YAML."""
     manifest = bundle.manifest
     counts, canary = manifest["counts"], manifest["canary"]
-    told = {
+    fields = {
         **{name: counts[name] for name in ("questions", "items", "templates")},
         "title": escaped(str(manifest["title"] or manifest["benchmark"])),
         "benchmark": escaped(str(manifest["benchmark"])),
@@ -80,7 +80,7 @@ def card(bundle: Bundle) -> str:
         "load": LOAD if bundle.has_answers else "",
         "columns": COLUMNS if bundle.has_answers else "",
     }
-    return _head(bundle) + TEXT.format(**told)
+    return _head(bundle) + TEXT.format(**fields)
 
 
 def _head(bundle: Bundle) -> str:
@@ -102,8 +102,8 @@ def license_of(name: Any) -> dict[str, str]:
     """The licence as the hub has it."""
     if name is None:
         return {"license": "unknown"}
-    known = str(name).lower()
-    return {"license": known} if known in LICENSES else {"license": "other", "license_name": str(name)}
+    identifier = str(name).lower()
+    return {"license": identifier} if identifier in LICENSES else {"license": "other", "license_name": str(name)}
 
 
 def size_of(questions: int) -> str:

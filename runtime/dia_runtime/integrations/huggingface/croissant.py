@@ -78,16 +78,22 @@ def _file(name: str, digest: str) -> dict[str, Any]:
 
 def _records(name: str, columns: Columns) -> dict[str, Any]:
     """The columns that hold one text or number each; lists are described by the card."""
-    own = name.rpartition("/")[2].removesuffix(".parquet")
+    record_set = name.rpartition("/")[2].removesuffix(".parquet")
     flat = {column: kind for column, kind in columns.items() if isinstance(kind, str) and kind in KINDS}
     fields = [
         {
             "@type": "cr:Field",
-            "@id": f"{own}/{column}",
-            "name": f"{own}/{column}",
+            "@id": f"{record_set}/{column}",
+            "name": f"{record_set}/{column}",
             "dataType": KINDS[kind],
             "source": {"fileObject": {"@id": name}, "extract": {"column": column}},
         }
         for column, kind in flat.items()
     ]
-    return {"@type": "cr:RecordSet", "@id": own, "name": own, "key": {"@id": f"{own}/id"}, "field": fields}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": record_set,
+        "name": record_set,
+        "key": {"@id": f"{record_set}/id"},
+        "field": fields,
+    }

@@ -69,12 +69,12 @@ class HuggingFace(Exporter):
 
     def files(self, bundle: Bundle) -> Files:
         """The tables, what describes them, and the assets that go beside prompts."""
-        made = [_Digested(QUESTIONS, parquet(OF_QUESTIONS, _questions(bundle), "`jsonl`"))]
+        tables = [_Digested(QUESTIONS, parquet(OF_QUESTIONS, _questions(bundle), "`jsonl`"))]
         if bundle.has_answers:
-            made.append(_Digested(ANSWERS, parquet(OF_ANSWERS, _answers(bundle), "`jsonl`")))
-        for table in made:
+            tables.append(_Digested(ANSWERS, parquet(OF_ANSWERS, _answers(bundle), "`jsonl`")))
+        for table in tables:
             yield table.name, table.through()
-        digests = {table.name: table.digest.hexdigest() for table in made}
+        digests = {table.name: table.digest.hexdigest() for table in tables}
         columns = {QUESTIONS: OF_QUESTIONS, ANSWERS: OF_ANSWERS}
         described = croissant(bundle.manifest, bundle.id, digests, columns)
         yield (
@@ -101,7 +101,7 @@ class _Digested:
 
 def _questions(bundle: Bundle) -> Iterator[Record]:
     for question, answer in asked(bundle):
-        messages = [{"role": said["role"], "content": _text(said["content"])} for said in question["messages"]]
+        messages = [{"role": message["role"], "content": _text(message["content"])} for message in question["messages"]]
         yield origin(bundle, question) | {
             **{name: question[name] for name in ("category", "domain", "level")},
             "skills": [str(skill) for skill in question.get("skills") or ()],

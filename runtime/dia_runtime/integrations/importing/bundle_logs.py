@@ -54,17 +54,17 @@ class Joining:
         """Nothing; the folder may be removed."""
         self.seen.close()
 
-    def add(self, line: int, said: Said) -> None:
+    def add(self, line: int, reply_row: Said) -> None:
         """Takes a row of the last file. Raises Unfit where it fits no question, or comes twice."""
-        position, number = self._position(said.id), self._number(said.model)
-        key = (number, said.attempt, position)
+        position, number = self._position(reply_row.id), self._number(reply_row.model)
+        key = (number, reply_row.attempt, position)
         row = (*key, len(self.files) - 1, line)
         if not self.seen.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?, ?, ?)", row).rowcount:
             query = "SELECT file, line FROM seen WHERE model = ? AND attempt = ? AND position = ?"
             file, before = self.seen.execute(query, key).fetchone()
             help = "`--field attempt=COLUMN` tells attempts apart, `--model` models"
-            raise Unfit(f"the id `{said.id[:200]}` came already in {self.files[file]}:{before}", help, "id")
-        self._save(said, position)
+            raise Unfit(f"the id `{reply_row.id[:200]}` came already in {self.files[file]}:{before}", help, "id")
+        self._save(reply_row, position)
 
     def _position(self, id: str) -> int:
         rows = self.store.rows("SELECT position FROM question WHERE id = ?", storable(id))
@@ -86,12 +86,12 @@ class Joining:
             self.numbers[model] = self.store.respondent(storable(model), storable(model), {})
         return self.numbers[model]
 
-    def _save(self, said: Said, position: int) -> None:
-        batch = self.waiting.setdefault(said.model, [])
-        batch.append((position, said.attempt, said.reply))
-        self.replies[said.model] = self.replies.get(said.model, 0) + 1
+    def _save(self, reply_row: Said, position: int) -> None:
+        batch = self.waiting.setdefault(reply_row.model, [])
+        batch.append((position, reply_row.attempt, reply_row.reply))
+        self.replies[reply_row.model] = self.replies.get(reply_row.model, 0) + 1
         if len(batch) >= BATCH:
-            self.flush(said.model)
+            self.flush(reply_row.model)
 
     def flush(self, model: str) -> None:
         """Nothing; what waits of a model is in the run."""
@@ -133,8 +133,8 @@ def import_joined(
     ):
         load_questions(store, bundle)
         joining = stack.enter_context(closing(Joining(store, bundle, folder)))
-        for held, row in each_row(sources, faults, lambda held: joining.files.append(held.path)):
-            _join(joining, held, row, columns, faults)
+        for source, row in each_row(sources, faults, lambda source: joining.files.append(source.path)):
+            _join(joining, source, row, columns, faults)
         if not joining.replies:
             raise DiaError(faults.found[:MOST_FAULTS], faults.exit_code)
         for model in list(joining.waiting):
@@ -146,24 +146,24 @@ def import_joined(
 
 def _join(joining: Joining, source: Source, row: Row, columns: Cells, faults: Faults) -> None:
     try:
-        said = columns.said(row, source.model)
-        if said.root is not None and said.root != joining.bundle.questions_root:
+        reply_row = columns.said(row, source.model)
+        if reply_row.root is not None and reply_row.root != joining.bundle.questions_root:
             root = joining.bundle.questions_root
-            message = f"the reply is to other questions: their root is {said.root[:64]}, the bundle's {root}"
+            message = f"the reply is to other questions: their root is {reply_row.root[:64]}, the bundle's {root}"
             faults.add(DiaError(input_error("E802", message, source.path, row.line).diagnostics, 3))
             return
-        joining.add(row.line, said)
+        joining.add(row.line, reply_row)
     except Unfit as error:
         faults.add(place_of(source.path, row, columns, error))
 
 
 def _missing(joining: Joining, faults: Faults) -> int:
     """How many replies are missing; the first of them are told."""
-    count = told = 0
+    count = reported = 0
     for model, attempt, number in list(joining.gaps()):
         count += number
-        for id in islice(joining.open(model, attempt), MOST_FAULTS - told):
-            told += 1
+        for id in islice(joining.open(model, attempt), MOST_FAULTS - reported):
+            reported += 1
             which = f" (attempt {attempt})" if attempt > 1 else ""
             message = visible(f"`{model}` has no reply{which} to `{id}`: {number} are missing")
             faults.add(DiaError(Diagnostic("E865", message, None, "`--keep` takes the replies that are there")))

@@ -79,8 +79,8 @@ class Cells:
 
     def said(self, row: Row, model: str) -> Said:
         """The reply in a row; `model` is who replied where no column says so. Raises Unfit for a cell that is none."""
-        found = self.found(row)
-        return Said(found["id"], found.get("questions_root"), *replied(found, model))
+        values = self.found(row)
+        return Said(values["id"], values.get("questions_root"), *replied(values, model))
 
     def found(self, row: Row) -> dict[str, Any]:
         """The value of each field."""
@@ -96,14 +96,14 @@ class Cells:
             raise Unfit(f"the {field} {error.message}", error.help, field) from None
 
 
-def replied(found: Mapping[str, Any], model: str) -> tuple[str, int, Reply]:
+def replied(values: Mapping[str, Any], model: str) -> tuple[str, int, Reply]:
     """Who replied, which attempt it was, and the reply."""
-    error, text = found.get("error"), found["reply"]
-    if text is None and error is None and found.get("finish_reason") is None:
+    error, text = values.get("error"), values["reply"]
+    if text is None and error is None and values.get("finish_reason") is None:
         error = NO_REPLY
-    facts = {name: found[name] for name in OF_REPLIES if name != "error" and name in found}
-    attempt = 1 if found.get("attempt") is None else found["attempt"]
-    return found.get("model") or model, attempt, Reply(None if error is not None else text, error, **facts)
+    facts = {name: values[name] for name in OF_REPLIES if name != "error" and name in values}
+    attempt = 1 if values.get("attempt") is None else values["attempt"]
+    return values.get("model") or model, attempt, Reply(None if error is not None else text, error, **facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +120,10 @@ class Columns(Cells):
         if root is not None:
             message = f"the log is one of a bundle, whose questions have the root {root[:64]}"
             raise DiaError(Diagnostic("E864", visible(message), None, "name the bundle with `--bundle`"))
-        found = self.found(row)
-        labels = {name: found[name] for name in LABELS if found.get(name) is not None}
-        grading = self._grading(found["gold"], found.get("accept"))
-        return Told(found["id"], _encoded(labels), grading, *replied(found, model))
+        values = self.found(row)
+        labels = {name: values[name] for name in LABELS if values.get(name) is not None}
+        grading = self._grading(values["gold"], values.get("accept"))
+        return Told(values["id"], _encoded(labels), grading, *replied(values, model))
 
     def _grading(self, gold: Any, accept: list[Any] | None) -> str:
         """The record by which replies are graded. Raises Unfit for a gold answer that is none of its type."""
@@ -132,8 +132,8 @@ class Columns(Cells):
             text = self.answer.write(truth)
             forms = [encode(self._value(form)) for form in accept or ()]
         except (LanguageError, Unreadable) as error:
-            shown = f"`{str(gold)[:60]}` is no {self.comparison['type']}"
-            why = error.message if isinstance(error, LanguageError) else shown
+            mismatch = f"`{str(gold)[:60]}` is no {self.comparison['type']}"
+            why = error.message if isinstance(error, LanguageError) else mismatch
             raise Unfit(f"the gold answer is none: {why}", None, "gold") from None
         if text == self.skip:
             raise Unfit(f"the gold answer `{text}` is what skips a question", "`--skip` names another token", "gold")
@@ -150,8 +150,8 @@ def _encoded(record: Any) -> str:
     return json.dumps(record, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _name(held: Any) -> str:
-    text = _text(held)
+def _name(cell: Any) -> str:
+    text = _text(cell)
     if not text or text.isspace():
         raise Unfit("is empty")
     if len(text) > LONGEST_NAME:
@@ -159,77 +159,77 @@ def _name(held: Any) -> str:
     return text
 
 
-def _text(held: Any) -> str | None:
-    if held is None or type(held) is str:
-        return held
-    if isinstance(held, int | Number) and not isinstance(held, bool):
-        return str(held)
-    raise Unfit(f"is {_kind(held)}, no text")
+def _text(cell: Any) -> str | None:
+    if cell is None or type(cell) is str:
+        return cell
+    if isinstance(cell, int | Number) and not isinstance(cell, bool):
+        return str(cell)
+    raise Unfit(f"is {_kind(cell)}, no text")
 
 
-def _label(held: Any) -> str | None:
-    text = _text(held)
+def _label(cell: Any) -> str | None:
+    text = _text(cell)
     return None if text is None or not text else _name(text)
 
 
-def _said(held: Any) -> str | None:
-    if held is None or type(held) is str:
-        return held
-    raise Unfit(f"is {_kind(held)}, no text")
+def _said(cell: Any) -> str | None:
+    if cell is None or type(cell) is str:
+        return cell
+    raise Unfit(f"is {_kind(cell)}, no text")
 
 
-def _gold(held: Any) -> Any:
-    if held is None or held == "":
+def _gold(cell: Any) -> Any:
+    if cell is None or cell == "":
         raise Unfit("is empty")
-    if isinstance(held, bool):
-        return "true" if held else "false"
-    return str(held) if isinstance(held, int | str) else held
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return str(cell) if isinstance(cell, int | str) else cell
 
 
-def _count(held: Any) -> int | None:
-    if held is None or held == "":
+def _count(cell: Any) -> int | None:
+    if cell is None or cell == "":
         return None
-    if isinstance(held, bool) or not COUNT.fullmatch(str(held).removesuffix(".0")):
-        raise Unfit(f"`{str(held)[:40]}` is no whole number")
-    return int(str(held).removesuffix(".0"))
+    if isinstance(cell, bool) or not COUNT.fullmatch(str(cell).removesuffix(".0")):
+        raise Unfit(f"`{str(cell)[:40]}` is no whole number")
+    return int(str(cell).removesuffix(".0"))
 
 
-def _attempt(held: Any) -> int | None:
-    number = _count(held)
+def _attempt(cell: Any) -> int | None:
+    number = _count(cell)
     if number == 0:
         raise Unfit("counts from 1")
     return number
 
 
-def _amount(held: Any) -> str | None:
-    if held is None or held == "":
+def _amount(cell: Any) -> str | None:
+    if cell is None or cell == "":
         return None
-    if isinstance(held, bool) or not AMOUNT.fullmatch(str(held)):
-        raise Unfit(f"`{str(held)[:40]}` is no amount")
-    return str(held)
+    if isinstance(cell, bool) or not AMOUNT.fullmatch(str(cell)):
+        raise Unfit(f"`{str(cell)[:40]}` is no amount")
+    return str(cell)
 
 
-def _texts(held: Any) -> list[str] | None:
-    if held is None or held == "":
+def _texts(cell: Any) -> list[str] | None:
+    if cell is None or cell == "":
         return None
-    if isinstance(held, str):
-        return [part.strip() for part in held.split(",") if part.strip()][:ACCEPTED]
-    if isinstance(held, list) and all(isinstance(part, str) for part in held):
-        return held[:ACCEPTED]
-    raise Unfit(f"are {_kind(held)}, no texts")
+    if isinstance(cell, str):
+        return [part.strip() for part in cell.split(",") if part.strip()][:ACCEPTED]
+    if isinstance(cell, list) and all(isinstance(part, str) for part in cell):
+        return cell[:ACCEPTED]
+    raise Unfit(f"are {_kind(cell)}, no texts")
 
 
-def _forms(held: Any) -> list[Any] | None:
-    if held is None or held == "":
+def _forms(cell: Any) -> list[Any] | None:
+    if cell is None or cell == "":
         return None
-    if not isinstance(held, list) or len(held) > ACCEPTED:
-        raise Unfit(f"is {_kind(held)}, no list of at most {ACCEPTED:,} further answers")
-    return [_gold(form) for form in held]
+    if not isinstance(cell, list) or len(cell) > ACCEPTED:
+        raise Unfit(f"is {_kind(cell)}, no list of at most {ACCEPTED:,} further answers")
+    return [_gold(form) for form in cell]
 
 
-def _kind(held: Any) -> str:
+def _kind(cell: Any) -> str:
     kinds = {bool: "a truth value", dict: "an object", list: "a list", int: "a number", Number: "a number"}
-    return kinds.get(type(held), "of another type")
+    return kinds.get(type(cell), "of another type")
 
 
 BY_KIND: dict[str, Callable[[Any], Any]] = {"text": _label, "count": _count, "amount": _amount, "texts": _texts}

@@ -40,26 +40,26 @@ class Stage:
         """Nothing; the folder may be removed."""
         self._connection.close()
 
-    def add(self, line: int, told: Told) -> None:
+    def add(self, line: int, graded_row: Told) -> None:
         """Takes a row of the last file. Raises Unfit where it contradicts an earlier one or comes twice."""
         file = len(self.files) - 1
-        if told.model not in self._models:
-            self._connection.execute("INSERT INTO model VALUES (?, ?)", (storable(told.model), len(self._models)))
-            self._models.add(told.model)
-        question = (storable(told.id), storable(told.labels), storable(told.grading))
+        if graded_row.model not in self._models:
+            self._connection.execute("INSERT INTO model VALUES (?, ?)", (storable(graded_row.model), len(self._models)))
+            self._models.add(graded_row.model)
+        question = (storable(graded_row.id), storable(graded_row.labels), storable(graded_row.grading))
         added = self._connection.execute(
             "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?, ?)", (*question, file, line)
         )
         if not added.rowcount:
             self._require_same(*question)
         marks = ", ".join("?" * (5 + len(COLUMNS)))
-        key = (storable(told.model), storable(told.id), told.attempt)
-        row = (*key, file, line, *map(storable, OF_REPLY(told.reply)))
+        key = (storable(graded_row.model), storable(graded_row.id), graded_row.attempt)
+        row = (*key, file, line, *map(storable, OF_REPLY(graded_row.reply)))
         if not self._connection.execute(f"INSERT OR IGNORE INTO reply VALUES ({marks})", row).rowcount:
             query = "SELECT file, line FROM reply WHERE model = ? AND question = ? AND attempt = ?"
             place = self._place(*self._connection.execute(query, key).fetchone())
             help = "`--field attempt=COLUMN` tells attempts apart, `--field model=COLUMN` models"
-            raise Unfit(f"the id `{told.id[:60]}` came already in {place}", help, "id")
+            raise Unfit(f"the id `{graded_row.id[:60]}` came already in {place}", help, "id")
 
     def _require_same(self, id: str, labels: str, grading: str) -> None:
         query = "SELECT labels, grading, file, line FROM question WHERE id = ?"

@@ -89,22 +89,22 @@ def each_row(
     sources: Sequence[Source], faults: Faults, begin: Callable[[Source], None]
 ) -> Iterator[tuple[Source, Row]]:
     """Every row of every file, what cannot be read told; `begin` hears of each file before its rows come."""
-    for held in sources:
-        begin(held)
+    for source in sources:
+        begin(source)
         count, before = 0, len(faults.found)
         try:
-            for row in held.reader(held.path):
+            for row in source.reader(source.path):
                 if isinstance(row, DiaError):
                     faults.add(row)
                     continue
                 count += 1
-                yield held, row
+                yield source, row
         except DiaError as error:
             if error.diagnostics == tuple(faults.found[: len(error.diagnostics)]):
                 raise  # these are all of them
             faults.add(error)
         if not count and len(faults.found) == before:
-            faults.add(input_error("E861", "the file has no rows", held.path))
+            faults.add(input_error("E861", "the file has no rows", source.path))
 
 
 def source(path: Path, kind: str, model: str | None) -> Source:
@@ -143,11 +143,11 @@ def written(out: Path, force: bool) -> Iterator[Path]:
 
 
 def _fill(stage: Stage, sources: Sequence[Source], columns: Columns, faults: Faults) -> None:
-    for held, row in each_row(sources, faults, lambda held: stage.files.append(held.path)):
+    for source, row in each_row(sources, faults, lambda source: stage.files.append(source.path)):
         try:
-            stage.add(row.line, columns.told(row, held.model))
+            stage.add(row.line, columns.told(row, source.model))
         except Unfit as error:
-            faults.add(place_of(held.path, row, columns, error))
+            faults.add(place_of(source.path, row, columns, error))
     faults.require_none()
     if not stage.models():
         raise DiaError(faults.found[:MOST_FAULTS], faults.exit_code)
@@ -180,18 +180,20 @@ def _survey(stage: Stage, form: Form) -> tuple[str, Counter[str]]:
 
 
 def _leaf(id: str, labels: Mapping[str, Any], grading: str, form: Form) -> bytes:
-    asked = {"id": id, "item": labels.get("item", id), "grading": grading}
-    return leaf_hash(canonical_line({**asked, "format": dict(form.format), "points": dict(form.points)}))
+    question = {"id": id, "item": labels.get("item", id), "grading": grading}
+    return leaf_hash(canonical_line({**question, "format": dict(form.format), "points": dict(form.points)}))
 
 
 def _questions(stage: Stage, form: Form) -> Iterator[StoredQuestion]:
-    format, points = (json.dumps(dict(held), ensure_ascii=False, sort_keys=True) for held in (form.format, form.points))
+    format, points = (
+        json.dumps(dict(record), ensure_ascii=False, sort_keys=True) for record in (form.format, form.points)
+    )
     sizes = Counter[str]()
     for position, (id, labels, grading) in enumerate(stage.questions()):
         item = labels.get("item", id)
-        found: dict[str, Any] = {"template": form.benchmark, "item": item, "instance": sizes[item], **labels}
+        values: dict[str, Any] = {"template": form.benchmark, "item": item, "instance": sizes[item], **labels}
         sizes[item] += 1
-        labelled: dict[str, Any] = {name: found.get(name) for name in TOP}
+        labelled: dict[str, Any] = {name: values.get(name) for name in TOP}
         yield StoredQuestion(
             position=position,
             id=id,
@@ -222,19 +224,19 @@ def _save(store: Store, stage: Stage, model: str) -> int:
     return count
 
 
-def _publish(made: Path, out: Path, force: bool) -> None:
+def _publish(run: Path, out: Path, force: bool) -> None:
     """Nothing; the run stands where it belongs. Raises DiaError where something has come there meanwhile."""
     if force:
         for end in ("-wal", "-shm", "-journal"):  # of the run that was there
             Path(f"{out}{end}").unlink(missing_ok=True)
-        made.replace(out)
+        run.replace(out)
         return
     try:
-        os.link(made, out)
+        os.link(run, out)
     except FileExistsError:
         raise _there(out) from None
     except OSError:  # a file system without links
-        made.rename(out)
+        run.rename(out)
 
 
 def _there(out: Path) -> DiaError:

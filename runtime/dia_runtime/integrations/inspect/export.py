@@ -44,11 +44,11 @@ class Inspect(Exporter):
     def files(self, bundle: Bundle) -> Files:
         """The task, the questions, and the assets that go beside them."""
         name = task_name(bundle)
-        made = module(f"a task of {name}", "for_inspect", ("task_beside",), IMPORTS, TASK.format(name=name))
-        yield f"{name}.py", iter([made])
+        task_module = module(f"a task of {name}", "for_inspect", ("task_beside",), IMPORTS, TASK.format(name=name))
+        yield f"{name}.py", iter([task_module])
         yield ROWS, _lines(bundle)
         yield from assets_of(bundle)
 
 
 def _lines(bundle: Bundle) -> Iterator[bytes]:
-    return (line(held) for held in rows(bundle, "inspect", HOLDS))
+    return (line(row) for row in rows(bundle, "inspect", HOLDS))

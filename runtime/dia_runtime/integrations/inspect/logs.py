@@ -73,12 +73,12 @@ def _header(path: Path, members: Members) -> Record:
 
 
 def _json(path: Path) -> Found:
-    held = mapping(whole(path, LENIENT))
-    if "eval" not in held:
+    log = mapping(whole(path, LENIENT))
+    if "eval" not in log:
         raise ValueError("it has no `eval`, so that it is no log of Inspect")
-    yield from _unfinished(path, held)
-    for line, sample in enumerate(sequence(held.get("samples")), 1):
-        yield _row(path, line, mapping(sample), held)
+    yield from _unfinished(path, log)
+    for line, sample in enumerate(sequence(log.get("samples")), 1):
+        yield _row(path, line, mapping(sample), log)
 
 
 def _unfinished(path: Path, header: Record) -> Iterator[DiaError]:
@@ -97,7 +97,7 @@ def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaErro
     is_session = is_ours and "sessions" in metadata
     model = text(about.get("model")) or "unknown"
     gold = sequence(sample.get("target")) or [sample.get("target")]
-    given = {
+    own_cells = {
         "id": sample.get("id") if is_ours else f"{about.get('task')}/{sample.get('id')}",
         "gold": gold[0],
         "accept": gold[1:] or None,
@@ -111,7 +111,7 @@ def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaErro
         **_tokens(sample, model),
         **(_of_sessions(sample) if is_session else {}),
     }
-    return row(line, cells(given, metadata, "metadata."))
+    return row(line, cells(own_cells, metadata, "metadata."))
 
 
 def _said(sample: Record) -> dict[str, Any]:
@@ -120,30 +120,30 @@ def _said(sample: Record) -> dict[str, Any]:
     if error:
         return {"error": f"harness: {str(error.get('message'))[:300]}"}
     choices = sequence(output.get("choices"))
-    first = mapping(choices[0]) if choices else {}
-    if not first and not output.get("completion"):
+    choice = mapping(choices[0]) if choices else {}
+    if not choice and not output.get("completion"):
         return {"error": f"harness: {str(output.get('error') or 'no output')[:300]}"}
-    reason = text(first.get("stop_reason"))
-    said = output.get("completion")
-    if not isinstance(said, str):
-        said = _content(mapping(first.get("message")).get("content"))
-    return ending(_attached(said, sample), ENDINGS.get(reason or "", reason)) | {
+    reason = text(choice.get("stop_reason"))
+    reply = output.get("completion")
+    if not isinstance(reply, str):
+        reply = _content(mapping(choice.get("message")).get("content"))
+    return ending(_attached(reply, sample), ENDINGS.get(reason or "", reason)) | {
         "model_version": text(output.get("model")),
     }
 
 
-def _content(held: Any) -> str:
+def _content(content: Any) -> str:
     """The text of a message: one, or parts of which some are texts."""
-    if isinstance(held, str):
-        return held
-    return "".join(str(mapping(part).get("text") or "") for part in sequence(held))
+    if isinstance(content, str):
+        return content
+    return "".join(str(mapping(part).get("text") or "") for part in sequence(content))
 
 
-def _attached(said: str, sample: Record) -> str:
+def _attached(reply: str, sample: Record) -> str:
     """The text itself where the log holds it apart."""
-    name = said.removeprefix("attachment://")
-    held = mapping(sample.get("attachments")).get(name) if name != said else None
-    return held if isinstance(held, str) else said
+    name = reply.removeprefix("attachment://")
+    attachment = mapping(sample.get("attachments")).get(name) if name != reply else None
+    return attachment if isinstance(attachment, str) else reply
 
 
 def _tokens(sample: Record, model: str) -> dict[str, Any]:

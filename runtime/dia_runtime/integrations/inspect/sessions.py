@@ -82,16 +82,16 @@ class Room:
 
     def cast(self) -> Cast:
         """Role -> who plays it, None for nobody. Raises PrerequisiteError for a role that nobody is named for."""
-        found: dict[str, Model | None] = {SUBJECT: get_model()}
+        cast: dict[str, Model | None] = {SUBJECT: get_model()}
         bound = bound_roles()
         for role in sorted(self.roles - {SUBJECT}):
             if role not in bound:
-                mend = f"give `--model-role {role}=MODEL`, or `--model-role {role}=none` to leave its sessions out"
-                raise PrerequisiteError(visible(f"nobody is said to play the role `{role}`: {mend}"))
-            held = bound[role]
-            one = held[0] if isinstance(held, list) else held
-            found[role] = None if str(one) == NOBODY else one
-        return found
+                help = f"give `--model-role {role}=MODEL`, or `--model-role {role}=none` to leave its sessions out"
+                raise PrerequisiteError(visible(f"nobody is said to play the role `{role}`: {help}"))
+            models = bound[role]
+            model = models[0] if isinstance(models, list) else models
+            cast[role] = None if str(model) == NOBODY else model
+        return cast
 
     def unplayable(self, cast: Cast, sessions: Any) -> str | None:
         """Why the sessions of a question are left out; None where they are not."""
@@ -111,14 +111,18 @@ class Room:
             return state
         position = self.positions.setdefault(str(row["id"]), len(self.positions))
         desk = Desk(self, cast, state.epoch)
-        found = await SessionRunner(row, position, desk, self.evaluator).run()
+        transcript = await SessionRunner(row, position, desk, self.evaluator).run()
         if desk.failure is not None:
             raise desk.failure
-        if isinstance(found, Unfinished) or found.text is None:
-            why = found.error if isinstance(found, (Unfinished, Reply)) and found.error else "it could not be played"
+        if isinstance(transcript, Unfinished) or transcript.text is None:
+            why = (
+                transcript.error
+                if isinstance(transcript, (Unfinished, Reply)) and transcript.error
+                else "it could not be played"
+            )
             raise RuntimeError(visible(f"{row['id']}: {why}"))
-        state.output = _output(str(cast[SUBJECT]), found)
-        state.messages = list(_said(found.text))
+        state.output = _output(str(cast[SUBJECT]), transcript)
+        state.messages = list(_said(transcript.text))
         return state
 
 
@@ -145,8 +149,8 @@ class Desk:
 
     def model(self, role: str) -> str | None:
         """Who plays a role; None for nobody."""
-        held = self.cast.get(role)
-        return None if held is None else str(held)
+        model = self.cast.get(role)
+        return None if model is None else str(model)
 
     def stored_turns(self, scope: str) -> Sequence[StoredTurn]:
         """What was said before in what questions share."""
@@ -180,24 +184,24 @@ class Desk:
 
 
 async def _asked(model: Model, turn: TurnRequest, folder: Path) -> Reply:
-    said = chat_messages(turn, Settings(), lambda name: (folder / name).read_bytes())
-    messages = [SAYS[message["role"]](content=content_of(message["content"])) for message in said]
+    chat = chat_messages(turn, Settings(), lambda name: (folder / name).read_bytes())
+    messages = [SAYS[message["role"]](content=content_of(message["content"])) for message in chat]
     try:
         config = GenerateConfig(**_settings(turn))
     except ValueError as error:
         raise RequestError("request", f"its settings are none that Inspect knows: {str(error)[:200]}") from None
-    begun, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    started, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     output = await model.generate(messages, config=config)
-    seconds = time.monotonic() - begun if output.time is None else output.time
+    seconds = time.monotonic() - started if output.time is None else output.time
     return _reply(output, decimal_text(seconds, 3), asked_at)
 
 
 def _settings(turn: TurnRequest) -> dict[str, Any]:
     """A session's own settings under Inspect's names; its own system prompt takes the place of the run's."""
-    held = settings_for(turn, Settings()).parameters()
-    if "stop" in held:
-        held["stop_seqs"] = held.pop("stop")
-    return held | ({"system_message": ""} if turn["messages"][0]["role"] == "system" else {})
+    settings = settings_for(turn, Settings()).parameters()
+    if "stop" in settings:
+        settings["stop_seqs"] = settings.pop("stop")
+    return settings | ({"system_message": ""} if turn["messages"][0]["role"] == "system" else {})
 
 
 def _reply(output: ModelOutput, seconds: str, asked_at: str) -> Reply:
@@ -221,12 +225,12 @@ def _reply(output: ModelOutput, seconds: str, asked_at: str) -> Reply:
     )
 
 
-def _output(model: str, found: Reply) -> ModelOutput:
+def _output(model: str, transcript: Reply) -> ModelOutput:
     """The transcript as what the sample's model has said, with the sums over the subject's own requests."""
-    output = ModelOutput.from_content(model, found.text or "")
-    sums = found.prompt_tokens or 0, found.completion_tokens or 0
+    output = ModelOutput.from_content(model, transcript.text or "")
+    sums = transcript.prompt_tokens or 0, transcript.completion_tokens or 0
     output.usage = ModelUsage(input_tokens=sums[0], output_tokens=sums[1], total_tokens=sum(sums))
-    output.time = None if found.seconds is None else float(found.seconds)
+    output.time = None if transcript.seconds is None else float(transcript.seconds)
     return output
 
 
@@ -248,5 +252,5 @@ def _heading(name: str, item: int | None, role: str, model: str) -> str:
 
 def outline(sessions: Sequence[SessionRecord]) -> str:
     """What Inspect shows as the input of a sample, since each session begins its own conversation."""
-    told = [f"{session.name}: {len(session.turns)} of {session.role}" for session in sessions]
-    return "\n".join(["The turns of each session, played by dia-spec:", *told])
+    lines = [f"{session.name}: {len(session.turns)} of {session.role}" for session in sessions]
+    return "\n".join(["The turns of each session, played by dia-spec:", *lines])

@@ -49,10 +49,10 @@ def task_beside(module: str, tools: bool = False, sandbox: str = "docker", prefi
 
 
 def task_of(
-    held: Iterable[Row], folder: Path, tools: bool = False, sandbox: str = "docker", prefill: bool = False
+    rows: Iterable[Row], folder: Path, tools: bool = False, sandbox: str = "docker", prefill: bool = False
 ) -> Task:
     """The task of exported rows, whose assets lie in the folder; `prefill`: models continue what is begun for them."""
-    samples = [_sample(row, folder, tools) for row in held]
+    samples = [_sample(row, folder, tools) for row in rows]
     names = {name: (samples[0].metadata or {})[name] for name in ("bundle_id", "questions_root")} if samples else {}
     sessions_of_samples = [
         sample.metadata["sessions"] for sample in samples if sample.metadata and "sessions" in sample.metadata
@@ -91,12 +91,12 @@ def _played(room: Room) -> Solver:
 
 
 def _only(benchmark: str) -> Path:
-    found = sorted(path.parent for path in Path("build").glob(f"{benchmark}-*/manifest.json"))
-    if len(found) != 1:
-        message = f"`build/` holds {len(found) or 'no'} bundle{'s' * (len(found) != 1)} of `{benchmark}`"
-        mend = "make one with `dia compile`, and name it: `-T bundle=build/...`"
-        raise DiaError(Diagnostic("E701", message, None, mend))
-    return found[0]
+    bundles = sorted(path.parent for path in Path("build").glob(f"{benchmark}-*/manifest.json"))
+    if len(bundles) != 1:
+        message = f"`build/` holds {len(bundles) or 'no'} bundle{'s' * (len(bundles) != 1)} of `{benchmark}`"
+        help = "make one with `dia compile`, and name it: `-T bundle=build/...`"
+        raise DiaError(Diagnostic("E701", message, None, help))
+    return bundles[0]
 
 
 def _sample(row: Row, folder: Path, tools: bool) -> Sample:
@@ -112,12 +112,12 @@ def _sample(row: Row, folder: Path, tools: bool) -> Sample:
         raise DiaError(Diagnostic("E714", message, None, "ask with `-T tools=true`"))
     attached = {**row, "assets": [asset for asset in row["assets"] if asset["deliver"] != "file"]}
     try:
-        said = chat_messages(attached, Settings(), lambda name: (folder / name).read_bytes())
+        chat = chat_messages(attached, Settings(), lambda name: (folder / name).read_bytes())
     except RequestError as trouble:
         raise DiaError(Diagnostic("E714", trouble.message, None)) from None
     return Sample(
         id=row["id"],
-        input=[SAYS[message["role"]](content=content_of(message["content"])) for message in said],
+        input=[SAYS[message["role"]](content=content_of(message["content"])) for message in chat],
         target=row["answer"],
         metadata={name: value for name, value in row.items() if name != "messages"},
         files={asset["name"]: str((folder / asset["path"]).resolve()) for asset in beside} or None,
@@ -126,10 +126,10 @@ def _sample(row: Row, folder: Path, tools: bool) -> Sample:
 
 def _entries(scores: Sequence[SampleScore]) -> Iterator[str]:
     """What figures over items are made of: each sample's item, whether it is correct, and its value as points."""
-    for held in scores:
-        value = held.score.as_float()
+    for scored in scores:
+        value = scored.score.as_float()
         grade = Graded(Verdict.CORRECT if value == 1 else Verdict.WRONG, None, Fraction(value).limit_denominator(10**9))
-        yield figures.entry(str((held.sample_metadata or {})["item"]), grade)
+        yield figures.entry(str((scored.sample_metadata or {})["item"]), grade)
 
 
 def _over_items(figure: Callable[[Sequence[str]], float]) -> Metric:
@@ -182,8 +182,8 @@ def verdict() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         grade = graded(state.metadata, state.output.completion)
-        said = {"verdict": grade.verdict, "points": str(grade.points)}
-        return Score(value=grade.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=said)
+        metadata = {"verdict": grade.verdict, "points": str(grade.points)}
+        return Score(value=grade.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=metadata)
 
     return score
 
@@ -196,11 +196,13 @@ def verdict_and_share() -> Scorer:
         if LEFT_OUT in state.metadata:
             return Score.unscored(reason="left_out", explanation=state.metadata[LEFT_OUT])
         if "sessions" in state.metadata:
-            found = graded_sessions(state.metadata, state.output.completion)
+            graded_sample = graded_sessions(state.metadata, state.output.completion)
         else:
-            found = as_graded_sessions(graded(state.metadata, state.output.completion))
-        grade = found.grade
-        said = {"verdict": grade.verdict, "points": str(grade.points), "share": str(found.share)}
-        return Score(value=found.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=said)
+            graded_sample = as_graded_sessions(graded(state.metadata, state.output.completion))
+        grade = graded_sample.grade
+        metadata = {"verdict": grade.verdict, "points": str(grade.points), "share": str(graded_sample.share)}
+        return Score(
+            value=graded_sample.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=metadata
+        )
 
     return score

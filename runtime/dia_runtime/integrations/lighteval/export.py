@@ -26,13 +26,13 @@ class Lighteval(Exporter):
     def files(self, bundle: Bundle) -> Files:
         """The task file and the questions."""
         name = task_name(bundle)
-        made = module(f"the task {name}", "for_lighteval", ("task_beside",), behind=TABLE.format(name=name))
-        yield f"{name}.py", iter([made])
+        task_module = module(f"the task {name}", "for_lighteval", ("task_beside",), behind=TABLE.format(name=name))
+        yield f"{name}.py", iter([task_module])
         yield QUESTIONS, _lines(bundle)
 
 
 def _lines(bundle: Bundle) -> Iterator[bytes]:
-    for held in rows(bundle, "lighteval"):
-        require_one_turn(held, "lighteval")
-        kept = {name: value for name, value in held.items() if name not in ("messages", "assets")}
-        yield line(kept | {"variant": held["variant"] or "", "dia_prompt": prompt(held)[1]})
+    for row in rows(bundle, "lighteval"):
+        require_one_turn(row, "lighteval")
+        columns = {name: value for name, value in row.items() if name not in ("messages", "assets")}
+        yield line(columns | {"variant": row["variant"] or "", "dia_prompt": prompt(row)[1]})

@@ -22,11 +22,11 @@ def rows(path: Path) -> Found:
     """The replies of the file."""
     named = NAME.fullmatch(path.name)
     task, model = named[1] if named else path.name.partition(".")[0], _model(path)
-    for held in parquet.rows(path):
-        if isinstance(held, DiaError):
-            yield held
+    for table_row in parquet.rows(path):
+        if isinstance(table_row, DiaError):
+            yield table_row
         else:
-            yield from _rows(held, task, model)
+            yield from _rows(table_row, task, model)
 
 
 def _model(path: Path) -> str:
@@ -38,20 +38,20 @@ def _model(path: Path) -> str:
     return "/".join(parts[at + 1 : -1]) or path.name
 
 
-def _rows(held: Row, task: str, model: str) -> Found:
-    doc, said = mapping(held.cells.get("doc")), mapping(held.cells.get("model_response"))
+def _rows(detail: Row, task: str, model: str) -> Found:
+    doc, response = mapping(detail.cells.get("doc")), mapping(detail.cells.get("model_response"))
     specific = mapping(doc.get("specific"))
     is_ours = "questions_root" in specific
-    given = {
+    own_cells = {
         "id": specific.get("id") if is_ours else f"{task}/{doc.get('id')}",
         "gold": _gold(doc),
         "model": model,
         "questions_root": text(specific.get("questions_root")) if is_ours else None,
-        "verdict": _verdict(mapping(held.cells.get("metric"))),
+        "verdict": _verdict(mapping(detail.cells.get("metric"))),
     }
-    for attempt, reply in enumerate(sequence(said.get("text")) or [None], 1):
-        told = {"reply": reply if isinstance(reply, str) else None, "attempt": attempt}
-        yield row(held.line, cells({**given, **told}, doc, "doc."))
+    for attempt, reply in enumerate(sequence(response.get("text")) or [None], 1):
+        reply_cells = {"reply": reply if isinstance(reply, str) else None, "attempt": attempt}
+        yield row(detail.line, cells({**own_cells, **reply_cells}, doc, "doc."))
 
 
 def _gold(doc: Any) -> Any:

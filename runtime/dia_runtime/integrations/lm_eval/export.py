@@ -43,10 +43,10 @@ def _module(name: str) -> bytes:
 
 
 def _lines(bundle: Bundle) -> Iterator[bytes]:
-    for held in rows(bundle, "lm-eval"):
-        system, said = prompt(held)
-        kept = {name: value for name, value in held.items() if name not in ("messages", "assets")}
-        yield line(kept | {"dia_system": system, "dia_prompt": said})
+    for row in rows(bundle, "lm-eval"):
+        system, user = prompt(row)
+        columns = {name: value for name, value in row.items() if name not in ("messages", "assets")}
+        yield line(columns | {"dia_system": system, "dia_prompt": user})
 
 
 def _task(bundle: Bundle, name: str) -> str:

@@ -27,72 +27,72 @@ def rows(path: Path) -> Found:
     """The replies of the file."""
     named = NAME.fullmatch(path.name)
     task, model = (named[1], _model(path, named[2])) if named else (path.name.partition(".")[0], None)
-    kept: Any = None
-    for line, _, held in objects(path):
-        if isinstance(held, DiaError):
-            yield held
+    first_filter: Any = None
+    for line, _, sample in objects(path):
+        if isinstance(sample, DiaError):
+            yield sample
             continue
-        kept = held.get("filter") if kept is None else kept
-        if held.get("filter") == kept:
-            yield from _rows(line, held, task, model or path.name)
+        first_filter = sample.get("filter") if first_filter is None else first_filter
+        if sample.get("filter") == first_filter:
+            yield from _rows(line, sample, task, model or path.name)
 
 
 def _model(path: Path, time: str) -> str | None:
-    beside = path.with_name(f"results_{time}.json")
-    if not beside.is_file() or beside.stat().st_size > LARGEST_RESULTS:
+    results_path = path.with_name(f"results_{time}.json")
+    if not results_path.is_file() or results_path.stat().st_size > LARGEST_RESULTS:
         return None
-    held = mapping(whole(beside))
-    return text(held.get("model_name")) or text(mapping(held.get("config")).get("model"))
+    results = mapping(whole(results_path))
+    return text(results.get("model_name")) or text(mapping(results.get("config")).get("model"))
 
 
-def _rows(line: int, held: Record, task: str, model: str) -> Iterator[Row]:
-    doc = mapping(held.get("doc"))
+def _rows(line: int, sample: Record, task: str, model: str) -> Iterator[Row]:
+    doc = mapping(sample.get("doc"))
     is_ours = "questions_root" in doc and "dia_prompt" in doc
-    gold, said = held.get("target"), sequence(held.get("resps"))
+    gold, responses = sample.get("target"), sequence(sample.get("resps"))
     # One list a request: of a request for text its attempts, of likelihoods one pair an option.
-    best = _likeliest(said)
-    replies = [option(best)] if best is not None else sequence(said[0] if said else None)
-    given = {
-        "id": doc.get("id") if is_ours else f"{task}/{held.get('doc_id')}",
+    best = _likeliest(responses)
+    replies = [option(best)] if best is not None else sequence(responses[0] if responses else None)
+    own_cells = {
+        "id": doc.get("id") if is_ours else f"{task}/{sample.get('doc_id')}",
         "gold": _letter(gold) if best is not None else gold,
         "model": model,
         "questions_root": doc.get("questions_root") if is_ours else None,
-        "verdict": _verdict(held),
-        "extracted": _first(held.get("filtered_resps")),
+        "verdict": _verdict(sample),
+        "extracted": _first(sample.get("filtered_resps")),
     }
     for attempt, reply in enumerate(replies or [None], 1):
-        told = {"reply": reply if isinstance(reply, str) else None, "attempt": attempt}
-        yield row(line, cells({**given, **told}, doc, "doc."))
+        reply_cells = {"reply": reply if isinstance(reply, str) else None, "attempt": attempt}
+        yield row(line, cells({**own_cells, **reply_cells}, doc, "doc."))
 
 
-def _likeliest(said: list[Any]) -> int | None:
+def _likeliest(responses: list[Any]) -> int | None:
     """The place of the option with the greatest likelihood; None where the requests were for text."""
-    found = []
-    for request in said:
+    likelihoods = []
+    for request in responses:
         pair = sequence(sequence(request)[0] if sequence(request) else None)
         try:
-            found.append(Decimal(str(pair[0])))
+            likelihoods.append(Decimal(str(pair[0])))
         except (IndexError, InvalidOperation):
             return None
-        if found[-1].is_nan():  # a likelihood that overflowed compares with nothing
+        if likelihoods[-1].is_nan():  # a likelihood that overflowed compares with nothing
             return None
-    return max(range(len(found)), key=found.__getitem__) if found else None
+    return max(range(len(likelihoods)), key=likelihoods.__getitem__) if likelihoods else None
 
 
 def _letter(gold: Any) -> Any:
     return option(int(gold)) if isinstance(gold, int | str) and re.fullmatch(r"[0-9]{1,2}", str(gold)) else gold
 
 
-def _first(held: Any) -> str | None:
-    found = sequence(held)
-    while found and isinstance(found[0], list):
-        found = found[0]
-    return found[0] if found and isinstance(found[0], str) else None
+def _first(value: Any) -> str | None:
+    values = sequence(value)
+    while values and isinstance(values[0], list):
+        values = values[0]
+    return values[0] if values and isinstance(values[0], str) else None
 
 
-def _verdict(held: Record) -> str | None:
+def _verdict(sample: Record) -> str | None:
     """What the harness made of the reply, by the first of its usual metrics that is there."""
-    name = next((name for name in VERDICTS if name in held), None)
+    name = next((name for name in VERDICTS if name in sample), None)
     if name is None:
         return None
-    return "correct" if str(held[name]) in ("1", "1.0", "True") else "wrong"
+    return "correct" if str(sample[name]) in ("1", "1.0", "True") else "wrong"

@@ -18,8 +18,8 @@ def dataset_beside(module: str) -> Any:
     """The questions in the folder of a module, as the harness takes them: splits of a dataset."""
     import datasets
 
-    held = datasets.Dataset.from_list(list(rows(Path(module).with_name(ROWS))))
-    return datasets.DatasetDict({"test": held})
+    questions = datasets.Dataset.from_list(list(rows(Path(module).with_name(ROWS))))
+    return datasets.DatasetDict({"test": questions})
 
 
 def process_results(row: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:

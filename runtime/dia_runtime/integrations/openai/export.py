@@ -31,18 +31,18 @@ class OpenAiBatch(Exporter):
             message = "a file of requests is for one model"
             raise DiaError(Diagnostic("E715", message, None, "name it with `--model`, once"))
         requests = _requests(bundle, self.models[0])
-        for number, first in enumerate(requests):
+        for number, first_request in enumerate(requests):
             yield (
                 f"requests-{number:03}.jsonl",
-                (line(each) for each in chain((first,), islice(requests, REQUESTS - 1))),
+                (line(each) for each in chain((first_request,), islice(requests, REQUESTS - 1))),
             )
 
 
 def _requests(bundle: Bundle, model: str) -> Iterator[dict[str, Any]]:
     for question, _ in asked(bundle):
         try:
-            said = chat_messages(question, Settings(), lambda name: b"".join(bundle.pieces(name)))
+            messages = chat_messages(question, Settings(), lambda name: b"".join(bundle.pieces(name)))
         except RequestError as trouble:
             raise DiaError(Diagnostic("E714", trouble.message, None, "export it to `inspect`")) from None
-        body = {"model": model, "messages": said}
+        body = {"model": model, "messages": messages}
         yield {"custom_id": question["id"], "method": "POST", "url": "/v1/chat/completions", "body": body}

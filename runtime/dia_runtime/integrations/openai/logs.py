@@ -17,37 +17,39 @@ OF_REPLY = ("error", "finish_reason", "prompt_tokens", "completion_tokens", "cos
 
 def rows(path: Path) -> Found:
     """The replies of the file, also those that are errors."""
-    for line, _, held in objects(path):
-        yield held if isinstance(held, DiaError) else _row(path, line, held)
+    for line, _, record in objects(path):
+        yield record if isinstance(record, DiaError) else _row(path, line, record)
 
 
-def _row(path: Path, line: int, held: Record) -> Row:
-    response = mapping(held.get("response"))
+def _row(path: Path, line: int, record: Record) -> Row:
+    response = mapping(record.get("response"))
     body = mapping(response.get("body"))
-    reply = _reply(held, response, body)
-    given = {
-        "id": held.get("custom_id"),
+    reply = _reply(record, response, body)
+    own_cells = {
+        "id": record.get("custom_id"),
         "reply": reply.text,
         "model": text(body.get("model")) or path.name.partition(".")[0],
         **{name: getattr(reply, name) for name in OF_REPLY},
     }
-    return row(line, cells(given))
+    return row(line, cells(own_cells))
 
 
-def _reply(held: Record, response: Record, body: Record) -> Reply:
+def _reply(record: Record, response: Record, body: Record) -> Reply:
     """The reply, or the error that stands in its place."""
-    status, error = response.get("status_code"), mapping(held.get("error") or body.get("error"))
-    said = f"{error.get('message') or 'no response'}"[:300]
+    status, error = response.get("status_code"), mapping(record.get("error") or body.get("error"))
+    message = f"{error.get('message') or 'no response'}"[:300]
     if not response:
-        return Reply(None, error=f"request: {said}")
+        return Reply(None, error=f"request: {message}")
     try:
         if status != 200:
-            found = classify_refusal(status if type(status) is int else 0, str(error.get("code") or ""), said, "", "")
+            reply = classify_refusal(
+                status if type(status) is int else 0, str(error.get("code") or ""), message, "", ""
+            )
         else:
-            found = reply_from_completion(_plain(body), "", "")
+            reply = reply_from_completion(_plain(body), "", "")
     except RequestError as trouble:
-        found = trouble
-    return found if isinstance(found, Reply) else Reply(None, error=f"{found.kind}: {found.message}"[:400])
+        reply = trouble
+    return reply if isinstance(reply, Reply) else Reply(None, error=f"{reply.kind}: {reply.message}"[:400])
 
 
 def _plain(body: Record) -> dict[str, Any]:

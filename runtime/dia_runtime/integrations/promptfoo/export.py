@@ -128,35 +128,35 @@ class Promptfoo(Exporter):
         yield "promptfooconfig.yaml", iter([CONFIG.format(name=task_name(bundle)).encode()])
         yield "prompt.js", iter([PROMPT.encode()])
         yield "score.js", iter([SCORE.encode()])
-        yield "tests.jsonl", (line(_test(held)) for held in _rows(bundle))
-        yield ASKED, (line(_asked(bundle, held)) for held in _rows(bundle))
-        yield GRADED, (line(held) for held in _answers(bundle))
+        yield "tests.jsonl", (line(_test(row)) for row in _rows(bundle))
+        yield ASKED, (line(_asked(bundle, row)) for row in _rows(bundle))
+        yield GRADED, (line(row) for row in _answers(bundle))
 
 
 def _rows(bundle: Bundle) -> Iterator[dict[str, Any]]:
-    for held in rows(bundle, "promptfoo", HOLDS):
-        if not SAFE.fullmatch(held["id"]) or "{" in held["template"] + held["item"]:
-            message = visible(f"the id `{held['id']}` has signs that `promptfoo` would act on")
+    for row in rows(bundle, "promptfoo", HOLDS):
+        if not SAFE.fullmatch(row["id"]) or "{" in row["template"] + row["item"]:
+            message = visible(f"the id `{row['id']}` has signs that `promptfoo` would act on")
             raise DiaError(Diagnostic("E714", message, None, "give the row another id"))
-        yield held
+        yield row
 
 
-def _test(held: dict[str, Any]) -> dict[str, Any]:
+def _test(row: dict[str, Any]) -> dict[str, Any]:
     # promptfoo blanks out long words of digits and letters in some of its outputs.
-    root = held["questions_root"]
+    root = row["questions_root"]
     spelled = " ".join(root[at : at + SHOWN] for at in range(0, len(root), SHOWN))
-    metadata = {**{name: held[name] for name in OF_TEST}, "root": spelled}
-    return {"description": held["id"], "vars": {"dia_id": held["id"]}, "metadata": metadata}
+    metadata = {**{name: row[name] for name in OF_TEST}, "root": spelled}
+    return {"description": row["id"], "vars": {"dia_id": row["id"]}, "metadata": metadata}
 
 
-def _asked(bundle: Bundle, held: dict[str, Any]) -> dict[str, Any]:
+def _asked(bundle: Bundle, row: dict[str, Any]) -> dict[str, Any]:
     try:
-        said = chat_messages(held, Settings(), lambda name: b"".join(bundle.pieces(name)))
+        messages = chat_messages(row, Settings(), lambda name: b"".join(bundle.pieces(name)))
     except RequestError as trouble:
         raise DiaError(Diagnostic("E714", trouble.message, None, "export it to `inspect`")) from None
-    return {name: held[name] for name in OF_ASKED if name in held} | {"messages": said}
+    return {name: row[name] for name in OF_ASKED if name in row} | {"messages": messages}
 
 
 def _answers(bundle: Bundle) -> Iterator[dict[str, Any]]:
-    for held in rows(bundle, "promptfoo", HOLDS):
-        yield {name: value for name, value in held.items() if name not in ("messages", "assets")}
+    for row in rows(bundle, "promptfoo", HOLDS):
+        yield {name: value for name, value in row.items() if name not in ("messages", "assets")}

@@ -20,12 +20,12 @@ from dia_runtime.integrations.exported_tasks.rows import rows
 def main() -> int:
     """The exit code, when no more replies come."""
     try:
-        known = {str(row["id"]): row for row in rows(Path(sys.argv[1]))}
+        rows_by_id = {str(row["id"]): row for row in rows(Path(sys.argv[1]))}
         for line in sys.stdin.buffer:  # UTF-8 from all who write JSON, whatever this computer's own encoding is
-            asked = json.loads(line)
-            found = graded(known[asked["id"]], asked.get("reply"))
-            told = {"verdict": found.verdict, "extracted": found.extracted, **found.figures()}
-            print(json.dumps(told, ensure_ascii=True), flush=True)
+            request = json.loads(line)
+            grade = graded(rows_by_id[request["id"]], request.get("reply"))
+            reply = {"verdict": grade.verdict, "extracted": grade.extracted, **grade.figures()}
+            print(json.dumps(reply, ensure_ascii=True), flush=True)
     except (DiaError, OSError, KeyError) as error:
         print(f"the reply cannot be graded: {error}", file=sys.stderr)
         return 2

@@ -24,57 +24,57 @@ Place = tuple[int, Record | DiaError]
 
 def rows(path: Path) -> Found:
     """The replies of the file."""
-    for line, held in _lines(path) if path.name.endswith(LINES) else _whole(path):
-        yield held if isinstance(held, DiaError) else _row(line, held)
+    for line, result in _lines(path) if path.name.endswith(LINES) else _whole(path):
+        yield result if isinstance(result, DiaError) else _row(line, result)
 
 
 def _lines(path: Path) -> Iterator[Place]:
-    return ((line, held) for line, _, held in objects(path))
+    return ((line, result) for line, _, result in objects(path))
 
 
 def _whole(path: Path) -> Iterator[Place]:
-    held = mapping(mapping(whole(path)).get("results"))
-    if "results" not in held:
+    results = mapping(mapping(whole(path)).get("results"))
+    if "results" not in results:
         raise input_error("E861", "it has no `results`, so that it is no output of promptfoo", path)
-    return ((line, mapping(each)) for line, each in enumerate(sequence(held["results"]), 1))
+    return ((line, mapping(each)) for line, each in enumerate(sequence(results["results"]), 1))
 
 
-def _row(line: int, held: Record) -> Row:
-    test, response = mapping(held.get("testCase")), mapping(held.get("response"))
-    variables, metadata = mapping(held.get("vars") or test.get("vars")), mapping(test.get("metadata"))
+def _row(line: int, result: Record) -> Row:
+    test, response = mapping(result.get("testCase")), mapping(result.get("response"))
+    variables, metadata = mapping(result.get("vars") or test.get("vars")), mapping(test.get("metadata"))
     is_ours = "dia_id" in variables
-    usage = mapping(response.get("tokenUsage") or held.get("tokenUsage"))
-    given = {
-        "id": variables["dia_id"] if is_ours else f"test-{held.get('testIdx')}",
+    usage = mapping(response.get("tokenUsage") or result.get("tokenUsage"))
+    own_cells = {
+        "id": variables["dia_id"] if is_ours else f"test-{result.get('testIdx')}",
         "gold": _gold(test),
-        "model": _model(held),
+        "model": _model(result),
         "questions_root": str(metadata.get("root") or "").replace(" ", "") or None if is_ours else None,
         "prompt_tokens": number(usage.get("prompt")),
         "completion_tokens": number(usage.get("completion")),
-        "cost": number(held.get("cost")),
-        "verdict": "correct" if held.get("success") is True else "wrong",
-        **_said(held, response),
+        "cost": number(result.get("cost")),
+        "verdict": "correct" if result.get("success") is True else "wrong",
+        **_said(result, response),
     }
-    return row(line, cells(given, variables, "vars."))
+    return row(line, cells(own_cells, variables, "vars."))
 
 
-def _said(held: Record, response: Record) -> dict[str, Any]:
+def _said(result: Record, response: Record) -> dict[str, Any]:
     """The reply and how it ended, or the error."""
     output = response.get("output")
     if isinstance(output, str):
         return ending(output, text(response.get("finishReason")))
-    if response.get("error") or held.get("failureReason") == ERROR or output is None:
-        return {"error": f"harness: {str(response.get('error') or held.get('error') or 'no output')[:300]}"}
+    if response.get("error") or result.get("failureReason") == ERROR or output is None:
+        return {"error": f"harness: {str(response.get('error') or result.get('error') or 'no output')[:300]}"}
     return {"error": "harness: the output is no text"}
 
 
 def _gold(test: Record) -> Any:
     """The value of the first assertion that has a text for one."""
-    found = (mapping(each).get("value") for each in sequence(test.get("assert")))
-    return next((value for value in found if isinstance(value, str | int)), None)
+    values = (mapping(each).get("value") for each in sequence(test.get("assert")))
+    return next((value for value in values if isinstance(value, str | int)), None)
 
 
-def _model(held: Record) -> str:
-    provider = held.get("provider")
+def _model(result: Record) -> str:
+    provider = result.get("provider")
     about = mapping(provider)
     return text(about.get("label")) or text(about.get("id")) or text(provider) or "unknown"

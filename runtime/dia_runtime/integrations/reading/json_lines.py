@@ -18,11 +18,11 @@ COMMAS = 2_000_000  # in a line: values take far more memory than the text that 
 
 def rows(path: Path) -> Iterator[Row | DiaError]:
     """The objects of the file as rows, `.gz` and `.zst` as they are; a line that holds none is a fault in its place."""
-    for number, text, held in objects(path):
-        if isinstance(held, DiaError):
-            yield held
+    for number, text, value in objects(path):
+        if isinstance(value, DiaError):
+            yield value
         else:
-            yield Row(number, held, lambda name, text=text: _place(text, name))  # type: ignore[misc]
+            yield Row(number, value, lambda name, text=text: _place(text, name))  # type: ignore[misc]
 
 
 def objects(path: Path) -> Iterator[tuple[int, str, dict[str, Any] | DiaError]]:
@@ -59,7 +59,7 @@ def _object(path: Path, number: int, text: str) -> dict[str, Any]:
     if text.count(",") > COMMAS:
         raise input_error("E861", f"more than {COMMAS:,} commas in a line", path, number)
     try:
-        held = DECODER.decode(text)
+        value = DECODER.decode(text)
     except json.JSONDecodeError as error:
         message = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         raise input_error("E861", message, path, number, error.colno, "a row is one line with one object") from None
@@ -67,9 +67,9 @@ def _object(path: Path, number: int, text: str) -> dict[str, Any]:
         raise input_error("E861", "nested too deeply", path, number) from None
     except ValueError as error:
         raise input_error("E861", f"not JSON: {error}", path, number) from None
-    if not isinstance(held, dict):
+    if not isinstance(value, dict):
         raise input_error("E861", "a line is no object", path, number, 1, 'write {"column": value, ...} on every line')
-    return held
+    return value
 
 
 def constant(text: str) -> Any:
@@ -78,11 +78,11 @@ def constant(text: str) -> Any:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         twice = first_repeat(name for name, _ in pairs) or ""
         raise ValueError(f"the key `{twice[:40]}` stands twice in one object")
-    return found
+    return record
 
 
 DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant, object_pairs_hook=_pairs)

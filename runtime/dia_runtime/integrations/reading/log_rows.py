@@ -41,32 +41,32 @@ DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant)
 LENIENT = json.JSONDecoder(parse_float=Number, parse_constant=lambda name: None)  # Inspect writes NaN for no score
 
 
-def cells(given: Record, further: Record | None = None, prefix: str = "") -> dict[str, Any]:
+def cells(own_cells: Record, further: Record | None = None, prefix: str = "") -> dict[str, Any]:
     """The cells of a row: what is given, None for the rest, and the log's own columns behind a prefix."""
-    own = {f"{prefix}{name}": value for name, value in (further or {}).items()}
-    return {**own, **NOTHING, **given}
+    further_cells = {f"{prefix}{name}": value for name, value in (further or {}).items()}
+    return {**further_cells, **NOTHING, **own_cells}
 
 
-def row(line: int, given: Mapping[str, Any]) -> Row:
+def row(line: int, cells: Mapping[str, Any]) -> Row:
     """A row of a log, in which no columns can be told."""
-    return Row(line, given, lambda name: 1)
+    return Row(line, cells, lambda name: 1)
 
 
-def mapping(held: Any) -> Record:
+def mapping(value: Any) -> Record:
     """The value where it is an object, else one without keys."""
-    return held if isinstance(held, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-def sequence(held: Any) -> list[Any]:
+def sequence(value: Any) -> list[Any]:
     """The value where it is a list, else an empty one."""
-    return held if isinstance(held, list) else []
+    return value if isinstance(value, list) else []
 
 
-def text(held: Any) -> str | None:
+def text(value: Any) -> str | None:
     """The value where it is a text that says something, or a whole number as text."""
-    if isinstance(held, bool) or held is None or held == "":
+    if isinstance(value, bool) or value is None or value == "":
         return None
-    return str(held) if isinstance(held, str | int) else None
+    return str(value) if isinstance(value, str | int) else None
 
 
 def whole(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
@@ -111,7 +111,7 @@ def option(number: int) -> str:
     return chr(ord("A") + number) if 0 <= number < 26 else str(number)
 
 
-def number(held: Any) -> Any:
+def number(value: Any) -> Any:
     """A measured number as a cell; None for what is none."""
-    is_number = isinstance(held, int | Number) and not isinstance(held, bool)
-    return held if is_number and not str(held).startswith("-") else None
+    is_number = isinstance(value, int | Number) and not isinstance(value, bool)
+    return value if is_number and not str(value).startswith("-") else None

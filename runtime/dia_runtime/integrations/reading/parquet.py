@@ -31,8 +31,8 @@ def rows(path: Path) -> Iterator[Row]:
 
 
 def _rows(path: Path, file: Any) -> Iterator[Row]:
-    held = file.metadata
-    if any(held.row_group(at).total_byte_size > GROUP_BYTES for at in range(held.num_row_groups)):
+    metadata = file.metadata
+    if any(metadata.row_group(at).total_byte_size > GROUP_BYTES for at in range(metadata.num_row_groups)):
         help = "write it with smaller row groups"
         raise input_error("E861", f"a row group of more than {GROUP_BYTES >> 30} GiB", path, 1, 1, help)
     number = 0

@@ -44,10 +44,10 @@ class Members:
             raise ValueError(f"`{name[:100]}` has more than {MEMBER >> 20} MiB")
         if self.left < 0:
             raise ValueError(f"it unpacks to more than {RATIO} times its size")
-        found = _unpacked(self._packed(info), info.compress_type, info.file_size + 1)
-        if len(found) != info.file_size or zlib.crc32(found) != info.CRC:
+        content = _unpacked(self._packed(info), info.compress_type, info.file_size + 1)
+        if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
             raise ValueError(f"`{name[:100]}` is damaged")
-        return found
+        return content
 
     def _packed(self, info: zipfile.ZipInfo) -> bytes:
         self.file.seek(info.header_offset)
@@ -66,10 +66,10 @@ def opened(path: Path) -> Iterator[Members]:
         if _directory(file, size) > DIRECTORY:
             raise ValueError(f"its directory has more than {DIRECTORY >> 20} MiB")
         try:
-            held = Members(file, size)
+            members = Members(file, size)
         except (zipfile.BadZipFile, struct.error, NotImplementedError, UnicodeDecodeError):
             raise ValueError("it is damaged: no whole zip archive") from None
-        yield held
+        yield members
 
 
 def _directory(file: IO[bytes], size: int) -> int:

@@ -50,15 +50,15 @@ RUN_EXPORTERS: dict[str, RunExporter] = {
 }
 
 
-def respondents_of(store: Store, wanted: Sequence[str] = ()) -> list[StoredRespondent]:
+def respondents_of(store: Store, names: Sequence[str] = ()) -> list[StoredRespondent]:
     """The respondents of a run by their names, all or those that are wanted. Raises DiaError (exit 2)."""
-    known = {entry.name: entry for entry in store.respondents()}
-    for name in wanted:
-        if name not in known:
-            mend = did_you_mean(name, known) or "it holds " + (", ".join(f"`{name}`" for name in known) or "none")
+    by_name = {entry.name: entry for entry in store.respondents()}
+    for name in names:
+        if name not in by_name:
+            help = did_you_mean(name, by_name) or "it holds " + (", ".join(f"`{name}`" for name in by_name) or "none")
             message = visible(f"`{store.path}` holds no respondent `{name}`")
-            raise DiaError(Diagnostic("E806", message, None, visible(mend)))
-    return [known[name] for name in sorted(known) if not wanted or name in wanted]
+            raise DiaError(Diagnostic("E806", message, None, visible(help)))
+    return [by_name[name] for name in sorted(by_name) if not names or name in names]
 
 
 def _records(store: Store, respondents: Sequence[StoredRespondent]) -> Iterator[Record]:
@@ -67,9 +67,9 @@ def _records(store: Store, respondents: Sequence[StoredRespondent]) -> Iterator[
     for entry in respondents:
         settings = store.parsed(entry.settings)
         values = (facts.get("bundle_id"), facts.get("questions_root"), entry.name, entry.model, settings)
-        own = {name: value for name, value in zip(OWN_COLUMNS, values, strict=True) if value is not None}
+        respondent_columns = {name: value for name, value in zip(OWN_COLUMNS, values, strict=True) if value is not None}
         for reply in store.replies_of(entry.id):
-            yield own | reply
+            yield respondent_columns | reply
 
 
 def _line(record: Record) -> bytes:

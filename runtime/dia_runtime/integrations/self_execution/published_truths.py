@@ -18,16 +18,16 @@ LABELS = ["Q1", "Q2", "Q3", "Q4"]
 
 def _code(expression: str, names: Names | None = None, replies: tuple[str, ...] = ()) -> dict[str, Any]:
     """Stored code, what is empty left out."""
-    held = {name: encode(_value(value)) for name, value in (names or {}).items()}
-    more = {"names": held, "replies": sorted(replies)}
+    encoded_names = {name: encode(_value(value)) for name, value in (names or {}).items()}
+    more = {"names": encoded_names, "replies": sorted(replies)}
     return {"expression": expression, **{name: part for name, part in more.items() if part}}
 
 
-def _value(held: Any) -> Any:
+def _value(content: Any) -> Any:
     """JSON as values of the language: objects are records."""
-    if isinstance(held, Mapping):
-        return Record((name, _value(value)) for name, value in held.items())
-    return [_value(value) for value in held] if isinstance(held, list) else held
+    if isinstance(content, Mapping):
+        return Record((name, _value(value)) for name, value in content.items())
+    return [_value(value) for value in content] if isinstance(content, list) else content
 
 
 def _reply(session: str, **format: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def association(names: Names) -> dict[str, Any]:
         "actual": _code("casefold(option) in [casefold(word) for word in listed]", replies=("listed",)),
         "positive": appears,
     }
-    written = {
+    as_written = {
         "over": _code("field_names(expected)", replies=("expected",)),
         "as": "key",
         "predicted": _code("expected[key]", replies=("expected",)),
@@ -61,7 +61,7 @@ def association(names: Names) -> dict[str, Any]:
             "listed": _reply("produce", kind="lines", count=5),
             "expected": _reply("predict", kind="flags", of=options),
         },
-        "presets": {"paper": {"study": "self-execution-1", "truth": {"decisions": written}}},
+        "presets": {"paper": {"study": "self-execution-1", "truth": {"decisions": as_written}}},
     }
 
 
@@ -87,7 +87,7 @@ def restriction(names: Names) -> dict[str, Any]:
 def difficulty(names: Names) -> dict[str, Any]:
     """The order of four questions by whether the model answers them, then by how much it writes."""
     group = [encode(_value(question)) for question in names["group"]]
-    right = "[answered(letter[at]) and letter[at] == group[at].answer for at in range(length(group))]"
+    is_right = "[answered(letter[at]) and letter[at] == group[at].answer for at in range(length(group))]"
     effort = "[tokens(letter[at]) if answered(letter[at]) else none for at in range(length(group))]"
     ours = {
         "over": group,
@@ -103,13 +103,13 @@ def difficulty(names: Names) -> dict[str, Any]:
     }
     spread = "0 if max(tokens(letter)) == 0 else standard_deviation(tokens(letter)) / mean(tokens(letter))"
     declared = {
-        "alone_right": {"value": _code(f"mean({right})", {"group": names["group"]}, ("letter",)), "summary": "mean"},
+        "alone_right": {"value": _code(f"mean({is_right})", {"group": names["group"]}, ("letter",)), "summary": "mean"},
         "tokens_alone": {"value": _code("mean(tokens(letter))", replies=("letter",)), "summary": "mean"},
         "spread_of_tokens": {"value": _code(spread, replies=("letter",)), "summary": "mean"},
         "tokens_of_ranking": {"value": _code("tokens(order)", replies=("order",)), "summary": "mean"},
     }
     figures = {
-        "right": {"value": _code(right, {"group": names["group"]}, ("letter",)), "summary": "mean"},
+        "right": {"value": _code(is_right, {"group": names["group"]}, ("letter",)), "summary": "mean"},
         "effort": {"value": _code(effort, {"group": names["group"]}, ("letter",)), "summary": "mean"},
     }
     return {
@@ -125,10 +125,10 @@ def difficulty(names: Names) -> dict[str, Any]:
 
 def self_made(names: Names) -> dict[str, Any]:
     """Whether the model answers its own question as its own key says."""
-    solved, made = ("solved",), ("made",)
+    solved, made_reply = ("solved",), ("made",)
     figures = {
-        "key_raw": {"value": _code("made.key_raw", replies=made), "summary": "count"},
-        "key_normalised": {"value": _code("made.key", replies=made), "summary": "count"},
+        "key_raw": {"value": _code("made.key_raw", replies=made_reply), "summary": "count"},
+        "key_normalised": {"value": _code("made.key", replies=made_reply), "summary": "count"},
         "self_answer": {
             "value": _code("solved", replies=solved),
             "where": _code("answered(solved)", replies=solved),
@@ -142,7 +142,7 @@ def self_made(names: Names) -> dict[str, Any]:
     options = {"list": "text", "length": 4}
     fields = {"question": "text", "options": options, "key": {"label": LETTERS}, "explanation": "text"}
     grade = {
-        "skipped": _code("not answered(made)", replies=made),
+        "skipped": _code("not answered(made)", replies=made_reply),
         "correct": _code("solved == made.key", replies=("made", "solved")),
     }
     return {

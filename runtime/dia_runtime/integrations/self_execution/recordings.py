@@ -83,12 +83,12 @@ def import_recordings(folder: Path, names: Sequence[str], out: Path, force: bool
 
     Raises DiaError (exit 2) for a folder that holds none of the experiments, or a row that is none.
     """
-    held = {name: _rows(folder, name) for name in names}
-    if not any(held.values()):
+    rows_by_experiment = {name: _rows(folder, name) for name in names}
+    if not any(rows_by_experiment.values()):
         help = "it holds folders exp1 to exp4 with a file a model: exp1/o4-mini.jsonl.gz"
         raise DiaError(Diagnostic("E861", visible(f"`{folder}` holds no recordings"), None, help))
     with written(out, force) as private:
-        done = _run(folder, {name: rows for name, rows in held.items() if rows}, private / "run")
+        done = _run(folder, {name: rows for name, rows in rows_by_experiment.items() if rows}, private / "run")
     return Imported(out, *done)
 
 
@@ -114,13 +114,13 @@ def _checked(name: str, place: Path, row: Any) -> Row:
 
 
 def _run(
-    folder: Path, held: Mapping[str, Mapping[str, list[Row]]], path: Path
+    folder: Path, rows_by_experiment: Mapping[str, Mapping[str, list[Row]]], path: Path
 ) -> tuple[str, int, int, int, dict[str, int]]:
     questions = {
         name: EXPERIMENTS[name].questions(folder, [row for rows in by_model.values() for row in rows])
-        for name, by_model in held.items()
+        for name, by_model in rows_by_experiment.items()
     }
-    every = [question for asked in questions.values() for question in asked]
+    every = [question for experiment_questions in questions.values() for question in experiment_questions]
     root, leaves = _root(every)
     facts = {"bundle_id": None, "questions_root": root, "benchmark": BENCHMARK, "version": None, "k": 1}
     with closing(open_store(path, root)) as store:
@@ -128,10 +128,10 @@ def _run(
         place = {question.id: at for at, question in enumerate(every)}
         failures = _failures(folder)
         counts: dict[str, int] = {}
-        for name, by_model in held.items():
+        for name, by_model in rows_by_experiment.items():
             for model, rows in by_model.items():
-                said = _transcripts(name, questions[name], rows, failures.get(model, {}).get(name, {}))
-                counts[model] = counts.get(model, 0) + _save(store, model, place, said)
+                transcripts = _transcripts(name, questions[name], rows, failures.get(model, {}).get(name, {}))
+                counts[model] = counts.get(model, 0) + _save(store, model, place, transcripts)
     return root, len(every), len(every), 1, counts
 
 
@@ -139,8 +139,8 @@ def _root(questions: Sequence[Question]) -> tuple[str, list[bytes]]:
     """The name of these questions, and the leaf of each."""
     tree, leaves = MerkleTree(), []
     for question in questions:
-        asked = {"id": question.id, "grading": question.grading(), "format": FORMAT, "points": POINTS}
-        leaves.append(leaf_hash(canonical_line(asked)))
+        graded_by = {"id": question.id, "grading": question.grading(), "format": FORMAT, "points": POINTS}
+        leaves.append(leaf_hash(canonical_line(graded_by)))
         tree.add(leaves[-1])
     return tree.root(), leaves
 
@@ -180,13 +180,13 @@ def _transcripts(
     for question in questions:
         if question.item in by_key:
             yield question.id, experiment.transcript(by_key[question.item])
-    made = experiment.lost([question.item for question in lost], failures)
-    yield from zip((question.id for question in lost), made, strict=True)
+    lost_transcripts = experiment.lost([question.item for question in lost], failures)
+    yield from zip((question.id for question in lost), lost_transcripts, strict=True)
 
 
-def _save(store: Store, model: str, place: Mapping[str, int], said: Iterator[tuple[str, str]]) -> int:
+def _save(store: Store, model: str, place: Mapping[str, int], transcripts: Iterator[tuple[str, str]]) -> int:
     number = store.respondent(model, model, {})
-    replies = [(place[id], 1, Reply(text)) for id, text in said]
+    replies = [(place[id], 1, Reply(text)) for id, text in transcripts]
     store.save(number, sorted(replies, key=lambda entry: entry[0]))
     return len(replies)
 
@@ -195,10 +195,10 @@ def _failures(folder: Path) -> Mapping[str, Any]:
     """Model -> experiment -> what the study counted as failures; empty where nobody says."""
     place = folder / "expected.json"
     try:
-        held = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
+        failures = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     except (OSError, ValueError) as error:
         raise unreadable_file(place, error) from None
-    return held if isinstance(held, dict) else {}
+    return failures if isinstance(failures, dict) else {}
 
 
 def _session(name: str, replies: Sequence[TranscriptReply], item: int | None = None) -> TranscriptSession:
@@ -235,9 +235,9 @@ def _associations(folder: Path, rows: Sequence[Row]) -> list[Question]:
 
 
 def _association(row: Row) -> str:
-    said = Record((str(name), bool(value)) for name, value in row["predictions"].items())
+    predictions = Record((str(name), bool(value)) for name, value in row["predictions"].items())
     listed = [str(word) for word in row["associations"]]
-    produce, predict = _reply("listed", None, listed), _reply("expected", None, said)
+    produce, predict = _reply("listed", None, listed), _reply("expected", None, predictions)
     return _with([_session("produce", [produce]), _session("predict", [predict])])
 
 
@@ -257,15 +257,15 @@ def _restrictions(folder: Path, rows: Sequence[Row]) -> list[Question]:
 
 
 def _restriction(row: Row) -> str:
-    said = {"predict": _reply("forecast", None, row["predicted"]), "judged": _reply("verdict", None, row["judged"])}
-    return _with([_session(name, [reply]) for name, reply in said.items()])
+    replies = {"predict": _reply("forecast", None, row["predicted"]), "judged": _reply("verdict", None, row["judged"])}
+    return _with([_session(name, [reply]) for name, reply in replies.items()])
 
 
 def _no_restriction(items: Sequence[str], failures: Mapping[str, Any]) -> Iterator[str]:
     """As many as the study counted are failures of the forecast and of the judgement, whichever they were."""
-    known = [int(failures.get(name) or 0) for name in ("provision_failure", "verification_failure")]
+    failure_counts = [int(failures.get(name) or 0) for name in ("provision_failure", "verification_failure")]
     for at, _ in enumerate(items):
-        name = "forecast" if at < known[0] else "verdict" if at < sum(known) else None
+        name = "forecast" if at < failure_counts[0] else "verdict" if at < sum(failure_counts) else None
         yield _nothing({"predict": "forecast", "judged": "verdict"}, {"failed": name})
 
 
@@ -278,11 +278,11 @@ def _difficulties(folder: Path, rows: Sequence[Row]) -> list[Question]:
     )
     groups = {} if place is None else {row.cells["group_id"]: row.cells["questions"] for row in _told(place)}
     for row in rows:
-        made = [{"id": item["question_id"], "answer": item["key"]} for item in row["items"]]
-        groups.setdefault(row["group_id"], made)
+        questions = [{"id": item["question_id"], "answer": item["key"]} for item in row["items"]]
+        groups.setdefault(row["group_id"], questions)
     return [
-        Question("difficulty", group, {"group": [{"id": one["id"], "answer": one["answer"]} for one in asked]})
-        for group, asked in groups.items()
+        Question("difficulty", group, {"group": [{"id": one["id"], "answer": one["answer"]} for one in group_questions]})
+        for group, group_questions in groups.items()
     ]
 
 
@@ -326,8 +326,8 @@ def _made(row: Row) -> str:
     options = [str(row["options"].get(letter, "")) for letter in "ABCD"]
     raw = str(row["key_raw"])
     key = raw.removeprefix("option_").strip().upper()
-    made = {"question": row["question"], "options": options, "key": key if key in ("A", "B", "C", "D") else None}
-    value = Record({**made, "key_raw": raw, "explanation": row["explanation"]})
+    fields = {"question": row["question"], "options": options, "key": key if key in ("A", "B", "C", "D") else None}
+    value = Record({**fields, "key_raw": raw, "explanation": row["explanation"]})
     written_ = _reply("made", row["generation_raw"], value)
     solved = _reply("solved", row["self_test_raw"], row["self_test_extracted"])
     return _with([_session("write", [written_]), _session("solve", [solved])])

@@ -223,12 +223,12 @@ class Search:
         for _, _, candidate, operator in sorted(choice, key=lambda entry: (-entry[0], entry[1])):
             if len(requests) >= min(self.plan.at_once, max(2, 2 * missing)):
                 break
-            known = candidate if isinstance(candidate, Item) else None
-            trials = self._trials_of_next_stage(0 if known is None else known.trials)
+            open_item = candidate if isinstance(candidate, Item) else None
+            trials = self._trials_of_next_stage(0 if open_item is None else open_item.trials)
             if trials <= budget and isinstance(candidate, Cell):
-                known = self._new_item(candidate, operator)
-            if trials <= budget and known is not None:
-                requests.append(TrialRequest(known, trials))
+                open_item = self._new_item(candidate, operator)
+            if trials <= budget and open_item is not None:
+                requests.append(TrialRequest(open_item, trials))
                 budget -= trials
         return requests
 

@@ -64,7 +64,7 @@ def cml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | 
         if precise_enough(residual, largest, tol):
             return _fit(state, free, iteration)
         after = halve_until_smaller(
-            state, lambda held: _step(data, held, free), lambda held: float(held.scores @ held.scores)
+            state, lambda before: _step(data, before, free), lambda reached: float(reached.scores @ reached.scores)
         )
         if after is None:
             break

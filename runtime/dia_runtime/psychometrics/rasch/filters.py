@@ -159,10 +159,10 @@ def budget_se(locations: Locations, trials: NDArray[Any], is_kept: Mask, budget:
 
 def _is_on_frontier(entry: Candidate, admitted: Sequence[Candidate]) -> bool:
     """Whether no other admitted candidate keeps as many items with as small an error, and is better in one of them."""
-    se, kept = entry.budget_se or 0.0, entry.kept
+    se, share = entry.budget_se or 0.0, entry.kept
     others = [(candidate.budget_se or 0.0, candidate.kept) for candidate in admitted]
     return not any(
-        other_se <= se and other_kept >= kept and (other_se < se or other_kept > kept)
+        other_se <= se and other_kept >= share and (other_se < se or other_kept > share)
         for other_se, other_kept in others
     )
 

@@ -87,7 +87,7 @@ class _Cells:
     residual: Array
     variance: Array
     fourth: Array
-    seen: Mask
+    is_tried: Mask
 
 
 def _cells(locations: Locations, successes: Array, trials: NDArray[Any]) -> Iterator[_Cells]:
@@ -114,10 +114,10 @@ def fit_statistics(locations: Locations, successes: Array, trials: NDArray[Any])
                 [
                     cells.residual**2,
                     cells.variance,
-                    np.where(cells.seen, cells.residual**2 / cells.variance, 0),
-                    cells.seen.astype(float),
+                    np.where(cells.is_tried, cells.residual**2 / cells.variance, 0),
+                    cells.is_tried.astype(float),
                     cells.fourth - cells.variance**2,
-                    np.where(cells.seen, cells.fourth / cells.variance**2, 0),
+                    np.where(cells.is_tried, cells.fourth / cells.variance**2, 0),
                 ]
             )
         sums[0] += terms.sum(axis=2)
@@ -179,13 +179,13 @@ def residual_components(locations: Locations, successes: Array, trials: NDArray[
     blocks = []
     for cells in _cells(locations, successes, trials):
         with np.errstate(divide="ignore", invalid="ignore"):
-            standard = np.where(cells.seen, cells.residual / np.sqrt(cells.variance), 0.0)
+            standard = np.where(cells.is_tried, cells.residual / np.sqrt(cells.variance), 0.0)
         if by_models:
-            is_tried = cells.seen.astype(float)
+            is_tried = cells.is_tried.astype(float)
             products, number = products + standard @ standard.T, number + is_tried @ is_tried.T
             sums = sums + standard @ is_tried.T
         else:
-            blocks.append((standard, cells.seen.astype(float)))
+            blocks.append((standard, cells.is_tried.astype(float)))
     if not by_models:
         standard, is_tried = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
         products, number, sums = standard.T @ standard, is_tried.T @ is_tried, standard.T @ is_tried

@@ -70,7 +70,7 @@ def jml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | 
     for iteration in range(MOST):
         if precise_enough(state.residual, largest, tol):
             return _fit(data, state, free_rows, free, floating, iteration)
-        after = halve_until_smaller(state, lambda held: _step(data, held, free_rows, free, floating), _merit)
+        after = halve_until_smaller(state, lambda before: _step(data, before, free_rows, free, floating), _merit)
         if after is None:
             break
         state = after

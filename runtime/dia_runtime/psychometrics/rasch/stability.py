@@ -67,8 +67,8 @@ def stability(
     null = _null(every, full, groups, refit, draws, seed)
     if not null:
         return Stability(tuple(left), pooled, None, None)
-    spread = {name: _interval([found[name] for found in null if np.isfinite(found[name])]) for name in SUMMARY}
-    larger = sum(found["mean_absolute"] >= pooled["mean_absolute"] for found in null)
+    spread = {name: _interval([summary[name] for summary in null if np.isfinite(summary[name])]) for name in SUMMARY}
+    larger = sum(summary["mean_absolute"] >= pooled["mean_absolute"] for summary in null)
     return Stability(tuple(left), pooled, spread, (larger + 1) / (len(null) + 1))
 
 
