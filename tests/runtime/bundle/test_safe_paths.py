@@ -13,7 +13,7 @@ from dia_compiler.explore.search import put
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.atomic_output import atomic_file, atomic_folder
 from dia_runtime.bundle.safe_paths import refuse_special_file
-from dia_runtime.integrations.importing.tables import written
+from dia_runtime.integrations.importing.tables import publishing
 from dia_runtime.report.page.write import replaced
 from dia_runtime.store.store import open_store
 
@@ -35,7 +35,7 @@ def begun(manager: Callable[..., object], *more: object) -> Act:
     [
         begun(atomic_file, True),
         begun(atomic_folder, True),
-        begun(written, True),
+        begun(publishing, True),
         begun(replaced),
         lambda place: put(place, "text"),
         lambda place: open_store(place, "0" * 64),

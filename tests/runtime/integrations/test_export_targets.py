@@ -16,7 +16,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.grading.grader import grade
 from dia_runtime.integrations.exported_tasks import figures
-from dia_runtime.integrations.exported_tasks.grading import Graded, graded
+from dia_runtime.integrations.exported_tasks.grading import Graded, grade_reply
 from dia_runtime.integrations.exporters import EXPORTERS
 from dia_runtime.integrations.huggingface.card import escaped, license_of, size_of
 from dia_runtime.integrations.promptfoo import grader
@@ -135,12 +135,12 @@ def test_exported_rows_are_graded_as_the_runtime_grades(tricky: Path, tmp_path: 
         for reply in replies:
             said = reply.replace("{}", answer["text"])
             ours = grade(answer, said, question["format"])
-            found = graded(row, said)
+            found = grade_reply(row, said)
             assert (found.verdict, found.extracted) == (ours.verdict, ours.extracted)
             seen.add((found.verdict, found.points))
-        assert graded(row, row["target"]).verdict == "correct"
+        assert grade_reply(row, row["target"]).verdict == "correct"
     assert seen == {("correct", 1), ("wrong", -2), ("skipped", 0), ("unparsed", -2)}
-    assert graded(rows[0], None).verdict == "unparsed"
+    assert grade_reply(rows[0], None).verdict == "unparsed"
 
 
 def test_conditions_of_answers_and_broken_rows() -> None:
@@ -151,11 +151,11 @@ def test_conditions_of_answers_and_broken_rows() -> None:
         "points": '{"correct": 1, "skipped": 0, "wrong": "-1/2"}',
         "grading": json.dumps(record),
     }
-    assert graded(row, "<xml>99</xml>").verdict == "correct"
-    assert graded(row, "<xml>98</xml>").points == Fraction(-1, 2)
+    assert grade_reply(row, "<xml>99</xml>").verdict == "correct"
+    assert grade_reply(row, "<xml>98</xml>").points == Fraction(-1, 2)
     for broken in ({}, row | {"grading": "[]"}, row | {"grading": "{"}, row | {"format": '{"kind": "none"}'}):
         with pytest.raises(DiaError):
-            graded(broken, "x")
+            grade_reply(broken, "x")
 
 
 def test_figures_over_items_follow_their_definitions() -> None:
@@ -163,7 +163,7 @@ def test_figures_over_items_follow_their_definitions() -> None:
     points = {"c": 1, "w": -2, "s": 0}
     names = {"c": "correct", "w": "wrong", "s": "skipped"}
     entries = [
-        figures.entry(item, Graded(names[sign], None, points[sign]))
+        figures.figure_entry(item, Graded(names[sign], None, points[sign]))
         for item, signs in verdicts.items()
         for sign in signs
     ]

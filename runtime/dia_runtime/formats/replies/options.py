@@ -147,12 +147,19 @@ def _json_list(reply: str, key: str | None = None) -> list[str] | None:
     """The texts of the JSON list that the reply is, or of the list in its object: under the key, or the only one."""
     parsed_value = alone(reply)
     parsed_value = next(
-        (candidate for candidate in (parsed_value, fenced(reply), marked(reply), braced(reply)) if candidate is not None), None
+        (
+            candidate
+            for candidate in (parsed_value, fenced(reply), marked(reply), braced(reply))
+            if candidate is not None
+        ),
+        None,
     )
     if isinstance(parsed_value, Mapping):
         lists = [value for name, value in parsed_value.items() if isinstance(value, list) and key in (None, name)]
         parsed_value = lists[0] if len(lists) == 1 else None
-    return parsed_value if isinstance(parsed_value, list) and all(isinstance(one, str) for one in parsed_value) else None
+    return (
+        parsed_value if isinstance(parsed_value, list) and all(isinstance(one, str) for one in parsed_value) else None
+    )
 
 
 def _known(texts: list[str], format: ReplyRecord) -> Value | None:

@@ -10,11 +10,11 @@ from dia_runtime.integrations.exporting.base import (
     Exporter,
     Files,
     Record,
-    asked,
     assets_of,
-    encoded,
     instruction,
+    json_text,
     origin,
+    questions_and_answers,
 )
 
 # The original tells the hour; an export is the same whenever it is made.
@@ -45,16 +45,16 @@ def _pieces(bundle: Bundle) -> Iterator[bytes]:
         "questions_root": bundle.questions_root,
         **({"canary": manifest["canary"]} if manifest["canary"] else {}),
     }
-    head = ",\n".join(f"  {encoded(name)}: {encoded(value)}" for name, value in facts.items())
+    head = ",\n".join(f"  {json_text(name)}: {json_text(value)}" for name, value in facts.items())
     yield f'{{\n{head},\n  "questions": ['.encode()
     numbers, comma = template_numbers(list(templates.values())), ""
-    for question, answer in asked(bundle):
+    for question, answer in questions_and_answers(bundle):
         template = templates[question["template"]]
         row = {
             "challenge": _challenge(bundle, question, answer, template, numbers[question["template"]]),
             "solution": _solution(answer),
         }
-        yield f"{comma}\n    {encoded(row)}".encode()
+        yield f"{comma}\n    {json_text(row)}".encode()
         comma = ","
     yield b"\n  ]\n}\n"
 

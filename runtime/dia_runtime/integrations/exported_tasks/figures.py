@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from dia_runtime.grading.verdicts import Mark, Verdict
-from dia_runtime.integrations.exported_tasks.grading import Graded, exact
+from dia_runtime.integrations.exported_tasks.grading import Graded, points_from_text
 from dia_runtime.scoring import metrics
 from dia_runtime.scoring.intervals import standard_error
 from dia_runtime.scoring.metrics import Tallies, Tally, added
 
 
-def entry(item: str, grade: Graded) -> str:
+def figure_entry(item: str, grade: Graded) -> str:
     """What is kept of a graded reply.
 
     >>> entry("next_prime", Graded("wrong", "7", -2))
@@ -25,39 +25,39 @@ def entry(item: str, grade: Graded) -> str:
     return f"{item}\t{grade.verdict}\t{grade.points}"
 
 
-def tables(entries: Iterable[str]) -> Tallies:
+def items_by_tally(entries: Iterable[str]) -> Tallies:
     """How many items have which tally."""
     items: dict[str, Tally] = {}
     for text in entries:
         item, verdict, points = text.rsplit("\t", 2)
-        value = exact(points)
+        value = points_from_text(points)
         items[item] = added(items.get(item, metrics.NOTHING), Mark(Verdict(verdict), value, value))
     return Counter(items.values())
 
 
 def conf(entries: Sequence[str]) -> float:
     """Conf@k: the share of items whose instances are all correct."""
-    return float(metrics.conf(tables(entries)).value or 0)
+    return float(metrics.conf(items_by_tally(entries)).value or 0)
 
 
 def nms(entries: Sequence[str]) -> float:
     """NMS@k: how many items have at least four fifths of their instances correct, but not all."""
-    return float(metrics.nms(tables(entries)).value or 0)
+    return float(metrics.nms(items_by_tally(entries)).value or 0)
 
 
 def rs(entries: Sequence[str]) -> float:
     """RS@k: the sum over items of the item's mean points."""
-    return float(metrics.rs(tables(entries)).value or 0)
+    return float(metrics.rs(items_by_tally(entries)).value or 0)
 
 
 def tsr(entries: Sequence[str]) -> float:
     """The mean over items of TSR@(t,k), the number of the item's instances that are correct."""
-    items_by_tally = tables(entries)
-    return sum(tally.correct * times for tally, times in items_by_tally.items()) / max(sum(items_by_tally.values()), 1)
+    counts = items_by_tally(entries)
+    return sum(tally.correct * times for tally, times in counts.items()) / max(sum(counts.values()), 1)
 
 
 def correct_clustered_stderr(entries: Sequence[str]) -> float:
     """The standard error of the share of correct replies, clustered by item; 0 where there is one item only."""
-    parts = [(tally.correct, tally.k, times) for tally, times in tables(entries).items()]
+    parts = [(tally.correct, tally.k, times) for tally, times in items_by_tally(entries).items()]
     clusters, many = [(total, size) for total, size, _ in parts], [times for _, _, times in parts]
     return standard_error(clusters, times=many) or 0.0

@@ -52,7 +52,7 @@ AVERAGED = (Verdict.CORRECT, Verdict.SKIPPED, Verdict.UNPARSED)  # verdicts whos
 SERVANT = Servant()  # conditions of answers, which strangers write, are evaluated in a process that can be killed
 
 
-def graded(row: Row, reply: str | None, chain: str = "strict") -> Graded:
+def grade_reply(row: Row, reply: str | None, chain: str = "strict") -> Graded:
     """The grade of a reply to the question of an exported row. Raises DiaError for a row that holds no such question.
 
     A reply that is missing is an empty one: no harness tells an error from it.
@@ -60,7 +60,7 @@ def graded(row: Row, reply: str | None, chain: str = "strict") -> Graded:
     try:
         texts = [str(row[name]) for name in ("format", "grading", "points")]
     except KeyError as error:
-        raise unfit(f"a row has no {error}") from None
+        raise unusable_row_error(f"a row has no {error}") from None
     record = _record(texts[1])
     grader = _grader(texts[0], record.comparison, chain)
     grade = grader.grade(record.truth, record.accept, record.text, reply or "", record.condition, record.share)
@@ -71,7 +71,7 @@ def graded(row: Row, reply: str | None, chain: str = "strict") -> Graded:
 def _record(encoded: str) -> _Record:
     grading = parsed(encoded)
     if not is_gradable(grading | {"mistakes": {}}):
-        raise unfit("a row's `grading` lacks something")
+        raise unusable_row_error("a row's `grading` lacks something")
     stored = grading["comparison"].get("accept_if")
     share = grading["comparison"].get("share")
     try:
@@ -84,7 +84,7 @@ def _record(encoded: str) -> _Record:
             None if share is None else guarded_share(share, SERVANT),
         )
     except ValueError:
-        raise unfit("a row's `grading` holds no stored value") from None
+        raise unusable_row_error("a row's `grading` holds no stored value") from None
 
 
 @lru_cache(maxsize=1 << 12)
@@ -106,16 +106,16 @@ def parsed(encoded: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         record = None
     if not isinstance(record, dict):
-        raise unfit("a row holds a record that is no JSON object")
+        raise unusable_row_error("a row holds a record that is no JSON object")
     return record
 
 
-def unfit(message: str) -> DiaError:
+def unusable_row_error(message: str) -> DiaError:
     """The error for a row that cannot be graded."""
     return DiaError(Diagnostic("E822", visible(message), None, "export the bundle again"), 3)
 
 
-def exact(text: str) -> Exact:
+def points_from_text(text: str) -> Exact:
     """The points that stand in a log as text."""
     value = Fraction(text)
     return value.numerator if value.denominator == 1 else value

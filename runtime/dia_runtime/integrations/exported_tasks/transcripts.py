@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from dia_runtime.grading.sessions.judging import Truth, judge_transcript, truth_of
 from dia_runtime.grading.verdicts import Exact, Verdict, mark
-from dia_runtime.integrations.exported_tasks.grading import SERVANT, Graded, Row, parsed, points_of, unfit
+from dia_runtime.integrations.exported_tasks.grading import SERVANT, Graded, Row, parsed, points_of, unusable_row_error
 
 
-class GradedSessions(NamedTuple):
+class GradedTranscript(NamedTuple):
     """The verdict on a transcript with its points, and the share of full marks."""
 
     grade: Graded
@@ -21,7 +21,7 @@ class GradedSessions(NamedTuple):
         return {**self.grade.figures(), "share": float(self.share)}
 
 
-def graded_sessions(row: Row, transcript: str, chain: str = "strict") -> GradedSessions:
+def grade_transcript(row: Row, transcript: str, chain: str = "strict") -> GradedTranscript:
     """The grade of a transcript of the sessions of an exported row. Raises DiaError for a row that holds none.
 
     Where a truth gives no share, as where a reply is missing, it is 1 for correct and 0 for all else.
@@ -29,18 +29,18 @@ def graded_sessions(row: Row, transcript: str, chain: str = "strict") -> GradedS
     try:
         grading, points = str(row["grading"]), str(row["points"])
     except KeyError as error:
-        raise unfit(f"a row has no {error}") from None
+        raise unusable_row_error(f"a row has no {error}") from None
     outcome = judge_transcript(_truth(grading), transcript, chain, SERVANT).outcome
     worth = mark(outcome.verdict, points_of(points)).low
-    return GradedSessions(
+    return GradedTranscript(
         Graded(outcome.verdict, None, worth),
         int(outcome.verdict is Verdict.CORRECT) if outcome.share is None else outcome.share,
     )
 
 
-def as_graded_sessions(grade: Graded) -> GradedSessions:
+def without_sessions(grade: Graded) -> GradedTranscript:
     """The grade of an ordinary question beside those of sessions."""
-    return GradedSessions(grade, int(grade.verdict is Verdict.CORRECT))
+    return GradedTranscript(grade, int(grade.verdict is Verdict.CORRECT))
 
 
 @lru_cache(maxsize=1 << 10)

@@ -39,12 +39,12 @@ def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Reco
     if not bundle.has_answers:
         help = "unseal the bundle; `jsonl`, `huggingface` and `openai-batch` hold questions without answers too"
         raise DiaError(Diagnostic("E713", f"the answers of `{bundle.path}` are withheld", None, help))
-    for question, answer in asked(bundle, sessions):
+    for question, answer in questions_and_answers(bundle, sessions):
         if answer is not None:
             yield question, answer
 
 
-def asked(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Record | None]]:
+def questions_and_answers(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Record | None]]:
     """Each question with its answer, or with None where the answers are sealed or withheld."""
     answers: Iterator[Record | None] = bundle.answers() if bundle.has_answers else _none(bundle)
     for question, answer in zip_longest(bundle.questions(), answers):
@@ -69,7 +69,7 @@ def instruction(question: Record, answer: Record) -> str:
     return FORMATS[format["kind"]].instruction(format, answer_type(answer["comparison"]).describe())
 
 
-def wrapped(question: Record, answer: Record) -> str:
+def reply_with_answer(question: Record, answer: Record) -> str:
     """A reply that gives the right answer."""
     format = question["format"]
     return FORMATS[format["kind"]].wrap(answer["text"], format)
@@ -93,6 +93,11 @@ def assets_of(bundle: Bundle) -> Files:
             yield name, bundle.pieces(name)
 
 
-def encoded(value: Any) -> str:
+def json_text(value: Any) -> str:
     """The value as JSON on one line, names in order."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def json_line(value: Any) -> bytes:
+    """The value as a line of a file of JSON Lines."""
+    return f"{json_text(value)}\n".encode()

@@ -41,8 +41,8 @@ def _pieces(pyarrow: Any, form: Any, schema: Any, rows: Iterator[Record]) -> Ite
     with form.ParquetWriter(pyarrow.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
         while batch := [dict(row) for row in islice(rows, ROWS)]:
             writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
-            yield sink.taken()
-    yield sink.taken()
+            yield sink.take()
+    yield sink.take()
 
 
 class _Sink:
@@ -60,6 +60,6 @@ class _Sink:
     def flush(self) -> None:
         """Nothing; all is in memory."""
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         pieces, self.held = self.held, []
         return b"".join(pieces)

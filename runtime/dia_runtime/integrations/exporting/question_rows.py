@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +10,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.session_records import read_sessions
 from dia_runtime.grading.sessions.judging import truth_of
-from dia_runtime.integrations.exporting.base import Record, encoded, instruction, origin, pairs, wrapped
+from dia_runtime.integrations.exporting.base import Record, instruction, json_text, origin, pairs, reply_with_answer
 
 GRADED_BY = ("answer", "accept", "text", "comparison")
 JUDGED_BY = ("truth", "figures", "replies", "comparison")
@@ -30,7 +29,7 @@ except ImportError as error:
 '''
 
 
-def module(what: str, name: str, names: tuple[str, ...], before: str = "", behind: str = "") -> bytes:
+def task_module(what: str, name: str, names: tuple[str, ...], before: str = "", behind: str = "") -> bytes:
     """A module of an exported folder: it takes functions of this package, or says in one line that it is missing."""
     head = MODULE.format(what=what, module=name, names=", ".join(names), before=before)
     return f"{head}\n{behind}".encode() if behind else head.encode()
@@ -63,9 +62,9 @@ def session_row(bundle: Bundle, question: Record, answer: Record, target: str) -
         "domain": question["domain"],
         "level": question["level"],
         "sessions": question["sessions"],
-        "format": encoded(question["format"]),
-        "points": encoded(question["points"]),
-        "grading": encoded({name: answer.get(name, {}) for name in JUDGED_BY}),
+        "format": json_text(question["format"]),
+        "points": json_text(question["points"]),
+        "grading": json_text({name: answer.get(name, {}) for name in JUDGED_BY}),
         "assets": question["assets"],
     }
 
@@ -77,13 +76,13 @@ def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
         "domain": question["domain"],
         "level": question["level"],
         "messages": [{"role": str(message["role"]), "content": message["content"]} for message in question["messages"]],
-        "target": wrapped(question, answer),
+        "target": reply_with_answer(question, answer),
         "answer": answer["text"],
         "skip": question["format"].get("skip") or "",
         "format_instruction": instruction(question, answer),
-        "format": encoded(question["format"]),
-        "points": encoded(question["points"]),
-        "grading": encoded({name: answer[name] for name in GRADED_BY}),
+        "format": json_text(question["format"]),
+        "points": json_text(question["points"]),
+        "grading": json_text({name: answer[name] for name in GRADED_BY}),
         "assets": question["assets"],
     }
 
@@ -114,11 +113,6 @@ def require_one_turn(question: Record, target: str) -> None:
 def _cannot(question: Record, target: str, why: str, help: str = OTHERWISE) -> DiaError:
     message = visible(f"`{question['id']}` {why}, which `{target}` cannot hold")
     return DiaError(Diagnostic("E714", message, None, help))
-
-
-def line(record: Any) -> bytes:
-    """A row as a line of JSON."""
-    return json.dumps(record, ensure_ascii=False, sort_keys=True).encode() + b"\n"
 
 
 def task_name(bundle: Bundle) -> str:

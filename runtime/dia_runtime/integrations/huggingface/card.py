@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.exporting.base import encoded
+from dia_runtime.integrations.exporting.base import json_text
 
 # Identifiers of SPDX that the hub knows in lower case; any other licence is `other` with its name.
 CREATIVE = ("by", "by-sa", "by-nc", "by-nc-sa", "by-nd", "by-nc-nd")
@@ -94,7 +94,7 @@ def _head(bundle: Bundle) -> str:
         "size_categories": [size_of(manifest["counts"]["questions"])],
         "configs": [{"config_name": name, "data_files": [{"split": "test", "path": path}]} for name, path in configs],
     }
-    lines = [f"{name}: {encoded(value)}" for name, value in facts.items()]
+    lines = [f"{name}: {json_text(value)}" for name, value in facts.items()]
     return "\n".join(["---", *lines, "---", ""])
 
 

@@ -17,11 +17,11 @@ from dia_runtime.integrations.exporting.base import (
     Exporter,
     Files,
     Record,
-    asked,
     assets_of,
-    encoded,
     instruction,
+    json_text,
     origin,
+    questions_and_answers,
 )
 from dia_runtime.integrations.exporting.parquet_writer import INTEGER, TEXT, TEXTS, Columns, parquet
 from dia_runtime.integrations.exporting.question_rows import row
@@ -69,11 +69,11 @@ class HuggingFace(Exporter):
 
     def files(self, bundle: Bundle) -> Files:
         """The tables, what describes them, and the assets that go beside prompts."""
-        tables = [_Digested(QUESTIONS, parquet(OF_QUESTIONS, _questions(bundle), "`jsonl`"))]
+        tables = [_HashedFile(QUESTIONS, parquet(OF_QUESTIONS, _questions(bundle), "`jsonl`"))]
         if bundle.has_answers:
-            tables.append(_Digested(ANSWERS, parquet(OF_ANSWERS, _answers(bundle), "`jsonl`")))
+            tables.append(_HashedFile(ANSWERS, parquet(OF_ANSWERS, _answers(bundle), "`jsonl`")))
         for table in tables:
-            yield table.name, table.through()
+            yield table.name, table.hashed()
         digests = {table.name: table.digest.hexdigest() for table in tables}
         columns = {QUESTIONS: OF_QUESTIONS, ANSWERS: OF_ANSWERS}
         described = croissant(bundle.manifest, bundle.id, digests, columns)
@@ -86,21 +86,21 @@ class HuggingFace(Exporter):
 
 
 @dataclass
-class _Digested:
+class _HashedFile:
     """A file whose SHA-256 is known when all of it has passed."""
 
     name: str
     pieces: Iterator[bytes]
     digest: Any = field(default_factory=hashlib.sha256)
 
-    def through(self) -> Iterator[bytes]:
+    def hashed(self) -> Iterator[bytes]:
         for piece in self.pieces:
             self.digest.update(piece)
             yield piece
 
 
 def _questions(bundle: Bundle) -> Iterator[Record]:
-    for question, answer in asked(bundle):
+    for question, answer in questions_and_answers(bundle):
         messages = [{"role": message["role"], "content": _text(message["content"])} for message in question["messages"]]
         yield origin(bundle, question) | {
             **{name: question[name] for name in ("category", "domain", "level")},
@@ -109,16 +109,16 @@ def _questions(bundle: Bundle) -> Iterator[Record]:
             "messages": messages,
             "assets": question["assets"],
             "format_instruction": instruction(question, answer) if answer else None,
-            "format": encoded(question["format"]),
-            "points": encoded(question["points"]),
+            "format": json_text(question["format"]),
+            "points": json_text(question["points"]),
         }
 
 
 def _text(content: Any) -> str:
-    return content if isinstance(content, str) else encoded(content)
+    return content if isinstance(content, str) else json_text(content)
 
 
 def _answers(bundle: Bundle) -> Iterator[Record]:
-    for question, answer in asked(bundle):
+    for question, answer in questions_and_answers(bundle):
         if answer is not None:
             yield {name: value for name, value in row(bundle, question, answer).items() if name in OF_ANSWERS}

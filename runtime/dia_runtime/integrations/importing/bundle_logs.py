@@ -11,19 +11,19 @@ from pathlib import Path
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.bundle.input_errors import input_error
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.importing.fields import Cells, Said
+from dia_runtime.integrations.importing.fields import Cells, ReplyRow
 from dia_runtime.integrations.importing.sorted_rows import storable
 from dia_runtime.integrations.importing.tables import (
     BATCH,
-    MOST_FAULTS,
-    Faults,
+    MOST_ERRORS,
     Imported,
+    RowErrors,
     Source,
     each_row,
-    place_of,
-    written,
+    publishing,
+    row_error,
 )
-from dia_runtime.integrations.reading.base import Row, Unfit
+from dia_runtime.integrations.reading.base import Row, UnusableRow
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running.load_questions import load_questions
 from dia_runtime.store.store import Store, open_store
@@ -36,7 +36,7 @@ MOST_MODELS = 1_000
 CLOSE = 2_000  # questions among which a similar id is looked for
 
 
-class Joining:
+class JoinedReplies:
     """Replies on their way to the run of a bundle. Which have come is noted on the disk, in a private folder."""
 
     def __init__(self, store: Store, bundle: Bundle, folder: Path) -> None:
@@ -48,13 +48,13 @@ class Joining:
         self.numbers: dict[str, int] = {}
         self.waiting: dict[str, list[tuple[int, int, Reply]]] = {}
         self.replies: dict[str, int] = {}
-        self.strange = 0
+        self.unknown_ids = 0
 
     def close(self) -> None:
         """Nothing; the folder may be removed."""
         self.seen.close()
 
-    def add(self, line: int, reply_row: Said) -> None:
+    def add(self, line: int, reply_row: ReplyRow) -> None:
         """Takes a row of the last file. Raises Unfit where it fits no question, or comes twice."""
         position, number = self._position(reply_row.id), self._number(reply_row.model)
         key = (number, reply_row.attempt, position)
@@ -63,30 +63,30 @@ class Joining:
             query = "SELECT file, line FROM seen WHERE model = ? AND attempt = ? AND position = ?"
             file, before = self.seen.execute(query, key).fetchone()
             help = "`--field attempt=COLUMN` tells attempts apart, `--model` models"
-            raise Unfit(f"the id `{reply_row.id[:200]}` came already in {self.files[file]}:{before}", help, "id")
+            raise UnusableRow(f"the id `{reply_row.id[:200]}` came already in {self.files[file]}:{before}", help, "id")
         self._save(reply_row, position)
 
     def _position(self, id: str) -> int:
         rows = self.store.rows("SELECT position FROM question WHERE id = ?", storable(id))
         if not rows:
-            self.strange += 1
-            raise Unfit(f"the bundle has no question `{id[:200]}`", self._meant(id[:200]), "id")
+            self.unknown_ids += 1
+            raise UnusableRow(f"the bundle has no question `{id[:200]}`", self._similar_id(id[:200]), "id")
         return int(rows[0][0])
 
-    def _meant(self, id: str) -> str | None:
+    def _similar_id(self, id: str) -> str | None:
         """The question with the most similar id, for the faults that are shown."""
-        if self.strange > MOST_FAULTS:
+        if self.unknown_ids > MOST_ERRORS:
             return None
         return did_you_mean(id, [name for (name,) in self.store.rows("SELECT id FROM question LIMIT ?", CLOSE)])
 
     def _number(self, model: str) -> int:
         if model not in self.numbers:
             if len(self.numbers) == MOST_MODELS:
-                raise Unfit(f"more than {MOST_MODELS:,} models", None, "model")
+                raise UnusableRow(f"more than {MOST_MODELS:,} models", None, "model")
             self.numbers[model] = self.store.respondent(storable(model), storable(model), {})
         return self.numbers[model]
 
-    def _save(self, reply_row: Said, position: int) -> None:
+    def _save(self, reply_row: ReplyRow, position: int) -> None:
         batch = self.waiting.setdefault(reply_row.model, [])
         batch.append((position, reply_row.attempt, reply_row.reply))
         self.replies[reply_row.model] = self.replies.get(reply_row.model, 0) + 1
@@ -125,44 +125,44 @@ def import_joined(
     exit 3 where one of them is of another `questions_root`, else exit 2. To `keep` is to take what fits, and to tell
     the rest.
     """
-    faults = Faults(keep)
+    faults = RowErrors(keep)
     with (
-        written(out, force) as folder,
+        publishing(out, force) as folder,
         open_store(folder / "run", bundle.questions_root) as store,
         ExitStack() as stack,
     ):
         load_questions(store, bundle)
-        joining = stack.enter_context(closing(Joining(store, bundle, folder)))
-        for source, row in each_row(sources, faults, lambda source: joining.files.append(source.path)):
-            _join(joining, source, row, columns, faults)
-        if not joining.replies:
-            raise DiaError(faults.found[:MOST_FAULTS], faults.exit_code)
-        for model in list(joining.waiting):
-            joining.flush(model)
-        missing = _missing(joining, faults)
+        joined = stack.enter_context(closing(JoinedReplies(store, bundle, folder)))
+        for source, row in each_row(sources, faults, lambda source: joined.files.append(source.path)):
+            _join(joined, source, row, columns, faults)
+        if not joined.replies:
+            raise DiaError(faults.found[:MOST_ERRORS], faults.exit_code)
+        for model in list(joined.waiting):
+            joined.flush(model)
+        missing = _missing(joined, faults)
         items, questions, _, k = store.sizes()
-    return Imported(out, bundle.questions_root, items, questions, k, joining.replies, faults.found, missing)
+    return Imported(out, bundle.questions_root, items, questions, k, joined.replies, faults.found, missing)
 
 
-def _join(joining: Joining, source: Source, row: Row, columns: Cells, faults: Faults) -> None:
+def _join(joined: JoinedReplies, source: Source, row: Row, columns: Cells, faults: RowErrors) -> None:
     try:
-        reply_row = columns.said(row, source.model)
-        if reply_row.root is not None and reply_row.root != joining.bundle.questions_root:
-            root = joining.bundle.questions_root
+        reply_row = columns.reply_row(row, source.model)
+        if reply_row.root is not None and reply_row.root != joined.bundle.questions_root:
+            root = joined.bundle.questions_root
             message = f"the reply is to other questions: their root is {reply_row.root[:64]}, the bundle's {root}"
             faults.add(DiaError(input_error("E802", message, source.path, row.line).diagnostics, 3))
             return
-        joining.add(row.line, reply_row)
-    except Unfit as error:
-        faults.add(place_of(source.path, row, columns, error))
+        joined.add(row.line, reply_row)
+    except UnusableRow as error:
+        faults.add(row_error(source.path, row, columns, error))
 
 
-def _missing(joining: Joining, faults: Faults) -> int:
+def _missing(joined: JoinedReplies, faults: RowErrors) -> int:
     """How many replies are missing; the first of them are told."""
     count = reported = 0
-    for model, attempt, number in list(joining.gaps()):
+    for model, attempt, number in list(joined.gaps()):
         count += number
-        for id in islice(joining.open(model, attempt), MOST_FAULTS - reported):
+        for id in islice(joined.open(model, attempt), MOST_ERRORS - reported):
             reported += 1
             which = f" (attempt {attempt})" if attempt > 1 else ""
             message = visible(f"`{model}` has no reply{which} to `{id}`: {number} are missing")

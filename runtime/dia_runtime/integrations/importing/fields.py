@@ -12,7 +12,7 @@ from dia_language.answers import Unreadable
 from dia_language.answers.base import AnswerType
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visible
 from dia_language.numbers.values import encode
-from dia_runtime.integrations.reading.base import Number, Row, Unfit
+from dia_runtime.integrations.reading.base import Number, Row, UnusableRow
 from dia_runtime.respondents.respondent import Reply
 
 # Fields of the question, of the reply, and what their cells must be.
@@ -49,7 +49,7 @@ AMOUNT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,2})?", re.AS
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class GradedRow:
     """What a row tells: the question's id, labels (JSON) and grading record (JSON), and who replied what."""
 
     id: str
@@ -61,7 +61,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ReplyRow:
     """What a row tells of a question that is known: its id, its questions' root if told, and who replied what."""
 
     id: str
@@ -77,26 +77,26 @@ class Cells:
 
     of: Mapping[str, str]
 
-    def said(self, row: Row, model: str) -> Said:
+    def reply_row(self, row: Row, model: str) -> ReplyRow:
         """The reply in a row; `model` is who replied where no column says so. Raises Unfit for a cell that is none."""
-        values = self.found(row)
-        return Said(values["id"], values.get("questions_root"), *replied(values, model))
+        values = self.values(row)
+        return ReplyRow(values["id"], values.get("questions_root"), *attempt_and_reply(values, model))
 
-    def found(self, row: Row) -> dict[str, Any]:
+    def values(self, row: Row) -> dict[str, Any]:
         """The value of each field."""
         return {name: self._cell(row, name) for name in self.of}
 
     def _cell(self, row: Row, field: str) -> Any:
         column = self.of[field]
         if column not in row.cells:
-            raise Unfit(f"no column `{column}`", "`--field NAME=COLUMN` says which column holds what", field)
+            raise UnusableRow(f"no column `{column}`", "`--field NAME=COLUMN` says which column holds what", field)
         try:
             return READ[field](row.cells[column])
-        except Unfit as error:
-            raise Unfit(f"the {field} {error.message}", error.help, field) from None
+        except UnusableRow as error:
+            raise UnusableRow(f"the {field} {error.message}", error.help, field) from None
 
 
-def replied(values: Mapping[str, Any], model: str) -> tuple[str, int, Reply]:
+def attempt_and_reply(values: Mapping[str, Any], model: str) -> tuple[str, int, Reply]:
     """Who replied, which attempt it was, and the reply."""
     error, text = values.get("error"), values["reply"]
     if text is None and error is None and values.get("finish_reason") is None:
@@ -114,16 +114,16 @@ class Columns(Cells):
     comparison: Mapping[str, Any]
     skip: str | None
 
-    def told(self, row: Row, model: str) -> Told:
+    def graded_row(self, row: Row, model: str) -> GradedRow:
         """What the row tells; `model` is who replied where no column says so. Raises Unfit for a cell that is none."""
         root = self._cell(row, ROOT) if ROOT in self.of else None
         if root is not None:
             message = f"the log is one of a bundle, whose questions have the root {root[:64]}"
             raise DiaError(Diagnostic("E864", visible(message), None, "name the bundle with `--bundle`"))
-        values = self.found(row)
+        values = self.values(row)
         labels = {name: values[name] for name in LABELS if values.get(name) is not None}
         grading = self._grading(values["gold"], values.get("accept"))
-        return Told(values["id"], _encoded(labels), grading, *replied(values, model))
+        return GradedRow(values["id"], _encoded(labels), grading, *attempt_and_reply(values, model))
 
     def _grading(self, gold: Any, accept: list[Any] | None) -> str:
         """The record by which replies are graded. Raises Unfit for a gold answer that is none of its type."""
@@ -134,9 +134,11 @@ class Columns(Cells):
         except (LanguageError, Unreadable) as error:
             mismatch = f"`{str(gold)[:60]}` is no {self.comparison['type']}"
             why = error.message if isinstance(error, LanguageError) else mismatch
-            raise Unfit(f"the gold answer is none: {why}", None, "gold") from None
+            raise UnusableRow(f"the gold answer is none: {why}", None, "gold") from None
         if text == self.skip:
-            raise Unfit(f"the gold answer `{text}` is what skips a question", "`--skip` names another token", "gold")
+            raise UnusableRow(
+                f"the gold answer `{text}` is what skips a question", "`--skip` names another token", "gold"
+            )
         record = {"answer": encode(truth), "text": text, "comparison": self.comparison, "accept": forms, "mistakes": {}}
         return _encoded(record)
 
@@ -153,9 +155,9 @@ def _encoded(record: Any) -> str:
 def _name(cell: Any) -> str:
     text = _text(cell)
     if not text or text.isspace():
-        raise Unfit("is empty")
+        raise UnusableRow("is empty")
     if len(text) > LONGEST_NAME:
-        raise Unfit(f"has more than {LONGEST_NAME:,} characters")
+        raise UnusableRow(f"has more than {LONGEST_NAME:,} characters")
     return text
 
 
@@ -164,7 +166,7 @@ def _text(cell: Any) -> str | None:
         return cell
     if isinstance(cell, int | Number) and not isinstance(cell, bool):
         return str(cell)
-    raise Unfit(f"is {_kind(cell)}, no text")
+    raise UnusableRow(f"is {_kind(cell)}, no text")
 
 
 def _label(cell: Any) -> str | None:
@@ -175,12 +177,12 @@ def _label(cell: Any) -> str | None:
 def _said(cell: Any) -> str | None:
     if cell is None or type(cell) is str:
         return cell
-    raise Unfit(f"is {_kind(cell)}, no text")
+    raise UnusableRow(f"is {_kind(cell)}, no text")
 
 
 def _gold(cell: Any) -> Any:
     if cell is None or cell == "":
-        raise Unfit("is empty")
+        raise UnusableRow("is empty")
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return str(cell) if isinstance(cell, int | str) else cell
@@ -190,14 +192,14 @@ def _count(cell: Any) -> int | None:
     if cell is None or cell == "":
         return None
     if isinstance(cell, bool) or not COUNT.fullmatch(str(cell).removesuffix(".0")):
-        raise Unfit(f"`{str(cell)[:40]}` is no whole number")
+        raise UnusableRow(f"`{str(cell)[:40]}` is no whole number")
     return int(str(cell).removesuffix(".0"))
 
 
 def _attempt(cell: Any) -> int | None:
     number = _count(cell)
     if number == 0:
-        raise Unfit("counts from 1")
+        raise UnusableRow("counts from 1")
     return number
 
 
@@ -205,7 +207,7 @@ def _amount(cell: Any) -> str | None:
     if cell is None or cell == "":
         return None
     if isinstance(cell, bool) or not AMOUNT.fullmatch(str(cell)):
-        raise Unfit(f"`{str(cell)[:40]}` is no amount")
+        raise UnusableRow(f"`{str(cell)[:40]}` is no amount")
     return str(cell)
 
 
@@ -216,14 +218,14 @@ def _texts(cell: Any) -> list[str] | None:
         return [part.strip() for part in cell.split(",") if part.strip()][:ACCEPTED]
     if isinstance(cell, list) and all(isinstance(part, str) for part in cell):
         return cell[:ACCEPTED]
-    raise Unfit(f"are {_kind(cell)}, no texts")
+    raise UnusableRow(f"are {_kind(cell)}, no texts")
 
 
 def _forms(cell: Any) -> list[Any] | None:
     if cell is None or cell == "":
         return None
     if not isinstance(cell, list) or len(cell) > ACCEPTED:
-        raise Unfit(f"is {_kind(cell)}, no list of at most {ACCEPTED:,} further answers")
+        raise UnusableRow(f"is {_kind(cell)}, no list of at most {ACCEPTED:,} further answers")
     return [_gold(form) for form in cell]
 
 

@@ -10,8 +10,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.integrations.importing.fields import Told
-from dia_runtime.integrations.reading.base import Unfit
+from dia_runtime.integrations.importing.fields import GradedRow
+from dia_runtime.integrations.reading.base import UnusableRow
 from dia_runtime.respondents.respondent import Reply
 
 COLUMNS = tuple(entry.name for entry in fields(Reply))
@@ -26,7 +26,7 @@ TABLES = (
 SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
-class Stage:
+class SortedRows:
     """A database of its own in a private folder; what it holds need not survive anything."""
 
     def __init__(self, folder: Path) -> None:
@@ -40,7 +40,7 @@ class Stage:
         """Nothing; the folder may be removed."""
         self._connection.close()
 
-    def add(self, line: int, graded_row: Told) -> None:
+    def add(self, line: int, graded_row: GradedRow) -> None:
         """Takes a row of the last file. Raises Unfit where it contradicts an earlier one or comes twice."""
         file = len(self.files) - 1
         if graded_row.model not in self._models:
@@ -59,15 +59,17 @@ class Stage:
             query = "SELECT file, line FROM reply WHERE model = ? AND question = ? AND attempt = ?"
             place = self._place(*self._connection.execute(query, key).fetchone())
             help = "`--field attempt=COLUMN` tells attempts apart, `--field model=COLUMN` models"
-            raise Unfit(f"the id `{graded_row.id[:60]}` came already in {place}", help, "id")
+            raise UnusableRow(f"the id `{graded_row.id[:60]}` came already in {place}", help, "id")
 
     def _require_same(self, id: str, labels: str, grading: str) -> None:
         query = "SELECT labels, grading, file, line FROM question WHERE id = ?"
         before, graded, file, line = self._connection.execute(query, (id,)).fetchone()
         if graded != grading:
-            raise Unfit(f"the gold answer of `{id[:60]}` is another one in {self._place(file, line)}", None, "gold")
+            raise UnusableRow(
+                f"the gold answer of `{id[:60]}` is another one in {self._place(file, line)}", None, "gold"
+            )
         if before != labels:
-            raise Unfit(f"`{id[:60]}` has other labels in {self._place(file, line)}", None, "id")
+            raise UnusableRow(f"`{id[:60]}` has other labels in {self._place(file, line)}", None, "id")
 
     def _place(self, file: int, line: int) -> str:
         return f"{self.files[file]}:{line}"

@@ -20,13 +20,13 @@ from dia_runtime.bundle.input_errors import input_error
 from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
 from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.integrations.importing.fields import Cells, Columns
-from dia_runtime.integrations.importing.sorted_rows import Stage
+from dia_runtime.integrations.importing.sorted_rows import SortedRows
 from dia_runtime.integrations.readers import READERS
-from dia_runtime.integrations.reading.base import Reader, Row, Unfit
+from dia_runtime.integrations.reading.base import Reader, Row, UnusableRow
 from dia_runtime.store.schema import StoredQuestion
 from dia_runtime.store.store import Store, open_store
 
-MOST_FAULTS = 20
+MOST_ERRORS = 20
 BATCH = 1_000
 ENDINGS = re.compile(r"(?:\.(?:jsonl|ndjson|json|csv|parquet|gz|zst))+$")
 TOP = ("template", "item", "instance", "variant", "category", "domain", "level", "adversarial", "number")
@@ -65,7 +65,7 @@ class Imported:
     missing: int = 0
 
 
-class Faults:
+class RowErrors:
     """What is wrong with files, told together: up to 20 at once, unless what can be used is kept."""
 
     def __init__(self, keep: bool) -> None:
@@ -76,17 +76,17 @@ class Faults:
         for error in errors:
             self.found.extend(error.diagnostics)
             self.exit_code = max(self.exit_code, error.exit_code)
-        if not self.keep and len(self.found) >= MOST_FAULTS:
+        if not self.keep and len(self.found) >= MOST_ERRORS:
             self.require_none()
 
     def require_none(self) -> None:
         """Nothing. Raises DiaError where there are any and nothing is kept."""
         if self.found and not self.keep:
-            raise DiaError(self.found[:MOST_FAULTS], self.exit_code)
+            raise DiaError(self.found[:MOST_ERRORS], self.exit_code)
 
 
 def each_row(
-    sources: Sequence[Source], faults: Faults, begin: Callable[[Source], None]
+    sources: Sequence[Source], faults: RowErrors, begin: Callable[[Source], None]
 ) -> Iterator[tuple[Source, Row]]:
     """Every row of every file, what cannot be read told; `begin` hears of each file before its rows come."""
     for source in sources:
@@ -120,19 +120,19 @@ def import_tables(
     Raises DiaError (exit 2) with the places of up to 20 rows that cannot be used, or for a file that is there already.
     To `keep` is to leave such rows out, and to tell them.
     """
-    faults = Faults(keep)
-    with written(out, force) as folder, closing(Stage(folder)) as stage:
-        _fill(stage, sources, columns, faults)
-        done = _run(stage, form, folder / "run")
+    faults = RowErrors(keep)
+    with publishing(out, force) as folder, closing(SortedRows(folder)) as sorted_rows:
+        _fill(sorted_rows, sources, columns, faults)
+        done = _run(sorted_rows, form, folder / "run")
     return Imported(out, *done, faults.found)
 
 
 @contextmanager
-def written(out: Path, force: bool) -> Iterator[Path]:
+def publishing(out: Path, force: bool) -> Iterator[Path]:
     """A private folder; the file `run` that is made in it becomes `out` when all went well."""
     refuse_special_file(out)
     if not force and out.exists():
-        raise _there(out)
+        raise _exists_error(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{out.name[:40]}-", dir=out.parent))
     try:
@@ -142,38 +142,38 @@ def written(out: Path, force: bool) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _fill(stage: Stage, sources: Sequence[Source], columns: Columns, faults: Faults) -> None:
-    for source, row in each_row(sources, faults, lambda source: stage.files.append(source.path)):
+def _fill(sorted_rows: SortedRows, sources: Sequence[Source], columns: Columns, faults: RowErrors) -> None:
+    for source, row in each_row(sources, faults, lambda source: sorted_rows.files.append(source.path)):
         try:
-            stage.add(row.line, columns.told(row, source.model))
-        except Unfit as error:
-            faults.add(place_of(source.path, row, columns, error))
+            sorted_rows.add(row.line, columns.graded_row(row, source.model))
+        except UnusableRow as error:
+            faults.add(row_error(source.path, row, columns, error))
     faults.require_none()
-    if not stage.models():
-        raise DiaError(faults.found[:MOST_FAULTS], faults.exit_code)
+    if not sorted_rows.models():
+        raise DiaError(faults.found[:MOST_ERRORS], faults.exit_code)
 
 
-def place_of(path: Path, row: Row, columns: Cells, error: Unfit) -> DiaError:
+def row_error(path: Path, row: Row, columns: Cells, error: UnusableRow) -> DiaError:
     """The error for a row that cannot be used, at the place of its cell."""
     column = columns.of.get(error.field or "")
     place = row.column_of(column) if column is not None and column in row.cells else 1
     return input_error("E862", error.message, path, row.line, place, error.help)
 
 
-def _run(stage: Stage, form: Form, path: Path) -> tuple[str, int, int, int, dict[str, int]]:
-    root, sizes = _survey(stage, form)
+def _run(sorted_rows: SortedRows, form: Form, path: Path) -> tuple[str, int, int, int, dict[str, int]]:
+    root, sizes = _root_and_sizes(sorted_rows, form)
     k = max(sizes.values())
     facts = {"bundle_id": None, "questions_root": root, "benchmark": form.benchmark, "version": None, "k": k}
     with open_store(path, root) as store:
-        store.initialize({**facts, "points_told": form.points_told}, _questions(stage, form))
-        replies = {model: _save(store, stage, model) for model in stage.models()}
+        store.initialize({**facts, "points_told": form.points_told}, _questions(sorted_rows, form))
+        replies = {model: _save(store, sorted_rows, model) for model in sorted_rows.models()}
     return root, len(sizes), sizes.total(), k, replies
 
 
-def _survey(stage: Stage, form: Form) -> tuple[str, Counter[str]]:
+def _root_and_sizes(sorted_rows: SortedRows, form: Form) -> tuple[str, Counter[str]]:
     """The name of these questions, of which their order in the files is no part; and the k of each item."""
     tree, sizes = MerkleTree(), Counter[str]()
-    for id, labels, grading in stage.questions():
+    for id, labels, grading in sorted_rows.questions():
         tree.add(_leaf(id, labels, grading, form))
         sizes[labels.get("item", id)] += 1
     return tree.root(), sizes
@@ -184,12 +184,12 @@ def _leaf(id: str, labels: Mapping[str, Any], grading: str, form: Form) -> bytes
     return leaf_hash(canonical_line({**question, "format": dict(form.format), "points": dict(form.points)}))
 
 
-def _questions(stage: Stage, form: Form) -> Iterator[StoredQuestion]:
+def _questions(sorted_rows: SortedRows, form: Form) -> Iterator[StoredQuestion]:
     format, points = (
         json.dumps(dict(record), ensure_ascii=False, sort_keys=True) for record in (form.format, form.points)
     )
     sizes = Counter[str]()
-    for position, (id, labels, grading) in enumerate(stage.questions()):
+    for position, (id, labels, grading) in enumerate(sorted_rows.questions()):
         item = labels.get("item", id)
         values: dict[str, Any] = {"template": form.benchmark, "item": item, "instance": sizes[item], **labels}
         sizes[item] += 1
@@ -206,13 +206,13 @@ def _questions(stage: Stage, form: Form) -> Iterator[StoredQuestion]:
         )
 
 
-def _save(store: Store, stage: Stage, model: str) -> int:
+def _save(store: Store, sorted_rows: SortedRows, model: str) -> int:
     """How many replies of the model were saved. Both sides come in the order of the ids."""
     number, count = store.respondent(model, model, {}), 0
-    ids = enumerate(id for id, _, _ in stage.questions())
+    ids = enumerate(id for id, _, _ in sorted_rows.questions())
     position, at = next(ids)
     batch = []
-    for id, attempt, reply in stage.replies(model):
+    for id, attempt, reply in sorted_rows.replies(model):
         while at != id:
             position, at = next(ids)
         batch.append((position, attempt, reply))
@@ -234,12 +234,12 @@ def _publish(run: Path, out: Path, force: bool) -> None:
     try:
         os.link(run, out)
     except FileExistsError:
-        raise _there(out) from None
+        raise _exists_error(out) from None
     except OSError:  # a file system without links
         run.rename(out)
 
 
-def _there(out: Path) -> DiaError:
+def _exists_error(out: Path) -> DiaError:
     return DiaError(
         Diagnostic("E863", f"`{out}` is there already", None, "`--force` replaces it, `--out` names another")
     )

@@ -9,17 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.exporting.base import Exporter, Files, assets_of
-from dia_runtime.integrations.exporting.question_rows import (
-    ASSETS,
-    ROWS,
-    SESSIONS,
-    TURNS,
-    line,
-    module,
-    rows,
-    task_name,
-)
+from dia_runtime.integrations.exporting.base import Exporter, Files, assets_of, json_line
+from dia_runtime.integrations.exporting.question_rows import ASSETS, ROWS, SESSIONS, TURNS, rows, task_module, task_name
 
 HOLDS = frozenset({ASSETS, SESSIONS, TURNS})
 IMPORTS = """from inspect_ai import Task, task
@@ -44,11 +35,11 @@ class Inspect(Exporter):
     def files(self, bundle: Bundle) -> Files:
         """The task, the questions, and the assets that go beside them."""
         name = task_name(bundle)
-        task_module = module(f"a task of {name}", "for_inspect", ("task_beside",), IMPORTS, TASK.format(name=name))
-        yield f"{name}.py", iter([task_module])
+        module = task_module(f"a task of {name}", "for_inspect", ("task_beside",), IMPORTS, TASK.format(name=name))
+        yield f"{name}.py", iter([module])
         yield ROWS, _lines(bundle)
         yield from assets_of(bundle)
 
 
 def _lines(bundle: Bundle) -> Iterator[bytes]:
-    return (line(row) for row in rows(bundle, "inspect", HOLDS))
+    return (json_line(row) for row in rows(bundle, "inspect", HOLDS))

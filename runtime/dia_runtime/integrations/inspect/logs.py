@@ -13,22 +13,21 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.input_errors import input_error, unreadable_file
-from dia_runtime.integrations.reading.base import Found, Number, Row
+from dia_runtime.integrations.reading.base import Number, Row, RowsOrErrors
 from dia_runtime.integrations.reading.log_rows import (
     ENDINGS,
     LENIENT,
     Record,
-    cells,
-    ending,
+    log_row,
     mapping,
-    number,
-    parsed,
-    row,
+    number_or_none,
+    parse_json,
+    read_json,
+    reply_cells,
     sequence,
-    text,
-    whole,
+    text_or_none,
 )
-from dia_runtime.integrations.reading.zip_members import Members, opened
+from dia_runtime.integrations.reading.zip_members import Members, open_archive
 
 ZIP = b"PK"
 SAMPLE = re.compile(r"samples/.+\.json", re.DOTALL)
@@ -37,7 +36,7 @@ LEFT_OUT = "dia_left_out"  # as the task names it in a sample's metadata
 CORRECT = frozenset({"C", "1", "1.0", "True"})
 
 
-def rows(path: Path) -> Found:
+def rows(path: Path) -> RowsOrErrors:
     """The replies of the log."""
     try:
         with path.open("rb") as file:
@@ -47,8 +46,8 @@ def rows(path: Path) -> Found:
         raise unreadable_file(path, error) from None
 
 
-def _archive(path: Path) -> Found:
-    with opened(path) as members:
+def _archive(path: Path) -> RowsOrErrors:
+    with open_archive(path) as members:
         header = _header(path, members)
         yield from _unfinished(path, header)
         for line, name in enumerate(filter(SAMPLE.fullmatch, members.of), 1):
@@ -57,7 +56,7 @@ def _archive(path: Path) -> Found:
 
 def _member(path: Path, members: Members, line: int, name: str, header: Record) -> Row | DiaError:
     try:
-        return _row(path, line, mapping(parsed(path, members.read(name), name, LENIENT)), header)
+        return _row(path, line, mapping(parse_json(path, members.read(name), name, LENIENT)), header)
     except ValueError as error:
         return input_error("E861", str(error), path, line)
     except DiaError as error:
@@ -68,12 +67,12 @@ def _header(path: Path, members: Members) -> Record:
     """What the log says of the whole evaluation; of one that was cut short what it said at its start."""
     for name in ("header.json", "_journal/start.json"):
         if name in members.of:
-            return mapping(parsed(path, members.read(name), name, LENIENT))
+            return mapping(parse_json(path, members.read(name), name, LENIENT))
     raise ValueError("it holds no `header.json`, so that it is no log of Inspect")
 
 
-def _json(path: Path) -> Found:
-    log = mapping(whole(path, LENIENT))
+def _json(path: Path) -> RowsOrErrors:
+    log = mapping(read_json(path, LENIENT))
     if "eval" not in log:
         raise ValueError("it has no `eval`, so that it is no log of Inspect")
     yield from _unfinished(path, log)
@@ -95,7 +94,7 @@ def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaErro
         message = f"`{str(sample.get('id'))[:200]}` was left out: {str(metadata[LEFT_OUT])[:300]}"
         return input_error("E861", message, path, line, 1, "ask it, or `--keep` takes what is there")
     is_session = is_ours and "sessions" in metadata
-    model = text(about.get("model")) or "unknown"
+    model = text_or_none(about.get("model")) or "unknown"
     gold = sequence(sample.get("target")) or [sample.get("target")]
     own_cells = {
         "id": sample.get("id") if is_ours else f"{about.get('task')}/{sample.get('id')}",
@@ -104,17 +103,17 @@ def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaErro
         "model": model,
         "attempt": sample.get("epoch") or 1,
         "questions_root": metadata.get("questions_root") if is_ours else None,
-        "asked_at": text(sample.get("started_at")),
-        "seconds": number(sample.get("total_time")),
+        "asked_at": text_or_none(sample.get("started_at")),
+        "seconds": number_or_none(sample.get("total_time")),
         "verdict": _verdict(sample),
-        **_said(sample),
+        **_reply_cells(sample),
         **_tokens(sample, model),
         **(_of_sessions(sample) if is_session else {}),
     }
-    return row(line, cells(own_cells, metadata, "metadata."))
+    return log_row(line, own_cells, metadata, "metadata.")
 
 
-def _said(sample: Record) -> dict[str, Any]:
+def _reply_cells(sample: Record) -> dict[str, Any]:
     """The reply and how it ended, or the error."""
     error, output = mapping(sample.get("error")), mapping(sample.get("output"))
     if error:
@@ -123,12 +122,12 @@ def _said(sample: Record) -> dict[str, Any]:
     choice = mapping(choices[0]) if choices else {}
     if not choice and not output.get("completion"):
         return {"error": f"harness: {str(output.get('error') or 'no output')[:300]}"}
-    reason = text(choice.get("stop_reason"))
+    reason = text_or_none(choice.get("stop_reason"))
     reply = output.get("completion")
     if not isinstance(reply, str):
         reply = _content(mapping(choice.get("message")).get("content"))
-    return ending(_attached(reply, sample), ENDINGS.get(reason or "", reason)) | {
-        "model_version": text(output.get("model")),
+    return reply_cells(_with_attachment(reply, sample), ENDINGS.get(reason or "", reason)) | {
+        "model_version": text_or_none(output.get("model")),
     }
 
 
@@ -139,7 +138,7 @@ def _content(content: Any) -> str:
     return "".join(str(mapping(part).get("text") or "") for part in sequence(content))
 
 
-def _attached(reply: str, sample: Record) -> str:
+def _with_attachment(reply: str, sample: Record) -> str:
     """The text itself where the log holds it apart."""
     name = reply.removeprefix("attachment://")
     attachment = mapping(sample.get("attachments")).get(name) if name != reply else None
@@ -151,7 +150,10 @@ def _tokens(sample: Record, model: str) -> dict[str, Any]:
     usage = mapping(mapping(sample.get("model_usage")).get(model)) or mapping(
         mapping(sample.get("output")).get("usage")
     )
-    return {"prompt_tokens": number(usage.get("input_tokens")), "completion_tokens": number(usage.get("output_tokens"))}
+    return {
+        "prompt_tokens": number_or_none(usage.get("input_tokens")),
+        "completion_tokens": number_or_none(usage.get("output_tokens")),
+    }
 
 
 def _of_sessions(sample: Record) -> dict[str, Any]:
@@ -159,9 +161,9 @@ def _of_sessions(sample: Record) -> dict[str, Any]:
     output = mapping(sample.get("output"))
     usage = mapping(output.get("usage"))
     return {
-        "prompt_tokens": number(usage.get("input_tokens")),
-        "completion_tokens": number(usage.get("output_tokens")),
-        "seconds": number(output.get("time")),
+        "prompt_tokens": number_or_none(usage.get("input_tokens")),
+        "completion_tokens": number_or_none(usage.get("output_tokens")),
+        "seconds": number_or_none(output.get("time")),
         "finish_reason": None,
     }
 

@@ -15,9 +15,9 @@ from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.session_records import read_sessions, roles_in
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.integrations.exported_tasks import figures
-from dia_runtime.integrations.exported_tasks.grading import Graded, graded
+from dia_runtime.integrations.exported_tasks.grading import Graded, grade_reply
 from dia_runtime.integrations.exported_tasks.rows import rows
-from dia_runtime.integrations.exported_tasks.transcripts import as_graded_sessions, graded_sessions
+from dia_runtime.integrations.exported_tasks.transcripts import grade_transcript, without_sessions
 from dia_runtime.integrations.exporting.question_rows import ROWS
 from dia_runtime.integrations.exporting.question_rows import rows as rows_of
 from dia_runtime.integrations.inspect.content import content_of
@@ -129,7 +129,7 @@ def _entries(scores: Sequence[SampleScore]) -> Iterator[str]:
     for scored in scores:
         value = scored.score.as_float()
         grade = Graded(Verdict.CORRECT if value == 1 else Verdict.WRONG, None, Fraction(value).limit_denominator(10**9))
-        yield figures.entry(str((scored.sample_metadata or {})["item"]), grade)
+        yield figures.figure_entry(str((scored.sample_metadata or {})["item"]), grade)
 
 
 def _over_items(figure: Callable[[Sequence[str]], float]) -> Metric:
@@ -181,7 +181,7 @@ def verdict() -> Scorer:
     """The verdict of dia-spec's own grader on the last thing that the model said."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        grade = graded(state.metadata, state.output.completion)
+        grade = grade_reply(state.metadata, state.output.completion)
         metadata = {"verdict": grade.verdict, "points": str(grade.points)}
         return Score(value=grade.figures(), answer=grade.extracted, explanation=grade.verdict, metadata=metadata)
 
@@ -196,9 +196,9 @@ def verdict_and_share() -> Scorer:
         if LEFT_OUT in state.metadata:
             return Score.unscored(reason="left_out", explanation=state.metadata[LEFT_OUT])
         if "sessions" in state.metadata:
-            graded_sample = graded_sessions(state.metadata, state.output.completion)
+            graded_sample = grade_transcript(state.metadata, state.output.completion)
         else:
-            graded_sample = as_graded_sessions(graded(state.metadata, state.output.completion))
+            graded_sample = without_sessions(grade_reply(state.metadata, state.output.completion))
         grade = graded_sample.grade
         metadata = {"verdict": grade.verdict, "points": str(grade.points), "share": str(graded_sample.share)}
         return Score(

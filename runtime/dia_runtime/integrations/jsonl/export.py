@@ -11,12 +11,12 @@ from dia_runtime.bundle.open import Bundle
 from dia_runtime.integrations.exporting.base import (
     Exporter,
     Files,
-    asked,
     assets_of,
-    encoded,
     instruction,
+    json_line,
     origin,
-    wrapped,
+    questions_and_answers,
+    reply_with_answer,
 )
 
 
@@ -32,13 +32,13 @@ class JsonLines(Exporter):
 
 
 def _lines(bundle: Bundle) -> Iterator[bytes]:
-    for question, answer in asked(bundle):
+    for question, answer in questions_and_answers(bundle):
         row = origin(bundle, question) | {
             "input": question["messages"],
-            "ideal": wrapped(question, answer) if answer else None,
+            "ideal": reply_with_answer(question, answer) if answer else None,
             "answer": answer["text"] if answer else None,
             "skip": question["format"].get("skip"),
             "format_instruction": instruction(question, answer) if answer else None,
             "assets": question["assets"],
         }
-        yield f"{encoded(row)}\n".encode()
+        yield json_line(row)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.exporting.base import Exporter, Files
-from dia_runtime.integrations.exporting.question_rows import line, module, prompt, require_one_turn, rows, task_name
+from dia_runtime.integrations.exporting.base import Exporter, Files, json_line
+from dia_runtime.integrations.exporting.question_rows import prompt, require_one_turn, rows, task_module, task_name
 
 QUESTIONS = "data/test.jsonl"
 TABLE = """
@@ -26,8 +26,8 @@ class Lighteval(Exporter):
     def files(self, bundle: Bundle) -> Files:
         """The task file and the questions."""
         name = task_name(bundle)
-        task_module = module(f"the task {name}", "for_lighteval", ("task_beside",), behind=TABLE.format(name=name))
-        yield f"{name}.py", iter([task_module])
+        module = task_module(f"the task {name}", "for_lighteval", ("task_beside",), behind=TABLE.format(name=name))
+        yield f"{name}.py", iter([module])
         yield QUESTIONS, _lines(bundle)
 
 
@@ -35,4 +35,4 @@ def _lines(bundle: Bundle) -> Iterator[bytes]:
     for row in rows(bundle, "lighteval"):
         require_one_turn(row, "lighteval")
         columns = {name: value for name, value in row.items() if name not in ("messages", "assets")}
-        yield line(columns | {"variant": row["variant"] or "", "dia_prompt": prompt(row)[1]})
+        yield json_line(columns | {"variant": row["variant"] or "", "dia_prompt": prompt(row)[1]})

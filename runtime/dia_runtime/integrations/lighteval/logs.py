@@ -11,14 +11,14 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError
 from dia_runtime.integrations.reading import parquet
-from dia_runtime.integrations.reading.base import Found, Row
-from dia_runtime.integrations.reading.log_rows import cells, mapping, row, sequence, text
+from dia_runtime.integrations.reading.base import Row, RowsOrErrors
+from dia_runtime.integrations.reading.log_rows import log_row, mapping, sequence, text_or_none
 
 NAME = re.compile(r"details_(.+?)(?:\|[0-9]+)?_[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9.:-]+\.parquet")
 FOLDER = "details"
 
 
-def rows(path: Path) -> Found:
+def rows(path: Path) -> RowsOrErrors:
     """The replies of the file."""
     named = NAME.fullmatch(path.name)
     task, model = named[1] if named else path.name.partition(".")[0], _model(path)
@@ -38,7 +38,7 @@ def _model(path: Path) -> str:
     return "/".join(parts[at + 1 : -1]) or path.name
 
 
-def _rows(detail: Row, task: str, model: str) -> Found:
+def _rows(detail: Row, task: str, model: str) -> RowsOrErrors:
     doc, response = mapping(detail.cells.get("doc")), mapping(detail.cells.get("model_response"))
     specific = mapping(doc.get("specific"))
     is_ours = "questions_root" in specific
@@ -46,12 +46,12 @@ def _rows(detail: Row, task: str, model: str) -> Found:
         "id": specific.get("id") if is_ours else f"{task}/{doc.get('id')}",
         "gold": _gold(doc),
         "model": model,
-        "questions_root": text(specific.get("questions_root")) if is_ours else None,
+        "questions_root": text_or_none(specific.get("questions_root")) if is_ours else None,
         "verdict": _verdict(mapping(detail.cells.get("metric"))),
     }
     for attempt, reply in enumerate(sequence(response.get("text")) or [None], 1):
         reply_cells = {"reply": reply if isinstance(reply, str) else None, "attempt": attempt}
-        yield row(detail.line, cells({**own_cells, **reply_cells}, doc, "doc."))
+        yield log_row(detail.line, {**own_cells, **reply_cells}, doc, "doc.")
 
 
 def _gold(doc: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from dia_runtime.integrations.exported_tasks import figures
 from dia_runtime.integrations.exported_tasks.figures import conf, nms, rs, tsr
-from dia_runtime.integrations.exported_tasks.grading import graded
+from dia_runtime.integrations.exported_tasks.grading import grade_reply
 from dia_runtime.integrations.lighteval.export import QUESTIONS
 from dia_runtime.integrations.lm_eval.export import TOKENS
 from lighteval.metrics.metrics_sample import SampleLevelComputation
@@ -30,8 +30,8 @@ class Verdict(SampleLevelComputation):
     def compute(self, doc: Doc, model_response: ModelResponse, **kwargs: Any) -> dict[str, Any]:
         """What is averaged, and what each figure over items is handed, of the reply to one question."""
         row = doc.specific or {}
-        grade = graded(row, (model_response.text or [""])[0])
-        entry = figures.entry(row["item"], grade)
+        grade = grade_reply(row, (model_response.text or [""])[0])
+        entry = figures.figure_entry(row["item"], grade)
         return {**grade.figures(), **dict.fromkeys((*OVER_ITEMS, CLUSTERED), entry)}
 
 

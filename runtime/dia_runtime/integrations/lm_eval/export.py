@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.exporting.base import Exporter, Files, encoded
-from dia_runtime.integrations.exporting.question_rows import ROWS, line, module, prompt, rows, task_name
+from dia_runtime.integrations.exporting.base import Exporter, Files, json_line, json_text
+from dia_runtime.integrations.exporting.question_rows import ROWS, prompt, rows, task_module, task_name
 
 MEANS = ("correct", "skipped", "unparsed", "points")
 OVER_ITEMS = ("rs", "conf", "nms", "tsr", "correct_clustered_stderr")
@@ -39,14 +39,14 @@ class LmEval(Exporter):
 
 def _module(name: str) -> bytes:
     names = (*sorted(OVER_ITEMS), "dataset_beside", "process_results")
-    return module(f"the functions of {name}.yaml", "for_lm_eval", names, behind=DATASET)
+    return task_module(f"the functions of {name}.yaml", "for_lm_eval", names, behind=DATASET)
 
 
 def _lines(bundle: Bundle) -> Iterator[bytes]:
     for row in rows(bundle, "lm-eval"):
         system, user = prompt(row)
         columns = {name: value for name, value in row.items() if name not in ("messages", "assets")}
-        yield line(columns | {"dia_system": system, "dia_prompt": user})
+        yield json_line(columns | {"dia_system": system, "dia_prompt": user})
 
 
 def _task(bundle: Bundle, name: str) -> str:
@@ -66,16 +66,16 @@ def _task(bundle: Bundle, name: str) -> str:
         "target_delimiter": "",
         "metadata": {"version": 1.0, "bundle_id": bundle.id, "questions_root": bundle.questions_root},
     }
-    lines = [f"{key}: {_written(value)}" for key, value in head.items()]
+    lines = [f"{key}: {_yaml_value(value)}" for key, value in head.items()]
     return (
         "\n".join([*lines, "metric_list:", *(text for metric in (*MEANS, *OVER_ITEMS) for text in _metric(metric))])
         + "\n"
     )
 
 
-def _written(value: Any) -> str:
+def _yaml_value(value: Any) -> str:
     is_call = isinstance(value, str) and value.startswith("!function ")
-    return str(value) if is_call else encoded(value)
+    return str(value) if is_call else json_text(value)
 
 
 def _metric(name: str) -> list[str]:

@@ -14,16 +14,24 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.integrations.reading.base import Found, Row
+from dia_runtime.integrations.reading.base import Row, RowsOrErrors
 from dia_runtime.integrations.reading.json_lines import objects
-from dia_runtime.integrations.reading.log_rows import Record, cells, mapping, option, row, sequence, text, whole
+from dia_runtime.integrations.reading.log_rows import (
+    Record,
+    log_row,
+    mapping,
+    option_letter,
+    read_json,
+    sequence,
+    text_or_none,
+)
 
 NAME = re.compile(r"samples_(.+)_([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9.-]+)\.jsonl(?:\.gz|\.zst)?")
 VERDICTS = ("correct", "exact_match", "acc", "acc_norm", "exact", "pass@1")
 LARGEST_RESULTS = 1 << 26
 
 
-def rows(path: Path) -> Found:
+def rows(path: Path) -> RowsOrErrors:
     """The replies of the file."""
     named = NAME.fullmatch(path.name)
     task, model = (named[1], _model(path, named[2])) if named else (path.name.partition(".")[0], None)
@@ -41,8 +49,8 @@ def _model(path: Path, time: str) -> str | None:
     results_path = path.with_name(f"results_{time}.json")
     if not results_path.is_file() or results_path.stat().st_size > LARGEST_RESULTS:
         return None
-    results = mapping(whole(results_path))
-    return text(results.get("model_name")) or text(mapping(results.get("config")).get("model"))
+    results = mapping(read_json(results_path))
+    return text_or_none(results.get("model_name")) or text_or_none(mapping(results.get("config")).get("model"))
 
 
 def _rows(line: int, sample: Record, task: str, model: str) -> Iterator[Row]:
@@ -51,7 +59,7 @@ def _rows(line: int, sample: Record, task: str, model: str) -> Iterator[Row]:
     gold, responses = sample.get("target"), sequence(sample.get("resps"))
     # One list a request: of a request for text its attempts, of likelihoods one pair an option.
     best = _likeliest(responses)
-    replies = [option(best)] if best is not None else sequence(responses[0] if responses else None)
+    replies = [option_letter(best)] if best is not None else sequence(responses[0] if responses else None)
     own_cells = {
         "id": doc.get("id") if is_ours else f"{task}/{sample.get('doc_id')}",
         "gold": _letter(gold) if best is not None else gold,
@@ -62,7 +70,7 @@ def _rows(line: int, sample: Record, task: str, model: str) -> Iterator[Row]:
     }
     for attempt, reply in enumerate(replies or [None], 1):
         reply_cells = {"reply": reply if isinstance(reply, str) else None, "attempt": attempt}
-        yield row(line, cells({**own_cells, **reply_cells}, doc, "doc."))
+        yield log_row(line, {**own_cells, **reply_cells}, doc, "doc.")
 
 
 def _likeliest(responses: list[Any]) -> int | None:
@@ -80,7 +88,7 @@ def _likeliest(responses: list[Any]) -> int | None:
 
 
 def _letter(gold: Any) -> Any:
-    return option(int(gold)) if isinstance(gold, int | str) and re.fullmatch(r"[0-9]{1,2}", str(gold)) else gold
+    return option_letter(int(gold)) if isinstance(gold, int | str) and re.fullmatch(r"[0-9]{1,2}", str(gold)) else gold
 
 
 def _first(value: Any) -> str | None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.integrations.exported_tasks.figures import conf, correct_clustered_stderr, entry, nms, rs, tsr
-from dia_runtime.integrations.exported_tasks.grading import graded
+from dia_runtime.integrations.exported_tasks.figures import conf, correct_clustered_stderr, figure_entry, nms, rs, tsr
+from dia_runtime.integrations.exported_tasks.grading import grade_reply
 from dia_runtime.integrations.exported_tasks.rows import rows
 from dia_runtime.integrations.exporting.question_rows import ROWS
 
@@ -24,8 +24,8 @@ def dataset_beside(module: str) -> Any:
 
 def process_results(row: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
     """What the harness averages, and what it hands to each figure over items, of the reply to one question."""
-    grade = graded(row, results[0])
-    return {**grade.figures(), **dict.fromkeys(OVER_ITEMS, entry(row["item"], grade))}
+    grade = grade_reply(row, results[0])
+    return {**grade.figures(), **dict.fromkeys(OVER_ITEMS, figure_entry(row["item"], grade))}
 
 
 OVER_ITEMS = ("rs", "conf", "nms", "tsr", "correct_clustered_stderr")

@@ -8,8 +8,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.exporting.base import Exporter, Files, asked
-from dia_runtime.integrations.exporting.question_rows import line
+from dia_runtime.integrations.exporting.base import Exporter, Files, json_line, questions_and_answers
 from dia_runtime.respondents.chat import Settings, chat_messages
 from dia_runtime.respondents.respondent import RequestError
 
@@ -34,12 +33,12 @@ class OpenAiBatch(Exporter):
         for number, first_request in enumerate(requests):
             yield (
                 f"requests-{number:03}.jsonl",
-                (line(each) for each in chain((first_request,), islice(requests, REQUESTS - 1))),
+                (json_line(each) for each in chain((first_request,), islice(requests, REQUESTS - 1))),
             )
 
 
 def _requests(bundle: Bundle, model: str) -> Iterator[dict[str, Any]]:
-    for question, _ in asked(bundle):
+    for question, _ in questions_and_answers(bundle):
         try:
             messages = chat_messages(question, Settings(), lambda name: b"".join(bundle.pieces(name)))
         except RequestError as trouble:

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.integrations.reading.base import Found, Row
+from dia_runtime.integrations.reading.base import Row, RowsOrErrors
 from dia_runtime.integrations.reading.json_lines import objects
-from dia_runtime.integrations.reading.log_rows import Record, cells, mapping, row, text
+from dia_runtime.integrations.reading.log_rows import Record, log_row, mapping, text_or_none
 from dia_runtime.respondents.chat import classify_refusal, reply_from_completion
 from dia_runtime.respondents.respondent import Reply, RequestError
 
 OF_REPLY = ("error", "finish_reason", "prompt_tokens", "completion_tokens", "cost", "model_version")
 
 
-def rows(path: Path) -> Found:
+def rows(path: Path) -> RowsOrErrors:
     """The replies of the file, also those that are errors."""
     for line, _, record in objects(path):
         yield record if isinstance(record, DiaError) else _row(path, line, record)
@@ -28,10 +28,10 @@ def _row(path: Path, line: int, record: Record) -> Row:
     own_cells = {
         "id": record.get("custom_id"),
         "reply": reply.text,
-        "model": text(body.get("model")) or path.name.partition(".")[0],
+        "model": text_or_none(body.get("model")) or path.name.partition(".")[0],
         **{name: getattr(reply, name) for name in OF_REPLY},
     }
-    return row(line, cells(own_cells))
+    return log_row(line, own_cells)
 
 
 def _reply(record: Record, response: Record, body: Record) -> Reply:

@@ -13,8 +13,8 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.integrations.exporting.base import Exporter, Files
-from dia_runtime.integrations.exporting.question_rows import ASSETS, TURNS, line, rows, task_name
+from dia_runtime.integrations.exporting.base import Exporter, Files, json_line
+from dia_runtime.integrations.exporting.question_rows import ASSETS, TURNS, rows, task_name
 from dia_runtime.respondents.chat import Settings, chat_messages
 from dia_runtime.respondents.respondent import RequestError
 
@@ -128,9 +128,9 @@ class Promptfoo(Exporter):
         yield "promptfooconfig.yaml", iter([CONFIG.format(name=task_name(bundle)).encode()])
         yield "prompt.js", iter([PROMPT.encode()])
         yield "score.js", iter([SCORE.encode()])
-        yield "tests.jsonl", (line(_test(row)) for row in _rows(bundle))
-        yield ASKED, (line(_asked(bundle, row)) for row in _rows(bundle))
-        yield GRADED, (line(row) for row in _answers(bundle))
+        yield "tests.jsonl", (json_line(_test(row)) for row in _rows(bundle))
+        yield ASKED, (json_line(_asked(bundle, row)) for row in _rows(bundle))
+        yield GRADED, (json_line(row) for row in _answers(bundle))
 
 
 def _rows(bundle: Bundle) -> Iterator[dict[str, Any]]:

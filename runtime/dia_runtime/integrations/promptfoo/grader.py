@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from dia_language.diagnostics import DiaError
-from dia_runtime.integrations.exported_tasks.grading import graded
+from dia_runtime.integrations.exported_tasks.grading import grade_reply
 from dia_runtime.integrations.exported_tasks.rows import rows
 
 
@@ -23,7 +23,7 @@ def main() -> int:
         rows_by_id = {str(row["id"]): row for row in rows(Path(sys.argv[1]))}
         for line in sys.stdin.buffer:  # UTF-8 from all who write JSON, whatever this computer's own encoding is
             request = json.loads(line)
-            grade = graded(rows_by_id[request["id"]], request.get("reply"))
+            grade = grade_reply(rows_by_id[request["id"]], request.get("reply"))
             reply = {"verdict": grade.verdict, "extracted": grade.extracted, **grade.figures()}
             print(json.dumps(reply, ensure_ascii=True), flush=True)
     except (DiaError, OSError, KeyError) as error:

@@ -13,16 +13,25 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.input_errors import input_error
-from dia_runtime.integrations.reading.base import Found, Row
+from dia_runtime.integrations.reading.base import Row, RowsOrErrors
 from dia_runtime.integrations.reading.json_lines import objects
-from dia_runtime.integrations.reading.log_rows import Record, cells, ending, mapping, number, row, sequence, text, whole
+from dia_runtime.integrations.reading.log_rows import (
+    Record,
+    log_row,
+    mapping,
+    number_or_none,
+    read_json,
+    reply_cells,
+    sequence,
+    text_or_none,
+)
 
 LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson")
 ERROR = 2  # promptfoo's ResultFailureReason for what is no failed assertion
 Place = tuple[int, Record | DiaError]
 
 
-def rows(path: Path) -> Found:
+def rows(path: Path) -> RowsOrErrors:
     """The replies of the file."""
     for line, result in _lines(path) if path.name.endswith(LINES) else _whole(path):
         yield result if isinstance(result, DiaError) else _row(line, result)
@@ -33,7 +42,7 @@ def _lines(path: Path) -> Iterator[Place]:
 
 
 def _whole(path: Path) -> Iterator[Place]:
-    results = mapping(mapping(whole(path)).get("results"))
+    results = mapping(mapping(read_json(path)).get("results"))
     if "results" not in results:
         raise input_error("E861", "it has no `results`, so that it is no output of promptfoo", path)
     return ((line, mapping(each)) for line, each in enumerate(sequence(results["results"]), 1))
@@ -49,20 +58,20 @@ def _row(line: int, result: Record) -> Row:
         "gold": _gold(test),
         "model": _model(result),
         "questions_root": str(metadata.get("root") or "").replace(" ", "") or None if is_ours else None,
-        "prompt_tokens": number(usage.get("prompt")),
-        "completion_tokens": number(usage.get("completion")),
-        "cost": number(result.get("cost")),
+        "prompt_tokens": number_or_none(usage.get("prompt")),
+        "completion_tokens": number_or_none(usage.get("completion")),
+        "cost": number_or_none(result.get("cost")),
         "verdict": "correct" if result.get("success") is True else "wrong",
-        **_said(result, response),
+        **_reply_cells(result, response),
     }
-    return row(line, cells(own_cells, variables, "vars."))
+    return log_row(line, own_cells, variables, "vars.")
 
 
-def _said(result: Record, response: Record) -> dict[str, Any]:
+def _reply_cells(result: Record, response: Record) -> dict[str, Any]:
     """The reply and how it ended, or the error."""
     output = response.get("output")
     if isinstance(output, str):
-        return ending(output, text(response.get("finishReason")))
+        return reply_cells(output, text_or_none(response.get("finishReason")))
     if response.get("error") or result.get("failureReason") == ERROR or output is None:
         return {"error": f"harness: {str(response.get('error') or result.get('error') or 'no output')[:300]}"}
     return {"error": "harness: the output is no text"}
@@ -77,4 +86,4 @@ def _gold(test: Record) -> Any:
 def _model(result: Record) -> str:
     provider = result.get("provider")
     about = mapping(provider)
-    return text(about.get("label")) or text(about.get("id")) or text(provider) or "unknown"
+    return text_or_none(about.get("label")) or text_or_none(about.get("id")) or text_or_none(provider) or "unknown"

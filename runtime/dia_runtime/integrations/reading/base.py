@@ -19,8 +19,8 @@ class Row:
     column_of: Callable[[str], int]
 
 
-Found: TypeAlias = Iterator[Row | DiaError]  # a fault stands in the place of a row that cannot be read
-Reader: TypeAlias = Callable[[Path], Found]
+RowsOrErrors: TypeAlias = Iterator[Row | DiaError]  # a fault stands in the place of a row that cannot be read
+Reader: TypeAlias = Callable[[Path], RowsOrErrors]
 
 
 class Number(str):
@@ -29,7 +29,7 @@ class Number(str):
     __slots__ = ()
 
 
-class Unfit(Exception):
+class UnusableRow(Exception):
     """Why a cell or a row is none that can be used, and the mend."""
 
     def __init__(self, message: str, help: str | None = None, field: str | None = None) -> None:

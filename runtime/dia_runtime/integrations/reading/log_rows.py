@@ -41,15 +41,11 @@ DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant)
 LENIENT = json.JSONDecoder(parse_float=Number, parse_constant=lambda name: None)  # Inspect writes NaN for no score
 
 
-def cells(own_cells: Record, further: Record | None = None, prefix: str = "") -> dict[str, Any]:
-    """The cells of a row: what is given, None for the rest, and the log's own columns behind a prefix."""
+def log_row(line: int, own_cells: Record, further: Record | None = None, prefix: str = "") -> Row:
+    """A row of a log, in which no columns can be told: its own cells, None for the rest of those that every log has,
+    and the log's further columns after a prefix."""
     further_cells = {f"{prefix}{name}": value for name, value in (further or {}).items()}
-    return {**further_cells, **NOTHING, **own_cells}
-
-
-def row(line: int, cells: Mapping[str, Any]) -> Row:
-    """A row of a log, in which no columns can be told."""
-    return Row(line, cells, lambda name: 1)
+    return Row(line, {**further_cells, **NOTHING, **own_cells}, lambda name: 1)
 
 
 def mapping(value: Any) -> Record:
@@ -62,14 +58,14 @@ def sequence(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def text(value: Any) -> str | None:
+def text_or_none(value: Any) -> str | None:
     """The value where it is a text that says something, or a whole number as text."""
     if isinstance(value, bool) or value is None or value == "":
         return None
     return str(value) if isinstance(value, str | int) else None
 
 
-def whole(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
+def read_json(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
     """The one value of a JSON file, packed ones as they are. Raises DiaError for what is none, or too large."""
     pieces, size = [], 0
     try:
@@ -80,10 +76,10 @@ def whole(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
             pieces.append(raw)
     except (OSError, ValueError) as error:
         raise unreadable_file(path, error) from None
-    return parsed(path, b"".join(pieces), decoder=decoder)
+    return parse_json(path, b"".join(pieces), decoder=decoder)
 
 
-def parsed(path: Path, raw: bytes, place: str = "", decoder: json.JSONDecoder = DECODER) -> Any:
+def parse_json(path: Path, raw: bytes, place: str = "", decoder: json.JSONDecoder = DECODER) -> Any:
     """The value of JSON bytes; `place` names a member of an archive. Raises DiaError for what is none."""
     where = f"{place}: " if place else ""
     if raw.count(b",") > COMMAS:
@@ -99,19 +95,19 @@ def parsed(path: Path, raw: bytes, place: str = "", decoder: json.JSONDecoder = 
         raise input_error("E861", f"{where}not JSON: {str(error)[:200]}", path) from None
 
 
-def ending(reply: str | None, reason: str | None) -> dict[str, Any]:
+def reply_cells(reply: str | None, reason: str | None) -> dict[str, Any]:
     """The cells of a reply and how it ended: an empty one that was refused or had no room is an answer for good."""
     if reason in FINAL and not reply:
         return {"reply": None, "finish_reason": reason}
     return {"reply": "" if reply is None else reply, "finish_reason": reason}
 
 
-def option(number: int) -> str:
+def option_letter(number_or_none: int) -> str:
     """The letter of an option, by its place."""
-    return chr(ord("A") + number) if 0 <= number < 26 else str(number)
+    return chr(ord("A") + number_or_none) if 0 <= number_or_none < 26 else str(number_or_none)
 
 
-def number(value: Any) -> Any:
+def number_or_none(value: Any) -> Any:
     """A measured number as a cell; None for what is none."""
     is_number = isinstance(value, int | Number) and not isinstance(value, bool)
     return value if is_number and not str(value).startswith("-") else None

@@ -59,7 +59,7 @@ class Members:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Members]:
+def open_archive(path: Path) -> Iterator[Members]:
     """The members of an archive. Raises OSError, or ValueError for what is no archive, or one that is too large."""
     with path.open("rb") as file:
         size = path.stat().st_size

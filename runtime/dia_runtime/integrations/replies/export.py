@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
-from dia_runtime.integrations.exporting.base import Files
+from dia_runtime.integrations.exporting.base import Files, json_line, json_text
 from dia_runtime.integrations.exporting.parquet_writer import INTEGER, TEXT, parquet
 from dia_runtime.store.schema import REPLY_COLUMNS, StoredRespondent
 from dia_runtime.store.store import Store
@@ -31,7 +30,7 @@ class Replies:
 
     def files(self, store: Store, respondents: Sequence[StoredRespondent]) -> Files:
         """One file."""
-        yield "replies.jsonl", (_line(record) for record in _records(store, respondents))
+        yield "replies.jsonl", (json_line(record) for record in _records(store, respondents))
 
 
 class RepliesParquet:
@@ -72,9 +71,5 @@ def _records(store: Store, respondents: Sequence[StoredRespondent]) -> Iterator[
             yield respondent_columns | reply
 
 
-def _line(record: Record) -> bytes:
-    return json.dumps(record, ensure_ascii=False, sort_keys=True).encode() + b"\n"
-
-
 def _row(record: Record) -> Record:
-    return {**record, "settings": json.dumps(record["settings"], ensure_ascii=False, sort_keys=True)}
+    return {**record, "settings": json_text(record["settings"])}

@@ -23,7 +23,7 @@ from dia_language.numbers.values import Record, encode
 from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
-from dia_runtime.integrations.importing.tables import ENDINGS, Imported, written
+from dia_runtime.integrations.importing.tables import ENDINGS, Imported, publishing
 from dia_runtime.integrations.reading import json_lines
 from dia_runtime.integrations.self_execution.published_truths import TRUTHS
 from dia_runtime.respondents.respondent import Reply
@@ -87,7 +87,7 @@ def import_recordings(folder: Path, names: Sequence[str], out: Path, force: bool
     if not any(rows_by_experiment.values()):
         help = "it holds folders exp1 to exp4 with a file a model: exp1/o4-mini.jsonl.gz"
         raise DiaError(Diagnostic("E861", visible(f"`{folder}` holds no recordings"), None, help))
-    with written(out, force) as private:
+    with publishing(out, force) as private:
         done = _run(folder, {name: rows for name, rows in rows_by_experiment.items() if rows}, private / "run")
     return Imported(out, *done)
 
@@ -211,12 +211,12 @@ def _reply(name: str, text: str | None, value: Any = None, **more: Any) -> Trans
     return TranscriptReply(name, 0, text=text, extracted=None if value is None else encode(value), error=error, **more)
 
 
-def _nothing(sessions: Mapping[str, str], recorded: Mapping[str, Any] | None = None) -> str:
+def _missing_replies(sessions: Mapping[str, str], recorded: Mapping[str, Any] | None = None) -> str:
     """The transcript of a question whose replies never came: session -> the name of its reply."""
-    return _with([_session(name, [_reply(reply, None)]) for name, reply in sessions.items()], recorded)
+    return _transcript([_session(name, [_reply(reply, None)]) for name, reply in sessions.items()], recorded)
 
 
-def _with(sessions: Sequence[TranscriptSession], recorded: Mapping[str, Any] | None = None) -> str:
+def _transcript(sessions: Sequence[TranscriptSession], recorded: Mapping[str, Any] | None = None) -> str:
     text = transcript_text(sessions)
     return text if recorded is None else _encoded({**json.loads(text), "recorded": dict(recorded)})
 
@@ -234,16 +234,16 @@ def _associations(folder: Path, rows: Sequence[Row]) -> list[Question]:
     return [Question("association", word, {"row": {"word": word, "options": options[word]}}) for word in options]
 
 
-def _association(row: Row) -> str:
+def _association_transcript(row: Row) -> str:
     predictions = Record((str(name), bool(value)) for name, value in row["predictions"].items())
     listed = [str(word) for word in row["associations"]]
     produce, predict = _reply("listed", None, listed), _reply("expected", None, predictions)
-    return _with([_session("produce", [produce]), _session("predict", [predict])])
+    return _transcript([_session("produce", [produce]), _session("predict", [predict])])
 
 
 def _no_association(items: Sequence[str], failures: Mapping[str, Any]) -> Iterator[str]:
     for _ in items:
-        yield _nothing({"produce": "listed", "predict": "expected"})
+        yield _missing_replies({"produce": "listed", "predict": "expected"})
 
 
 # 2: restrictions
@@ -256,9 +256,9 @@ def _restrictions(folder: Path, rows: Sequence[Row]) -> list[Question]:
     ]
 
 
-def _restriction(row: Row) -> str:
+def _restriction_transcript(row: Row) -> str:
     replies = {"predict": _reply("forecast", None, row["predicted"]), "judged": _reply("verdict", None, row["judged"])}
-    return _with([_session(name, [reply]) for name, reply in replies.items()])
+    return _transcript([_session(name, [reply]) for name, reply in replies.items()])
 
 
 def _no_restriction(items: Sequence[str], failures: Mapping[str, Any]) -> Iterator[str]:
@@ -266,7 +266,7 @@ def _no_restriction(items: Sequence[str], failures: Mapping[str, Any]) -> Iterat
     failure_counts = [int(failures.get(name) or 0) for name in ("provision_failure", "verification_failure")]
     for at, _ in enumerate(items):
         name = "forecast" if at < failure_counts[0] else "verdict" if at < sum(failure_counts) else None
-        yield _nothing({"predict": "forecast", "judged": "verdict"}, {"failed": name})
+        yield _missing_replies({"predict": "forecast", "judged": "verdict"}, {"failed": name})
 
 
 # 3: difficulty
@@ -276,30 +276,32 @@ def _difficulties(folder: Path, rows: Sequence[Row]) -> list[Question]:
     place = next(
         (folder / name for name in ("exp3_groups.jsonl.gz", "exp3_groups.jsonl") if (folder / name).is_file()), None
     )
-    groups = {} if place is None else {row.cells["group_id"]: row.cells["questions"] for row in _told(place)}
+    groups = {} if place is None else {row.cells["group_id"]: row.cells["questions"] for row in _rows_of(place)}
     for row in rows:
         questions = [{"id": item["question_id"], "answer": item["key"]} for item in row["items"]]
         groups.setdefault(row["group_id"], questions)
     return [
-        Question("difficulty", group, {"group": [{"id": one["id"], "answer": one["answer"]} for one in group_questions]})
+        Question(
+            "difficulty", group, {"group": [{"id": one["id"], "answer": one["answer"]} for one in group_questions]}
+        )
         for group, group_questions in groups.items()
     ]
 
 
-def _told(place: Path) -> Iterator[Any]:
+def _rows_of(place: Path) -> Iterator[Any]:
     for row in json_lines.rows(place):
         if isinstance(row, DiaError):
             raise row
         yield row
 
 
-def _difficulty(row: Row) -> str:
+def _difficulty_transcript(row: Row) -> str:
     sessions = [_session("single", [_single(item)], at) for at, item in enumerate(row["items"])]
     by_hand = list(row["ranking_stored"]) if row["ranking_repaired_by_hand_rules"] else None
     tokens = _whole(row.get("ranking_tokens"))
     order = _reply("order", row["raw_ranking"], by_hand, tokens=tokens)
     recorded = None if row["items"] else {"order": list(row["measured_ranking"])}
-    return _with([*sessions, _session("rank", [order])], recorded)
+    return _transcript([*sessions, _session("rank", [order])], recorded)
 
 
 def _single(item: Row) -> TranscriptReply:
@@ -312,7 +314,7 @@ def _whole(number: Any) -> int | None:
 
 def _no_difficulty(items: Sequence[str], failures: Mapping[str, Any]) -> Iterator[str]:
     for _ in items:
-        yield _nothing({"rank": "order"})
+        yield _missing_replies({"rank": "order"})
 
 
 # 4: the question that is made to fail
@@ -322,7 +324,7 @@ def _self_made(folder: Path, rows: Sequence[Row]) -> list[Question]:
     return [Question("self_made", "0", {})]
 
 
-def _made(row: Row) -> str:
+def _self_made_transcript(row: Row) -> str:
     options = [str(row["options"].get(letter, "")) for letter in "ABCD"]
     raw = str(row["key_raw"])
     key = raw.removeprefix("option_").strip().upper()
@@ -330,17 +332,17 @@ def _made(row: Row) -> str:
     value = Record({**fields, "key_raw": raw, "explanation": row["explanation"]})
     written_ = _reply("made", row["generation_raw"], value)
     solved = _reply("solved", row["self_test_raw"], row["self_test_extracted"])
-    return _with([_session("write", [written_]), _session("solve", [solved])])
+    return _transcript([_session("write", [written_]), _session("solve", [solved])])
 
 
-def _not_made(items: Sequence[str], failures: Mapping[str, Any]) -> Iterator[str]:
+def _no_self_made(items: Sequence[str], failures: Mapping[str, Any]) -> Iterator[str]:
     for _ in items:
-        yield _nothing({"write": "made", "solve": "solved"})
+        yield _missing_replies({"write": "made", "solve": "solved"})
 
 
 EXPERIMENTS: dict[str, Experiment] = {
-    "exp1": Experiment(_associations, lambda row: str(row["target"]), _association, _no_association),
-    "exp2": Experiment(_restrictions, lambda row: str(row["prompt_id"]), _restriction, _no_restriction),
-    "exp3": Experiment(_difficulties, lambda row: str(row["group_id"]), _difficulty, _no_difficulty),
-    "exp4": Experiment(_self_made, lambda row: "0", _made, _not_made),
+    "exp1": Experiment(_associations, lambda row: str(row["target"]), _association_transcript, _no_association),
+    "exp2": Experiment(_restrictions, lambda row: str(row["prompt_id"]), _restriction_transcript, _no_restriction),
+    "exp3": Experiment(_difficulties, lambda row: str(row["group_id"]), _difficulty_transcript, _no_difficulty),
+    "exp4": Experiment(_self_made, lambda row: "0", _self_made_transcript, _no_self_made),
 }

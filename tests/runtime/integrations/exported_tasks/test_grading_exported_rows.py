@@ -13,7 +13,7 @@ from dia_compiler.commands.cli import run
 from dia_language.numbers.values import encode
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.grading.judge import Judge, Rules
-from dia_runtime.integrations.exported_tasks.grading import graded
+from dia_runtime.integrations.exported_tasks.grading import grade_reply
 from dia_runtime.store.store import read_store
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -88,7 +88,7 @@ def compared(kinds: Path, folder: Path, rows: list[dict[str, Any]], replies: lis
     ours = scored(kinds, folder, replies)
     for row in rows:
         for at, reply in enumerate(replies, 1):
-            found = graded(row, reply)
+            found = grade_reply(row, reply)
             assert (found.verdict, found.points, found.extracted) == ours[row["id"], at], (row["id"], reply[:100])
             verdicts.add(found.verdict)
     return verdicts

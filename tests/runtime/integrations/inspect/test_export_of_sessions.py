@@ -13,7 +13,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.integrations.exported_tasks.grading import SERVANT, Graded
-from dia_runtime.integrations.exported_tasks.transcripts import as_graded_sessions, graded_sessions
+from dia_runtime.integrations.exported_tasks.transcripts import without_sessions, grade_transcript
 from dia_runtime.store.store import read_store
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 from helpers import session_records
@@ -57,15 +57,15 @@ def test_rows_hold_the_sessions_and_what_judges_them(bundle: Path, rows: list[di
 
 
 def test_transcripts_are_graded_with_their_share(rows: list[dict[str, Any]]) -> None:
-    right, wrong, unread = (graded_sessions(rows[0], transcript(said)) for said in ("COMPLY", "DECLINE", "Well."))
+    right, wrong, unread = (grade_transcript(rows[0], transcript(said)) for said in ("COMPLY", "DECLINE", "Well."))
     assert right.figures() == {"correct": 1, "skipped": 0, "unparsed": 0, "points": 1, "share": 1 / 3}
     assert (wrong.grade.verdict, wrong.grade.points, float(wrong.share)) == ("wrong", -2, 1 / 3)
     assert (unread.grade.verdict, unread.share) == ("unparsed", 0)
-    assert graded_sessions(rows[0], "no transcript").grade.verdict == "unparsed"
-    assert as_graded_sessions(Graded(Verdict.CORRECT, "7", 1)).share == 1
+    assert grade_transcript(rows[0], "no transcript").grade.verdict == "unparsed"
+    assert without_sessions(Graded(Verdict.CORRECT, "7", 1)).share == 1
     for broken in ({}, rows[0] | {"grading": "{}"}, rows[0] | {"grading": "["}):
         with pytest.raises(DiaError):
-            graded_sessions(broken, transcript("COMPLY"))
+            grade_transcript(broken, transcript("COMPLY"))
 
 
 def sample(row: dict[str, Any], said: str) -> dict[str, Any]:
