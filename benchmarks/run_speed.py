@@ -57,7 +57,7 @@ print(json.dumps([time.perf_counter() - start, time.process_time() - cpu, cpu]))
 """
 DIA = AROUND.format(
     ready="""
-from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.running.load_questions import load_questions
 from dia_runtime.running.run import RunOptions, run

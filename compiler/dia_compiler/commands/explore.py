@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.commands.model_options import OPTIONS, run_options
+from dia_runtime.commands.model_options import OPTIONS, ModelArguments, run_options
 
 from dia_compiler.commands.console import is_quiet
 from dia_compiler.commands.programs import allow_programs
 
 if TYPE_CHECKING:
+    from dia_runtime.respondents.registry import ModelOptions
+
     from dia_compiler.explore.search import SearchOptions, SearchResult
 
 FOLDER = Path("build") / "explored"
@@ -79,9 +81,9 @@ def command(
 
     place = out or FOLDER / f"{file_name_part(spec.stem)}-{file_name_part(model)}"
     options, quiet = _search_options(chosen), is_quiet(ctx)
-    terms = run_options({**chosen, "part": None, "roles": (), "role_urls": (), "prefill": False, "seed": None})
-    _require_one(model, terms.wish.temperatures)
-    _announce(model, terms.wish, quiet)
+    terms = run_options(ModelArguments(**chosen))
+    _require_one(model, terms.model_options.temperatures)
+    _announce(model, terms.model_options, quiet)
     try:
         result = explore(spec, bank, model, place, options, terms, lambda text: _tell(text, quiet))
     except KeyboardInterrupt:
@@ -117,14 +119,12 @@ def _require_one(model: str, temperatures: tuple[str, ...]) -> None:
         raise DiaError(Diagnostic("E897", message, None, "give one `--temperature`"))
 
 
-def _announce(model: str, wish: Any, quiet: bool) -> None:
+def _announce(model: str, options: ModelOptions, quiet: bool) -> None:
     """Says where a key goes before anything is asked. Raises DiaError (exit 2) for a model that there is not."""
-    from dia_runtime.respondents import RESPONDENTS, require_known
-    from dia_runtime.respondents.models import is_known, key_destinations
+    from dia_runtime.respondents.registry import key_destinations, require_known
 
-    if not is_known(model, wish):
-        require_known(model)
-    for line in key_destinations([] if model in RESPONDENTS else [model], wish):
+    require_known(model, options)
+    for line in key_destinations([model], options):
         click.echo(visible(line), err=True)
 
 

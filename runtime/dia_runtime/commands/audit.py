@@ -7,30 +7,31 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.options import bundle_option, write_output
+from dia_runtime.commands.options import (
+    PATH,
+    bundle_option,
+    format_option,
+    json_option,
+    out_option,
+    runs_argument,
+    write_output,
+)
 from dia_runtime.commands.progress import activity
 
 
 @click.command("audit")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@runs_argument
 @click.option("--chains", default="strict,compat", show_default=True, metavar="A,B", help="The two chains to compare.")
 @click.option(
     "--labelled",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help='Compare verdicts with those of people instead: {"id", "verdict"} a line.',
 )
 @bundle_option
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "csv", "markdown"]),
-    default="text",
-    show_default=True,
-    help="The form of the tables; CSV has the replies alone.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
+@format_option("text", "csv", "markdown", help="The form of the tables; CSV has the replies alone.")
+@json_option
+@out_option
 def command(
     runs: tuple[Path, ...],
     chains: str,

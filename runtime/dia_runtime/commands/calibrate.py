@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from dia_language.diagnostics import visible
 
-from dia_runtime.commands.options import SEED, bundle_option, chain_option, is_quiet
+from dia_runtime.commands.options import (
+    PATH,
+    SEED,
+    bundle_option,
+    chain_option,
+    choice_option,
+    format_option,
+    is_quiet,
+    json_option,
+    options_object,
+    quiet_option,
+)
 from dia_runtime.commands.progress import activity
 
 if TYPE_CHECKING:
@@ -24,51 +36,66 @@ GAUGES = ("mean-difficulty", "mean-ability", "anchors")
 CHECKS = ("andersen", "components", "held-out", "stability", "monotone", "all", "none")
 
 
+@dataclass(frozen=True)
+class CalibrateOptions:
+    """What `dia calibrate` is given."""
+
+    data: tuple[Path, ...]
+    out: Path | None
+    method: str | None
+    eliminate: str
+    item_scores: str
+    preset: str | None
+    gauge: str | None
+    anchors: Path | None
+    unit: str
+    bias_correction: str
+    extreme: str
+    extreme_adjust: float
+    largest_block: bool
+    rule: str | None
+    choose_filter: bool
+    checks: tuple[str, ...]
+    draws: int
+    seed: int
+    labels: Path | None
+    family: str
+    bundle: Path | None
+    chain: str
+    every: bool
+    form: str
+    as_json: bool
+    quiet: bool
+
+
 @click.command("calibrate")
-@click.argument("data", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), help="Write the bank there; build/banks/NAME.json if not."
-)
-@click.option("--method", type=click.Choice(METHODS), help="The estimator; mml-items, for tables of shares jml.")
-@click.option(
+@click.argument("data", nargs=-1, required=True, metavar="RUN...", type=PATH)
+@click.option("-o", "--out", type=PATH, help="Write the bank there; build/banks/NAME.json if not.")
+@choice_option("--method", choices=METHODS, help="The estimator; mml-items, for tables of shares jml.")
+@choice_option(
     "--eliminate",
-    type=click.Choice(["auto", "respondents", "items"]),
+    choices=["auto", "respondents", "items"],
     default="auto",
-    show_default=True,
     help="The side that cml conditions on; auto: the larger one.",
 )
-@click.option(
-    "--item-scores",
-    type=click.Choice(["eap", "wle", "mle"]),
-    default="eap",
-    show_default=True,
-    help="How the side is placed that is no parameter.",
+@choice_option(
+    "--item-scores", choices=["eap", "wle", "mle"], default="eap", help="How the side is placed that is no parameter."
 )
-@click.option("--preset", type=click.Choice(["paper"]), help="Algorithm 1 of the Self-Execution paper, as it was run.")
-@click.option(
-    "--gauge", type=click.Choice(GAUGES), help="What fixes the origin; mean-difficulty, or the anchors given."
-)
-@click.option("--anchors", type=click.Path(path_type=Path), metavar="BANK", help="Keep the difficulties of this bank.")
-@click.option(
+@choice_option("--preset", choices=["paper"], help="Algorithm 1 of the Self-Execution paper, as it was run.")
+@choice_option("--gauge", choices=GAUGES, help="What fixes the origin; mean-difficulty, or the anchors given.")
+@click.option("--anchors", type=PATH, metavar="BANK", help="Keep the difficulties of this bank.")
+@choice_option(
     "--items",
     "unit",
-    type=click.Choice(["instances", "items", "templates", "benchmarks"]),
+    choices=["instances", "items", "templates", "benchmarks"],
     default="instances",
-    show_default=True,
     help="What has a difficulty of its own.",
 )
-@click.option(
-    "--bias-correction",
-    type=click.Choice(["none", "trials"]),
-    default="none",
-    show_default=True,
-    help="Shrink a joint scale by (n-1)/n.",
-)
-@click.option(
+@choice_option("--bias-correction", choices=["none", "trials"], default="none", help="Shrink a joint scale by (n-1)/n.")
+@choice_option(
     "--extreme",
-    type=click.Choice(["winsteps", "drop"]),
+    choices=["winsteps", "drop"],
     default="winsteps",
-    show_default=True,
     help="Place what is all right or all wrong a little inside, or leave it out.",
 )
 @click.option(
@@ -88,22 +115,16 @@ CHECKS = ("andersen", "components", "held-out", "stability", "monotone", "all", 
 )
 @click.option("--draws", type=click.IntRange(0, 10_000), default=20, show_default=True, help="Data sets of the null.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of folds and draws.")
-@click.option("--labels", type=click.Path(path_type=Path), help="Labels of models, as for dia score.")
+@click.option("--labels", type=PATH, help="Labels of models, as for dia score.")
 @click.option("--family", default="family", show_default=True, help="The label that makes families.")
 @bundle_option
 @chain_option
 @click.option("--all", "every", is_flag=True, help="Print all models and items.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "csv", "markdown", "latex"]),
-    default="text",
-    show_default=True,
-    help="The form of the tables.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
-def command(data: tuple[Path, ...], **given: Any) -> int:
+@format_option("text", "csv", "markdown", "latex")
+@json_option
+@quiet_option("notes")
+@options_object(CalibrateOptions)
+def command(options: CalibrateOptions) -> int:
     """Estimate the difficulties of items and the abilities of models on one Rasch scale.
 
     RUN... are runs, or one table (CSV or Parquet) with a row for each model and a column for each item. The bank is
@@ -119,19 +140,19 @@ def command(data: tuple[Path, ...], **given: Any) -> int:
     from dia_runtime.report.scale_tables import scale_tables
     from dia_runtime.report.tables import FORMATS, as_rows
 
-    with activity("grading", given["quiet"]):
-        panel = read_panel(data, given["unit"], given["chain"], given["bundle"])
-    scaled = calibrate_panel(panel, _options(given, panel), _stage_printer(is_quiet(given["quiet"])))
-    out = given["out"] or Path("build", "banks", f"{panel.benchmark or data[0].name.partition('.')[0]}.json")
+    with activity("grading", options.quiet):
+        panel = read_panel(options.data, options.unit, options.chain, options.bundle)
+    scaled = calibrate_panel(panel, _options(options, panel), _stage_printer(is_quiet(options.quiet)))
+    out = options.out or Path("build", "banks", f"{panel.benchmark or options.data[0].name.partition('.')[0]}.json")
     write_bank(scaled.bank, out)
-    if given["as_json"]:
+    if options.as_json:
         click.echo(json.dumps({**scaled.result.as_json(), "bank": str(out)}, indent=2))
-    elif given["form"] == "csv":
-        click.echo("\n".join(map(as_rows, scale_tables(scaled.result, given["every"])[:2])), nl=False)
+    elif options.form == "csv":
+        click.echo("\n".join(map(as_rows, scale_tables(scaled.result, options.every)[:2])), nl=False)
     else:
-        click.echo(FORMATS[given["form"]](scale_tables(scaled.result, given["every"])), nl=False)
-    if not is_quiet(given["quiet"]):
-        for note in [*_notes(scaled.result, given, panel), f"the bank is in {out}"]:
+        click.echo(FORMATS[options.form](scale_tables(scaled.result, options.every)), nl=False)
+    if not is_quiet(options.quiet):
+        for note in [*_notes(scaled.result, options, panel), f"the bank is in {out}"]:
             click.echo(f"note: {visible(note)}", err=True)
     return 0
 
@@ -141,22 +162,22 @@ def _stage_printer(quiet: bool) -> Callable[[str], None]:
     return (lambda text: None) if quiet else (lambda text: click.echo(visible(text), err=True))
 
 
-def _options(given: dict[str, Any], panel: Panel) -> CalibrationOptions:
+def _options(options: CalibrateOptions, panel: Panel) -> CalibrationOptions:
     from dia_runtime.psychometrics.calibration import CHECKS as EVERY
     from dia_runtime.psychometrics.calibration import CalibrationOptions
 
-    checks = set(given["checks"])
+    checks = set(options.checks)
     return CalibrationOptions(
-        estimation=_estimation(given, panel),
-        anchors=_anchors(given["anchors"], panel),
-        filter=given["rule"],
-        choose_filter=given["choose_filter"],
+        estimation=_estimation(options, panel),
+        anchors=_anchors(options.anchors, panel),
+        filter=options.rule,
+        choose_filter=options.choose_filter,
         checks=EVERY if "all" in checks else tuple(name for name in EVERY if name in checks and "none" not in checks),
-        families=_families(given, panel) if given["labels"] else None,
-        largest_block=given["largest_block"],
-        draws=given["draws"],
-        seed=given["seed"],
-        paper=given["preset"] == "paper",
+        families=_families(options.labels, options.family, panel) if options.labels else None,
+        largest_block=options.largest_block,
+        draws=options.draws,
+        seed=options.seed,
+        paper=options.preset == "paper",
     )
 
 
@@ -171,32 +192,38 @@ def _anchors(path: Path | None, panel: Panel) -> dict[str, float] | None:
     return {entry.item: entry.difficulty for entry in bank.items}
 
 
-def _estimation(given: dict[str, Any], panel: Panel) -> EstimationOptions:
+def _estimation(options: CalibrateOptions, panel: Panel) -> EstimationOptions:
     from dia_runtime.psychometrics.rasch.estimate import EstimationOptions
 
-    method = given["method"] or ("jml" if panel.is_shares or given["bias_correction"] != "none" else "mml-items")
-    gauge = given["gauge"] or ("anchors" if given["anchors"] else "mean-difficulty")
-    names = ("eliminate", "item_scores", "bias_correction", "extreme", "extreme_adjust")
-    shared = {name: given[name] for name in names}
-    return EstimationOptions(method=method.replace("-", "_"), gauge=gauge.replace("-", "_"), **shared)
+    method = options.method or ("jml" if panel.is_shares or options.bias_correction != "none" else "mml-items")
+    gauge = options.gauge or ("anchors" if options.anchors else "mean-difficulty")
+    return EstimationOptions(
+        method=method.replace("-", "_"),
+        gauge=gauge.replace("-", "_"),
+        eliminate=options.eliminate,
+        item_scores=options.item_scores,
+        bias_correction=options.bias_correction,
+        extreme=options.extreme,
+        extreme_adjust=options.extreme_adjust,
+    )
 
 
-def _families(given: dict[str, Any], panel: Panel) -> tuple[str | None, ...]:
+def _families(labels_file: Path, family: str, panel: Panel) -> tuple[str | None, ...]:
     from dia_runtime.psychometrics.rasch.estimate import calibration_error
     from dia_runtime.scoring.labels import read_labels
 
-    labels = read_labels(given["labels"])
-    families = tuple(labels.of(model).get(given["family"]) for model in panel.models)
+    labels = read_labels(labels_file)
+    families = tuple(labels.of(model).get(family) for model in panel.models)
     if len(set(families) - {None}) < 2:
-        message = f"the label `{given['family']}` tells no two families of these models apart"
+        message = f"the label `{family}` tells no two families of these models apart"
         raise calibration_error(message, f"the file has the labels {', '.join(labels.names) or 'of none'}")
     return families
 
 
-def _notes(result: CalibrationResult, given: dict[str, Any], panel: Panel) -> list[str]:
+def _notes(result: CalibrationResult, options: CalibrateOptions, panel: Panel) -> list[str]:
     """What a reader of the tables must know."""
     notes = []
-    if panel.is_shares and given["method"] is None and given["preset"] is None:
+    if panel.is_shares and options.method is None and options.preset is None:
         notes.append("the cells are shares of unknown numbers of trials, each counted as one trial: errors are rough")
     if len(panel.models) > len(panel.items) and result.method == "mml_items":
         notes.append(

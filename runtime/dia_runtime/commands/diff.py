@@ -12,15 +12,16 @@ from dia_language.diagnostics import visible
 
 from dia_runtime.bundle.diff import Difference, compare
 from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
 
 LINES = 10
 
 
 @click.command("diff")
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.argument("old", type=PATH)
+@click.argument("new", type=PATH)
+@json_option
 def command(old: Path, new: Path, as_json: bool) -> int:
     """Tell what differs between two bundles.
 

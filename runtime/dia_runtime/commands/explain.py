@@ -8,27 +8,30 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.options import SEED, bundle_option, chain_option, write_output
+from dia_runtime.commands.options import (
+    PATH,
+    SEED,
+    bundle_option,
+    chain_option,
+    format_option,
+    json_option,
+    out_option,
+    runs_argument,
+    write_output,
+)
 from dia_runtime.commands.progress import activity
 
 
 @click.command("explain")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@click.option("--bank", required=True, type=click.Path(path_type=Path), help="The bank that was calibrated from them.")
+@runs_argument
+@click.option("--bank", required=True, type=PATH, help="The bank that was calibrated from them.")
 @bundle_option
 @chain_option
 @click.option("--folds", type=click.IntRange(2, 100), default=5, show_default=True, help="Parts that are held out.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the parts.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "markdown", "latex"]),
-    default="text",
-    show_default=True,
-    help="The form of the table.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
+@format_option("text", "markdown", "latex", help="The form of the table.")
+@json_option
+@out_option
 def command(
     runs: tuple[Path, ...],
     bank: Path,

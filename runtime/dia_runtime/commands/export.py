@@ -17,7 +17,7 @@ from dia_runtime.bundle.atomic_output import replace_with, require_replaceable, 
 from dia_runtime.bundle.files import path_error, walk
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.bundle.verify import file_problems
-from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.options import PATH, is_quiet, json_option, quiet_option
 from dia_runtime.commands.progress import activity
 from dia_runtime.integrations.exporters import EXPORTERS, Exporter
 from dia_runtime.integrations.exporting.base import Files
@@ -28,7 +28,7 @@ COMMENTED = (".py", ".yaml", ".yml", ".toml")
 
 
 @click.command("export")
-@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("bundle", type=PATH)
 @click.option(
     "--to", "target", required=True, metavar="TARGET", help="The harness or form, or a plug-in's name of one."
 )
@@ -39,10 +39,10 @@ COMMENTED = (".py", ".yaml", ".yml", ".toml")
     metavar="NAME",
     help="Of a run only this respondent; repeatable. For openai-batch: who is asked.",
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="The folder to write. Default: build/exports/...")
+@click.option("-o", "--out", type=PATH, help="The folder to write. Default: build/exports/...")
 @click.option("--force", is_flag=True, help="Replace what lies in the folder of -o.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@quiet_option("notes")
+@json_option
 def command(
     bundle: Path, target: str, models: tuple[str, ...], out: Path | None, force: bool, quiet: bool, as_json: bool
 ) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, told, visible
 
-from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
 from dia_runtime.commands.progress import activity
 from dia_runtime.commands.score import parse_points
 
@@ -31,16 +31,39 @@ MOST_PRINTED = 20
 OF_ANSWERS = ("letters", "skip", "kind_of_answer", "answer_format", "points", "benchmark")
 
 
+@dataclass(frozen=True)
+class ImportOptions:
+    """What `dia import` is given."""
+
+    files: tuple[Path, ...]
+    kind: str
+    bundle: Path | None
+    out: Path
+    fields: tuple[str, ...]
+    letters: str | None
+    skip: str | None
+    kind_of_answer: str
+    answer_format: str
+    points: tuple[str, ...]
+    models: tuple[str, ...]
+    benchmark: str
+    experiments: tuple[str, ...]
+    keep: bool
+    force: bool
+    as_json: bool
+    quiet: bool
+
+
 @click.command("import")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
 @click.option("--from", "kind", type=click.Choice(KINDS), required=True, help="What the files are.")
 @click.option(
     "--bundle",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="BUNDLE",
     help="The bundle that was asked: its questions are joined by id, its answers grade.",
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="RUN", help="The file of the run.")
+@click.option("-o", "--out", type=PATH, required=True, metavar="RUN", help="The file of the run.")
 @click.option("--field", "fields", multiple=True, metavar="NAME=COLUMN", help="Which column holds what. Repeatable.")
 @click.option("--letters", metavar="A-E", help="Answers are letters of options: A-E, or A,B,C.")
 @click.option("--skip", metavar="TOKEN", help="What skips a question: E, or I-DO-NOT-KNOW.")
@@ -73,27 +96,10 @@ OF_ANSWERS = ("letters", "skip", "kind_of_answer", "answer_format", "points", "b
 )
 @click.option("--keep", is_flag=True, help="Take what can be used, and tell what cannot.")
 @click.option("--force", is_flag=True, help="Replace a run that is there.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
-def command(
-    files: tuple[Path, ...],
-    kind: str,
-    bundle: Path | None,
-    out: Path,
-    fields: tuple[str, ...],
-    letters: str | None,
-    skip: str | None,
-    kind_of_answer: str,
-    answer_format: str,
-    points: tuple[str, ...],
-    models: tuple[str, ...],
-    benchmark: str,
-    experiments: tuple[str, ...],
-    keep: bool,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+@json_option
+@quiet_option("notes")
+@options_object(ImportOptions)
+def command(options: ImportOptions) -> int:
     """Make a run of tables or other harnesses' logs, to be scored like any other.
 
     Logs of inspect, lm-eval, lighteval, promptfoo and openai-batch have fields of their own. A log of a bundle's
@@ -108,45 +114,46 @@ def command(
     Example:
       dia import specs/idk/sample/replies.jsonl --from jsonl --letters A-E --skip E --field model=model -o idk.run
     """
-    from dia_runtime.integrations.importing.tables import import_tables
 
-    if kind == RECORDINGS:
-        return _report(_recordings(files, experiments, out, force), as_json, quiet)
-    if experiments:
-        raise _usage_error("only recordings of self-execution have experiments", "leave `--experiment` out")
-    sources = _sources(files, kind, models)
-    named = _default_fields(kind, bundle is not None, bool(models)) | _fields(fields)
-    if bundle is not None:
-        with activity(f"writing {out}", quiet):
-            done = _import_joined(sources, named, bundle, out, force, keep)
-    else:
-        if kind == "openai-batch" and "gold" not in _fields(fields):
-            raise _usage_error("answers of a batch come without gold answers", "name the bundle with `--bundle`")
-        columns, format = _columns(named, letters, skip, kind_of_answer, answer_format)
-        with activity(f"writing {out}", quiet):
-            done = import_tables(sources, columns, _form(format, points, benchmark), out, force, keep)
-    return _report(done, as_json, quiet)
-
-
-def _report(done: Imported, as_json: bool, quiet: bool) -> int:
-    """The exit code, when it is printed what the run holds."""
+    done = _import(options)
     _print_diagnostics(done)
-    if as_json:
+    if options.as_json:
         click.echo(json.dumps(import_json(done), indent=2))
-    else:
-        click.echo(visible(str(done.path)))
-        if not is_quiet(quiet):
-            for name, replies in done.models.items():
-                click.echo(visible(f"{name}: {replies} replies to {done.questions} questions"), err=True)
+        return 0
+    click.echo(visible(str(done.path)))
+    if not is_quiet(options.quiet):
+        for name, replies in done.models.items():
+            click.echo(visible(f"{name}: {replies} replies to {done.questions} questions"), err=True)
     return 0
 
 
-def _recordings(files: Sequence[Path], experiments: Sequence[str], out: Path, force: bool) -> Imported:
+def _import(options: ImportOptions) -> Imported:
+    """The run that was made. Raises DiaError (exit 2) for options that do not fit each other."""
+    from dia_runtime.integrations.importing.tables import import_tables
+
+    kind, out, force, keep = options.kind, options.out, options.force, options.keep
+    if kind == RECORDINGS:
+        return _recordings(options)
+    if options.experiments:
+        raise _usage_error("only recordings of self-execution have experiments", "leave `--experiment` out")
+    sources, columns_given = _sources(options.files, kind, options.models), _fields(options.fields)
+    columns_by_field = _default_fields(kind, options.bundle is not None, bool(options.models)) | columns_given
+    if options.bundle is not None:
+        with activity(f"writing {out}", options.quiet):
+            return _import_joined(sources, columns_by_field, options.bundle, out, force, keep)
+    if kind == "openai-batch" and "gold" not in columns_given:
+        raise _usage_error("answers of a batch come without gold answers", "name the bundle with `--bundle`")
+    columns, format = _columns(options, columns_by_field)
+    with activity(f"writing {out}", options.quiet):
+        return import_tables(sources, columns, _form(format, options.points, options.benchmark), out, force, keep)
+
+
+def _recordings(options: ImportOptions) -> Imported:
     from dia_runtime.integrations.self_execution.recordings import EXPERIMENTS, import_recordings
 
-    if len(files) != 1 or not files[0].is_dir():
+    if len(options.files) != 1 or not options.files[0].is_dir():
         raise _usage_error("recordings of self-execution are one folder", "name the folder that holds exp1 to exp4")
-    return import_recordings(files[0], experiments or tuple(EXPERIMENTS), out, force)
+    return import_recordings(options.files[0], options.experiments or tuple(EXPERIMENTS), options.out, options.force)
 
 
 def _import_joined(
@@ -208,20 +215,19 @@ def _sources(files: Sequence[Path], kind: str, models: Sequence[str]) -> list[So
     return [source(path, kind, name) for path, name in zip(files, names, strict=True)]
 
 
-def _columns(
-    named: dict[str, str], letters: str | None, skip: str | None, kind: str, form: str
-) -> tuple[Columns, dict[str, Any]]:
+def _columns(options: ImportOptions, columns_by_field: dict[str, str]) -> tuple[Columns, dict[str, Any]]:
     """What the columns hold, and the answer format of the questions."""
     from dia_runtime.formats import FORMATS
     from dia_runtime.grading.grader import typed
     from dia_runtime.integrations.importing.fields import Columns
 
-    if letters is None:
-        comparison, format = _json_object(kind, "type"), _json_object(form, "kind")
+    if options.letters is None:
+        comparison = _json_object(options.kind_of_answer, "type")
+        format = _json_object(options.answer_format, "kind")
     else:
-        of = _letters(letters)
+        of = _letters(options.letters)
         comparison, format = {"type": "choice", "of": of}, {"kind": "letter", "of": of}
-    format |= {"skip": skip} if skip else {}
+    format |= {"skip": options.skip} if options.skip else {}
     if format["kind"] not in FORMATS:
         fix = did_you_mean(str(format["kind"]), FORMATS) or f"there are {', '.join(FORMATS)}"
         raise _usage_error(f"no answer format is called `{format['kind']}`", fix)
@@ -231,7 +237,7 @@ def _columns(
         answer = typed(comparison)
     except DiaError as error:
         raise _usage_error(error.diagnostics[0].message, error.diagnostics[0].help) from None
-    return Columns(named, answer, comparison, skip), format
+    return Columns(columns_by_field, answer, comparison, options.skip), format
 
 
 def _fields(texts: Iterable[str]) -> dict[str, str]:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.options import PATH, is_quiet, json_option, quiet_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 
 
 @click.command("keygen")
-@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("dia.key"), show_default=True,
+@click.option("-o", "--out", type=PATH, default=Path("dia.key"), show_default=True,
               metavar="FILE", help="The file of the private key; the public one gets .pub behind it.")  # fmt: skip
 @passphrase_file
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@quiet_option("notes")
+@json_option
 def command(out: Path, passphrase_file: Path | None, quiet: bool, as_json: bool) -> int:
     """Make a pair of Ed25519 keys to sign bundles with.
 

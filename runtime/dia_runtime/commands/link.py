@@ -9,15 +9,17 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import visible
 
+from dia_runtime.commands.options import PATH, json_option
+
 
 @click.command("link")
-@click.argument("first", metavar="BANK", type=click.Path(path_type=Path))
-@click.argument("second", metavar="OTHER", type=click.Path(path_type=Path))
+@click.argument("first", metavar="BANK", type=PATH)
+@click.argument("second", metavar="OTHER", type=PATH)
 @click.option(
     "--drift", type=click.FloatRange(1), default=3.0, show_default=True, help="Standard errors at which items drift."
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write OTHER there, on the scale of BANK.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("-o", "--out", type=PATH, help="Write OTHER there, on the scale of BANK.")
+@json_option
 def command(first: Path, second: Path, drift: float, out: Path | None, as_json: bool) -> int:
     """Put two banks on one scale by the items in common, with the error of that and the items that drifted.
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
+
+from dia_runtime.commands.options import choice_option, combined
 
 if TYPE_CHECKING:
     from dia_runtime.running.run import RunOptions
@@ -45,59 +48,77 @@ OPTIONS = (
     ),
     option("--prefill", is_flag=True, help="The endpoint continues replies that are begun for the model."),
     option("--cache", is_flag=True, help="Take replies to the same requests from build/.cache/replies.sqlite."),
-    option(
-        "--through",
-        type=click.Choice(["auto", "litellm"]),
-        default="auto",
-        show_default=True,
-        help="How to reach models.",
-    ),
+    choice_option("--through", choices=["auto", "litellm"], default="auto", help="How to reach models."),
 )
-Command = TypeVar("Command", bound=Callable[..., Any])
+model_options = combined(*OPTIONS)
 
 
-def model_options(command: Command) -> Command:
-    """The command with the options that say how models are asked; their values make `terms_of`."""
-    for add in reversed(OPTIONS):
-        command = add(command)
-    return command
+@dataclass(frozen=True)
+class ModelArguments:
+    """How models are asked, as `model_options` says it."""
+
+    base_url: str | None
+    key_name: str | None
+    temperature: str | None
+    max_tokens: int | None
+    system: str | None
+    reasoning_effort: str | None
+    extra: tuple[str, ...]
+    concurrency: int | None
+    retries: int
+    timeout: float
+    budget_usd: str | None
+    budget_tokens: int | None
+    budget_requests: int | None
+    cache: bool
+    through: str
+    seed: int | None = None
+    roles: tuple[str, ...] = ()
+    role_urls: tuple[str, ...] = ()
+    prefill: bool = False
 
 
-def run_options(asked: Mapping[str, Any]) -> RunOptions:
-    """The terms that the options give. Raises DiaError (exit 2) for a number that is none."""
+def run_options(arguments: ModelArguments, part: str | None = None) -> RunOptions:
+    """The options of a run. Raises DiaError (exit 2) for a value that cannot be read."""
     from dia_runtime.respondents.budget import Budget
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.respondents.registry import ModelOptions
     from dia_runtime.running.run import RunOptions
 
-    temperatures = tuple(_decimal("--temperature", part) for part in (asked["temperature"] or "").split(",") if part)
-    money = asked["budget_usd"]
+    temperatures = tuple(_decimal("--temperature", text) for text in (arguments.temperature or "").split(",") if text)
     settings = Settings(
-        max_tokens=asked["max_tokens"],
-        system=_text_of(asked["system"]),
-        reasoning_effort=asked["reasoning_effort"],
-        seed=asked["seed"],
-        extra=dict(map(_parameter, asked["extra"])),
+        max_tokens=arguments.max_tokens,
+        system=_text_of(arguments.system),
+        reasoning_effort=arguments.reasoning_effort,
+        seed=arguments.seed,
+        extra=dict(map(_parameter, arguments.extra)),
     )
-    wish = ModelOptions(
+    options = ModelOptions(
         settings,
         temperatures,
-        asked["base_url"],
-        asked["key_name"],
-        asked["timeout"],
-        asked["through"],
-        copies=asked["concurrency"] or 1,
-        prefill=asked["prefill"],
+        arguments.base_url,
+        arguments.key_name,
+        arguments.timeout,
+        arguments.through,
+        copies=arguments.concurrency or 1,
+        prefill=arguments.prefill,
     )
+    money = arguments.budget_usd
     budget = Budget(
         None if money is None else Decimal(_decimal("--budget-usd", money)),
-        asked["budget_tokens"],
-        asked["budget_requests"],
+        arguments.budget_tokens,
+        arguments.budget_requests,
     )
-    cache = REPLIES if asked["cache"] else None
-    at_once = asked["concurrency"] or AT_ONCE
-    roles, urls = _by_role("--role", asked["roles"]), _by_role("--role-base-url", asked["role_urls"])
-    return RunOptions(wish, at_once, asked["retries"], budget, cache, _part(asked["part"]), roles, urls)
+    return RunOptions(
+        options,
+        arguments.concurrency or AT_ONCE,
+        arguments.retries,
+        budget,
+        REPLIES if arguments.cache else None,
+        _part(part),
+        _by_role("--role", arguments.roles),
+        _by_role("--role-base-url", arguments.role_urls),
+    )
 
 
 def _by_role(option: str, texts: Sequence[str]) -> dict[str, str]:

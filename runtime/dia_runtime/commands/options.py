@@ -1,59 +1,121 @@
-"""What commands share."""
+"""Options that commands share, the objects that their values become, and how results are written."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
 import click
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+Decorator: TypeAlias = Callable[[Function], Function]
+
+PATH = click.Path(path_type=Path)
 SEED = click.IntRange(min=0)
-bundle_option = click.option("--bundle", type=click.Path(path_type=Path), help="Take the answers from this bundle.")
-chain_option = click.option(
-    "--chain",
-    type=click.Choice(["strict", "lenient", "compat"]),
-    default="strict",
-    show_default=True,
-    help="How answers are read out of replies.",
+
+
+def choice_option(*names: str, choices: Sequence[str], help: str, default: str | None = None) -> Decorator[Any]:
+    """An option that takes one of several words; its help shows a default where there is one."""
+    return click.option(
+        *names, type=click.Choice(choices), default=default, show_default=default is not None, help=help
+    )
+
+
+def format_option(*formats: str, help: str = "The form of the tables.") -> Decorator[Any]:
+    """The option `--format` of a command that prints tables; the first format is the default."""
+    return choice_option("--format", "form", choices=formats, default=formats[0], help=help)
+
+
+def quiet_option(of: str) -> Decorator[Any]:
+    """The option `-q` of a command that prints notes, or progress."""
+    return click.option("-q", "--quiet", is_flag=True, help=f"Print no {of}.")
+
+
+def combined(*decorators: Decorator[Any]) -> Decorator[Any]:
+    """A group of options as one decorator."""
+
+    def decorate(function: Function) -> Function:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def options_object(kind: type[Any], name: str = "options") -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Passes those values to the command that are fields of a dataclass as one object, under this name."""
+    names = [field.name for field in fields(kind)]
+
+    def decorate(function: Callable[..., int]) -> Callable[..., int]:
+        @wraps(function)
+        def call(**values: Any) -> int:
+            options = kind(**{name: values.pop(name) for name in names})
+            return function(**{name: options}, **values)
+
+        return call
+
+    return decorate
+
+
+runs_argument = click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=PATH)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+out_option = click.option("-o", "--out", type=PATH, help="Write to this file.")
+bundle_option = click.option("--bundle", type=PATH, help="Take the answers from this bundle.")
+chain_option = choice_option(
+    "--chain", choices=["strict", "lenient", "compat"], default="strict", help="How answers are read out of replies."
 )
 points_option = click.option(
     "--points", multiple=True, metavar="VERDICT=N", help="Replace points: wrong=-1. Repeatable."
 )
-errors_option = click.option(
-    "--errors",
-    type=click.Choice(["keep", "wrong"]),
-    default="keep",
-    show_default=True,
-    help="Keep errors open, or count them as wrong.",
+errors_option = choice_option(
+    "--errors", choices=["keep", "wrong"], default="keep", help="Keep errors open, or count them as wrong."
 )
-over_option = click.option(
+over_option = choice_option(
     "--over",
-    type=click.Choice(["instances", "attempts"]),
+    choices=["instances", "attempts"],
     default="instances",
-    show_default=True,
     help="What k counts: instances of an item, or attempts at a question.",
 )
-labels_option = click.option(
-    "--labels", type=click.Path(path_type=Path), metavar="FILE", help="Group models by the labels of this file."
-)
+labels_option = click.option("--labels", type=PATH, metavar="FILE", help="Group models by the labels of this file.")
+grading_options = combined(bundle_option, chain_option, points_option, errors_option, over_option)
+
+
+@dataclass(frozen=True)
+class GradingOptions:
+    """How replies are graded, as `grading_options` says it."""
+
+    bundle: Path | None
+    chain: str
+    points: tuple[str, ...]
+    errors: str
+    over: str
 
 
 def is_quiet(flag: bool) -> bool:
-    """Whether progress and notes are unwanted: `-q` behind the command's name, or before it."""
+    """Whether progress and notes are unwanted: `-q` after the command's name, or before it."""
     context = click.get_current_context(silent=True)
     return flag or bool(context and context.find_root().meta.get("dia.quiet"))
 
 
+def as_json_text(facts: Mapping[str, Any]) -> str:
+    """What `--json` prints of a result, with the end of its last line."""
+    return json.dumps(facts, indent=2) + "\n"
+
+
 def write_output(text: str, out: Path | None) -> None:
-    """Nothing; the text goes to the file, or to standard output where there is none."""
+    """Writes the text to the file, or to standard output where none is given."""
     if out is None:
         click.echo(text, nl=False)
         return
     from dia_runtime.bundle.atomic_output import atomic_file, write_errors
 
     encoded = text.encode("utf-8", "replace")
-    if out.exists() and (
-        not out.is_file() or out.is_relative_to("/dev")
-    ):  # a pipe or a device is written to, not replaced
+    is_device = out.exists() and (not out.is_file() or out.is_relative_to("/dev"))
+    if is_device:  # a pipe or a device is written to, not replaced
         with write_errors(out):
             out.write_bytes(encoded)
         return

@@ -8,18 +8,19 @@ from pathlib import Path
 
 import click
 
+from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
 
 
 @click.command("overlap")
-@click.argument("bundle", metavar="BUNDLE", type=click.Path(path_type=Path))
-@click.argument("sets", nargs=-1, required=True, metavar="SET...", type=click.Path(path_type=Path))
-@click.option("--bank", type=click.Path(path_type=Path), help="Look at the items of this bank alone.")
+@click.argument("bundle", metavar="BUNDLE", type=PATH)
+@click.argument("sets", nargs=-1, required=True, metavar="SET...", type=PATH)
+@click.option("--bank", type=PATH, help="Look at the items of this bank alone.")
 @click.option("--words", type=click.IntRange(1, 50), default=5, show_default=True, help="Words of a shingle.")
 @click.option(
     "--least", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Share of shingles that is a hit."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@json_option
 def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int, least: float, as_json: bool) -> int:
     """Find questions of a bundle, or of a bank, in validation sets: bundles, JSON Lines, or a text a line.
 

@@ -9,15 +9,16 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import visible
 
+from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
 
 
 @click.command("pack")
-@click.argument("bundle", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE",
+@click.argument("bundle", type=PATH)
+@click.option("-o", "--out", type=PATH, metavar="FILE",
               help="The file to write. Default: beside BUNDLE, its name and .tar.zst.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace the file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@json_option
 def command(bundle: Path, out: Path | None, force: bool, as_json: bool) -> int:
     """Pack a bundle into one .tar.zst file.
 

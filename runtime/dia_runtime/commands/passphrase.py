@@ -12,6 +12,7 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle.cipher import LONGEST_PASSPHRASE
+from dia_runtime.commands.options import PATH
 
 VARIABLE = "DIA_PASSPHRASE"
 FORMS = "give --passphrase-file FILE, or set the environment variable DIA_PASSPHRASE"
@@ -21,7 +22,7 @@ def passphrase_file(command: Callable[..., Any]) -> Callable[..., Any]:
     """The option that names a file with the passphrase."""
     return click.option(
         "--passphrase-file",
-        type=click.Path(path_type=Path),
+        type=PATH,
         metavar="FILE",
         help="Read the passphrase from the first line of FILE; else from DIA_PASSPHRASE, else ask for it.",
     )(command)

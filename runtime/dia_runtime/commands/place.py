@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.commands.model_options import model_options, run_options
-from dia_runtime.commands.options import SEED, chain_option, is_quiet
+from dia_runtime.commands.model_options import ModelArguments, model_options, run_options
+from dia_runtime.commands.options import (
+    PATH,
+    SEED,
+    chain_option,
+    choice_option,
+    is_quiet,
+    json_option,
+    options_object,
+    quiet_option,
+)
 
 if TYPE_CHECKING:
     from dia_runtime.psychometrics.boundary.placing import PlacementOptions, PlacementResult
@@ -29,26 +38,46 @@ ENDINGS = {
 }
 
 
+@dataclass(frozen=True)
+class PlaceOptions:
+    """What `dia place` is given, beside how models are asked."""
+
+    bank_file: Path
+    bundle: Path | None
+    models: tuple[str, ...]
+    replay: tuple[Path, ...]
+    out: Path | None
+    se: float
+    budget: int | None
+    trials: int
+    method: str
+    quadrature: str
+    rule: str
+    exposure: int
+    draw: int
+    balance: bool
+    chain: str
+    as_json: bool
+    quiet: bool
+
+
 @click.command("place")
-@click.option("--bank", "bank_file", type=click.Path(path_type=Path), required=True, help="The calibrated bank.")
-@click.option("--bundle", type=click.Path(path_type=Path), help="The bundle that holds the bank's questions.")
+@click.option("--bank", "bank_file", type=PATH, required=True, help="The calibrated bank.")
+@click.option("--bundle", type=PATH, help="The bundle that holds the bank's questions.")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="Whom to ask, or whom to take from --replay.")
-@click.option("--replay", multiple=True, type=click.Path(path_type=Path), metavar="RUN", help="Place recorded replies.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="RUN", help="The file of the run.")
+@click.option("--replay", multiple=True, type=PATH, metavar="RUN", help="Place recorded replies.")
+@click.option("-o", "--out", type=PATH, metavar="RUN", help="The file of the run.")
 @click.option("--se", type=click.FloatRange(min=0.01), default=0.3, show_default=True, help="End at this error.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Ask so many items at most.")
 @click.option("--trials", type=click.IntRange(1, 1000), default=1, show_default=True, help="Questions an item.")
-@click.option(
-    "--method", type=click.Choice(["eap", "map", "wle"]), default="eap", show_default=True, help="The estimator."
-)
-@click.option(
+@choice_option("--method", choices=["eap", "map", "wle"], default="eap", help="The estimator.")
+@choice_option(
     "--quadrature",
-    type=click.Choice(["adaptive", "fixed"]),
+    choices=["adaptive", "fixed"],
     default="adaptive",
-    show_default=True,
     help="Where eap looks; fixed repeats what was published, and is wrong from about ten items on.",
 )
-@click.option("--rule", type=click.Choice(RULES), default="max-info", show_default=True, help="How items are chosen.")
+@choice_option("--rule", choices=RULES, default="max-info", help="How items are chosen.")
 @click.option(
     "--exposure",
     type=click.IntRange(1, 1000),
@@ -60,18 +89,11 @@ ENDINGS = {
 @click.option("--balance", is_flag=True, help="Ask categories alike.")
 @chain_option
 @model_options
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
-def command(
-    bank_file: Path,
-    bundle: Path | None,
-    models: tuple[str, ...],
-    replay: tuple[Path, ...],
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    **asked: Any,
-) -> int:
+@json_option
+@quiet_option("progress")
+@options_object(ModelArguments, "model_arguments")
+@options_object(PlaceOptions)
+def command(options: PlaceOptions, model_arguments: ModelArguments) -> int:
     """Say where a model stands on a bank, asking it the questions that tell most.
 
     The model is asked one question after the other of the bundle that the bank was calibrated on, each chosen by what
@@ -85,63 +107,56 @@ def command(
     """
     from dia_runtime.psychometrics.rasch.bank import read_bank
 
-    if bool(replay) == bool(models and bundle):
+    if bool(options.replay) == bool(options.models and options.bundle):
         help = "`--bundle BUNDLE --model NAME` asks, `--replay RUN` takes what is recorded"
         raise DiaError(Diagnostic("E896", "it is unclear whom to place", None, help))
-    bank, options = read_bank(bank_file), _ways(asked)
-    if replay:
+    bank, placement = read_bank(options.bank_file), _placement_options(options)
+    if options.replay:
         from dia_runtime.psychometrics.boundary.placing import place_recorded
 
-        placed, code = list(place_recorded(bank, replay, models, options, bundle)), 0
+        recorded = place_recorded(bank, options.replay, options.models, placement, options.bundle)
+        placed, code = list(recorded), 0
     else:
-        assert bundle is not None
-        placed, code = _ask_models(bank, bundle, models, out, options, asked, is_quiet(quiet))
-    if as_json:
-        click.echo(json.dumps(as_record(bank, bank_file, options, placed), indent=2))
+        placed, code = _ask_models(bank, options, placement, model_arguments)
+    if options.as_json:
+        click.echo(json.dumps(as_record(bank, options.bank_file, placement, placed), indent=2))
     else:
         click.echo("\n".join(result_lines(placed)))
     return code
 
 
-def _ways(asked: dict[str, Any]) -> PlacementOptions:
-    """How to place, out of the options; those that say how to ask are left."""
+def _placement_options(options: PlaceOptions) -> PlacementOptions:
+    """How to place, as placing takes it."""
     from dia_runtime.psychometrics.boundary.placement import EstimationMethod, StoppingRule
     from dia_runtime.psychometrics.boundary.placing import PlacementOptions
     from dia_runtime.psychometrics.boundary.selection import SelectionRule
 
-    taken = {name: asked.pop(name) for name in ("se", "budget", "trials", "method", "quadrature", "rule", "exposure",
-                                                "draw", "balance", "chain")}  # fmt: skip
     return PlacementOptions(
-        StoppingRule(taken["se"], taken["budget"], taken["trials"]),
-        EstimationMethod(taken["method"], taken["quadrature"]),
-        SelectionRule(taken["rule"], taken["exposure"], taken["draw"], taken["balance"]),
-        taken["chain"],
+        StoppingRule(options.se, options.budget, options.trials),
+        EstimationMethod(options.method, options.quadrature),
+        SelectionRule(options.rule, options.exposure, options.draw, options.balance),
+        options.chain,
     )
 
 
 def _ask_models(
-    bank: Bank,
-    bundle: Path,
-    models: Sequence[str],
-    out: Path | None,
-    options: PlacementOptions,
-    asked: dict[str, Any],
-    quiet: bool,
+    bank: Bank, options: PlaceOptions, placement: PlacementOptions, model_arguments: ModelArguments
 ) -> tuple[list[PlacementResult], int]:
     """Where the models stand, and the exit code."""
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.commands.run import exit_code, file_name_part
     from dia_runtime.psychometrics.boundary.placing import place
 
-    asked["concurrency"] = asked["concurrency"] or AT_ONCE
-    terms, opened = run_options({**asked, "part": None}), open_bundle(bundle)
+    assert options.bundle is not None
+    arguments = replace(model_arguments, concurrency=model_arguments.concurrency or AT_ONCE)
+    terms, opened, quiet = run_options(arguments), open_bundle(options.bundle), is_quiet(options.quiet)
     placed: list[PlacementResult] = []
     summaries = []
-    for model in dict.fromkeys(models):
+    for model in dict.fromkeys(options.models):
         name = f"{file_name_part(str(opened.manifest['benchmark']))}-{file_name_part(model)}-placed.run"
-        path = out or RUNS / name
+        path = options.out or RUNS / name
         try:
-            placements, summary = place(bank, opened, model, path, options, terms, None if quiet else _progress())
+            placements, summary = place(bank, opened, model, path, placement, terms, None if quiet else _progress())
         except KeyboardInterrupt:
             message = f"interrupted: the replies so far are in {path}; the same command goes on"
             click.echo(visible(message), err=True)

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
-from dia_runtime.commands.options import bundle_option, chain_option, errors_option, over_option, points_option
+from dia_runtime.commands.options import (
+    PATH,
+    GradingOptions,
+    grading_options,
+    json_option,
+    options_object,
+    runs_argument,
+)
 
 SUFFIXES = (".svg", ".png")
 COMPARED = ("rs",)
@@ -26,29 +34,26 @@ class Kinds(click.Command):
             formatter.write_dl([(name, picture.title) for name, picture in PICTURES.items()])
 
 
+@dataclass(frozen=True)
+class PlotOptions(GradingOptions):
+    """What `dia plot` is given."""
+
+    kind: str
+    runs: tuple[Path, ...]
+    out: Path
+    bank: Path | None
+    as_json: bool
+
+
 @click.command("plot", cls=Kinds)
 @click.argument("kind")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The file: an .svg or a .png.")
-@click.option("--bank", type=click.Path(path_type=Path), help="The bank to draw, where runs show what models did.")
-@bundle_option
-@chain_option
-@points_option
-@errors_option
-@over_option
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-def command(
-    kind: str,
-    runs: tuple[Path, ...],
-    out: Path,
-    bank: Path | None,
-    bundle: Path | None,
-    chain: str,
-    points: tuple[str, ...],
-    errors: str,
-    over: str,
-    as_json: bool,
-) -> int:
+@runs_argument
+@click.option("-o", "--out", required=True, type=PATH, help="The file: an .svg or a .png.")
+@click.option("--bank", type=PATH, help="The bank to draw, where runs show what models did.")
+@grading_options
+@json_option
+@options_object(PlotOptions)
+def command(options: PlotOptions) -> int:
     """Draw one picture of runs, or of a bank, as an .svg, or as a .png, for which matplotlib must be installed.
 
     An .svg says in words what it shows, and follows the light or dark ground of its reader.
@@ -64,38 +69,42 @@ def command(
     from dia_runtime.report.pictures.svg import svg
     from dia_runtime.scoring.score import score
 
+    kind, out = options.kind, options.out
     _require_known(kind, PICTURES)
     _require_suffix(out)
     needs = PICTURES[kind].needs
     if "bank" in needs:
-        data = _of_bank(runs, bank, "observed" in needs, chain, bundle)
+        data = _of_bank(options, "observed" in needs)
     else:
         compare = COMPARED if "comparisons" in needs else ()
-        data = {"score": score(list(runs), chain, parse_points(points), errors, bundle, over, compare=compare)}
+        points = parse_points(options.points)
+        result = score(
+            list(options.runs), options.chain, points, options.errors, options.bundle, options.over, compare=compare
+        )
+        data = {"score": result}
     drawing = PICTURES[kind].draw(data)
     encoded = png(drawing) if out.suffix.lower() == ".png" else svg(drawing).encode()
     with replaced(out) as file:
         file.write(encoded)
     facts: dict[str, Any] = {"path": str(out), "kind": kind, "title": drawing.title, "description": drawing.description}
     facts |= {"width": drawing.width, "height": drawing.height, "bytes": len(encoded)}
-    click.echo(json.dumps(facts, indent=2) if as_json else visible(str(out)))
+    click.echo(json.dumps(facts, indent=2) if options.as_json else visible(str(out)))
     return 0
 
 
-def _of_bank(
-    runs: tuple[Path, ...], bank: Path | None, with_replies: bool, chain: str, bundle: Path | None
-) -> dict[str, Any]:
+def _of_bank(options: PlotOptions, with_replies: bool) -> dict[str, Any]:
     """A bank as pictures want it, and of its items what the models of the runs did."""
     from dia_runtime.psychometrics.panel import observed, read_panel
     from dia_runtime.psychometrics.rasch.bank import as_record, read_bank
 
-    if bank is None and (with_replies or len(runs) > 1):
+    if options.bank is None and (with_replies or len(options.runs) > 1):
         raise DiaError(Diagnostic("E872", "this picture is of a bank", None, "name it: `--bank FILE`"))
-    source_bank = read_bank(runs[0] if bank is None else bank)
-    data: dict[str, Any] = {"bank": as_record(source_bank)}
+    bank = read_bank(options.runs[0] if options.bank is None else options.bank)
+    data: dict[str, Any] = {"bank": as_record(bank)}
     if with_replies:
-        panel = read_panel(runs, "instances" if source_bank.unit == "columns" else source_bank.unit, chain, bundle)
-        data["observed"] = observed(panel, {entry.model: entry.ability for entry in source_bank.models})
+        unit = "instances" if bank.unit == "columns" else bank.unit
+        panel = read_panel(options.runs, unit, options.chain, options.bundle)
+        data["observed"] = observed(panel, {entry.model: entry.ability for entry in bank.models})
     return data
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
+from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.commands.progress import activity
 
@@ -16,12 +17,12 @@ LONGEST = 1 << 26
 
 
 @click.command("prove")
-@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("bundle", type=PATH)
 @click.argument("id", required=False)
-@click.option("--check", type=click.Path(path_type=Path), metavar="PROOF", help="Check a proof; needs no passphrase.")
+@click.option("--check", type=PATH, metavar="PROOF", help="Check a proof; needs no passphrase.")
 @passphrase_file
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the proof to this file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("-o", "--out", type=PATH, metavar="FILE", help="Write the proof to this file.")
+@json_option
 def command(
     bundle: Path, id: str | None, check: Path | None, passphrase_file: Path | None, out: Path | None, as_json: bool
 ) -> int:

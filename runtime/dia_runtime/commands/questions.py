@@ -7,26 +7,27 @@ from pathlib import Path
 
 import click
 
-from dia_runtime.commands.options import bundle_option, chain_option, write_output
+from dia_runtime.commands.options import (
+    bundle_option,
+    chain_option,
+    format_option,
+    json_option,
+    out_option,
+    runs_argument,
+    write_output,
+)
 
 
 @click.command("questions")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@runs_argument
 @chain_option
 @bundle_option
 @click.option(
     "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Name so many questions a view."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "csv", "markdown"]),
-    default="text",
-    show_default=True,
-    help="The form of the tables; CSV has the hardest questions alone.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
+@format_option("text", "csv", "markdown", help="The form of the tables; CSV has the hardest questions alone.")
+@json_option
+@out_option
 def command(
     runs: tuple[Path, ...],
     chain: str,

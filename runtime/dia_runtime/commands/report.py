@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,37 +13,50 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.commands.options import (
-    bundle_option,
-    chain_option,
-    errors_option,
+    PATH,
+    GradingOptions,
+    choice_option,
+    grading_options,
     is_quiet,
+    json_option,
     labels_option,
-    over_option,
-    points_option,
+    options_object,
+    quiet_option,
+    runs_argument,
 )
 
 COMPARED = ("rs", "trad_score", "idk_score")  # figures by which all pairs of models are compared
 
 
+@dataclass(frozen=True)
+class ReportOptions(GradingOptions):
+    """What `dia report` is given."""
+
+    runs: tuple[Path, ...]
+    out: Path
+    title: str | None
+    labels: Path | None
+    by: tuple[str, ...]
+    preset: str | None
+    bank: Path | None
+    replies: int | None
+    as_json: bool
+    quiet: bool
+
+
 @click.command("report")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The page to write, an .html.")
+@runs_argument
+@click.option("-o", "--out", required=True, type=PATH, help="The page to write, an .html.")
 @click.option("--title", help="The page's title.")
-@bundle_option
-@chain_option
-@points_option
-@errors_option
-@over_option
+@grading_options
 @labels_option
 @click.option("--by", multiple=True, metavar="LABEL", help="Show the verdicts by this label too. Repeatable.")
-@click.option(
-    "--preset",
-    type=click.Choice(["paper"]),
-    help="Read as the published evaluators did, and show what a published study prints.",
+@choice_option(
+    "--preset", choices=["paper"], help="Read as the published evaluators did, and show what a published study prints."
 )
 @click.option(
     "--bank",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Show models and items on the scale of this bank, with what the models did.",
 )
@@ -52,25 +66,10 @@ COMPARED = ("rs", "trad_score", "idk_score")  # figures by which all pairs of mo
     metavar="N",
     help="Keep N characters of a reply; 0: no replies. Unless given, as many as make a page that can be sent.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
-def command(
-    runs: tuple[Path, ...],
-    out: Path,
-    title: str | None,
-    bundle: Path | None,
-    chain: str,
-    points: tuple[str, ...],
-    errors: str,
-    over: str,
-    labels: Path | None,
-    by: tuple[str, ...],
-    preset: str | None,
-    bank: Path | None,
-    replies: int | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+@json_option
+@quiet_option("progress")
+@options_object(ReportOptions)
+def command(options: ReportOptions) -> int:
     """Write one page with the figures, the pictures and every question of runs.
 
     The page loads nothing and sends nothing: it can be mailed, printed and kept. With --bundle it also shows what was
@@ -87,23 +86,42 @@ def command(
     from dia_runtime.scoring.compare import MOST_MODELS
     from dia_runtime.scoring.score import PRESETS, opened, score
 
-    chain, errors = PRESETS.get(preset or "", (chain, errors))
-    worths = parse_points(points)
-    scale = None if bank is None else scale_of(bank, runs, chain, bundle)
-    rules = Rules(chain, {name: worth(name, value) for name, value in worths.items()}, errors, over, preset)
-    with _progress(not is_quiet(quiet)) as on_progress, opened(list(runs), bundle) as (stores, source):
+    chain, errors = PRESETS.get(options.preset or "", (options.chain, options.errors))
+    points, runs, bundle = parse_points(options.points), list(options.runs), options.bundle
+    scale = None if options.bank is None else scale_of(options.bank, runs, chain, bundle)
+    worths = {name: worth(name, value) for name, value in points.items()}
+    rules = Rules(chain, worths, errors, options.over, options.preset)
+    with _progress(not is_quiet(options.quiet)) as on_progress, opened(runs, bundle) as (stores, source):
         models = sum(len(store.respondents()) for store in stores)
-        compare = COMPARED if 1 < models <= MOST_MODELS else ()
         result = score(
-            list(runs), chain, worths, errors, bundle, over, by, compare=compare, labels=labels, preset=preset
+            runs,
+            chain,
+            points,
+            errors,
+            bundle,
+            options.over,
+            options.by,
+            compare=COMPARED if 1 < models <= MOST_MODELS else (),
+            labels=options.labels,
+            preset=options.preset,
         )
-        shown_notes = notes(result) + (
-            [] if models <= MOST_MODELS else [f"{models} models are too many to be compared"]
+        all_notes = notes(result) + ([] if models <= MOST_MODELS else [f"{models} models are too many to be compared"])
+        page = write_report(
+            options.out,
+            result,
+            stores,
+            rules,
+            source,
+            options.title,
+            options.replies,
+            all_notes,
+            options.by,
+            on_progress,
+            scale,
         )
-        page = write_report(out, result, stores, rules, source, title, replies, shown_notes, by, on_progress, scale)
     facts = {
-        "path": str(out),
-        "bytes": out.stat().st_size,
+        "path": str(options.out),
+        "bytes": options.out.stat().st_size,
         "models": len(result["models"]),
         "questions": page.questions,
         "replies": page.replies,
@@ -113,7 +131,7 @@ def command(
         "has_prompts": page.has_prompts,
         "bank": scale and scale["bank"]["checksum"],
     }
-    click.echo(json.dumps(facts, indent=2) if as_json else visible(str(out)))
+    click.echo(json.dumps(facts, indent=2) if options.as_json else visible(str(options.out)))
     return 0
 
 

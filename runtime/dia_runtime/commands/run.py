@@ -7,14 +7,15 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.diagnostics import Diagnostic, visible
 
-from dia_runtime.commands.model_options import model_options, run_options
-from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.model_options import ModelArguments, model_options, run_options
+from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
 
 if TYPE_CHECKING:
     from dia_runtime.bundle.open import Bundle
@@ -24,26 +25,33 @@ RUNS = Path("build") / "runs"
 Report = Callable[["Progress"], None]
 
 
+@dataclass(frozen=True)
+class RunCommandOptions:
+    """What `dia run` is given, beside how models are asked."""
+
+    bundle: Path
+    models: tuple[str, ...]
+    out: Path | None
+    attempts: int
+    limit: int | None
+    part: str | None
+    as_json: bool
+    quiet: bool
+
+
 @click.command("run")
-@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("bundle", type=PATH)
 @click.option("--model", "models", multiple=True, required=True, metavar="NAME", help="Whom to ask; repeatable.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="RUN", help="The file of the run.")
+@click.option("-o", "--out", type=PATH, metavar="RUN", help="The file of the run.")
 @click.option("--attempts", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Tries a question.")
 @click.option("--limit", type=click.IntRange(min=1), help="Ask the first so many questions only.")
 @click.option("--part", metavar="I/N", help="Ask every N-th question, from the I-th on.")
 @model_options
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
-def command(
-    bundle: Path,
-    models: tuple[str, ...],
-    out: Path | None,
-    attempts: int,
-    limit: int | None,
-    as_json: bool,
-    quiet: bool,
-    **asked: Any,
-) -> int:
+@json_option
+@quiet_option("progress")
+@options_object(ModelArguments, "model_arguments")
+@options_object(RunCommandOptions)
+def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
     """Ask models the questions of a bundle and keep every reply.
 
     NAME is a provider and its model, such as openai/gpt-4o-mini. Its key is read from the environment, or from .env of
@@ -62,30 +70,26 @@ def command(
       dia run build/dia_bench-0.3.3-k5 --model oracle
     """
     from dia_runtime.bundle.open import open_bundle
-    from dia_runtime.respondents import RESPONDENTS, require_known
-    from dia_runtime.respondents.models import is_known, key_destinations
+    from dia_runtime.respondents.registry import key_destinations, require_known
     from dia_runtime.respondents.roles import NOBODY, role_options
 
-    names, terms = list(dict.fromkeys(models)), run_options(asked)
+    names, terms = list(dict.fromkeys(options.models)), run_options(model_arguments, options.part)
     for name in names:
-        if not is_known(name, terms.wish):
-            require_known(name)
-    opened = open_bundle(bundle)
-    quiet = is_quiet(quiet)
-    places = key_destinations([name for name in names if name not in RESPONDENTS], terms.wish)
+        require_known(name, terms.model_options)
+    bundle = open_bundle(options.bundle)
+    destinations = key_destinations(names, terms.model_options)
     for role, name in terms.roles.items():
-        places += key_destinations(
-            [name] if name not in (NOBODY, *RESPONDENTS) else [], role_options(role, terms.role_urls, terms.wish)
-        )
-    for line in dict.fromkeys(places):
+        if name != NOBODY:
+            destinations += key_destinations([name], role_options(role, terms.role_urls, terms.model_options))
+    for line in dict.fromkeys(destinations):
         click.echo(visible(line), err=True)
     summaries = []
-    for path, group in _files(opened, names, out):
-        summary = _run_one(opened, group, path, limit, attempts, quiet, terms)
+    for path, group in _files(bundle, names, options.out):
+        summary = _run_one(bundle, group, path, options, terms)
         if summary is None:
             return 130
         summaries.append(summary)
-    click.echo(json.dumps(run_json(summaries), indent=2) if as_json else _paths_text(summaries))
+    click.echo(json.dumps(run_json(summaries), indent=2) if options.as_json else _paths_text(summaries))
     return exit_code(summaries)
 
 
@@ -114,14 +118,15 @@ def file_name_part(name: str) -> str:
 
 
 def _run_one(
-    bundle: Bundle, models: list[str], path: Path, limit: int | None, attempts: int, quiet: bool, terms: RunOptions
+    bundle: Bundle, models: list[str], path: Path, options: RunCommandOptions, terms: RunOptions
 ) -> RunSummary | None:
     """The summary; None for a run that was interrupted."""
     from dia_runtime.running.run import run
 
+    quiet = is_quiet(options.quiet)
     try:
         with _progress(_shown_names(models, terms), quiet) as report:
-            summary = run(bundle, models, path, limit, attempts, report, terms)
+            summary = run(bundle, models, path, options.limit, options.attempts, report, terms)
     except KeyboardInterrupt:
         message = f"interrupted: the replies so far are in {path}; the same command asks for the others"
         click.echo(visible(message), err=True)
@@ -134,12 +139,12 @@ def _run_one(
 
 def _shown_names(models: list[str], terms: RunOptions) -> list[str]:
     """The names of the respondents that the models make."""
-    from dia_runtime.respondents import RESPONDENTS
+    from dia_runtime.respondents.registry import BASELINES
 
-    warmths = terms.wish.temperatures
-    if len(warmths) < 2:
+    temperatures = terms.model_options.temperatures
+    if len(temperatures) < 2:
         return models
-    return [n for m in models for n in ([m] if m in RESPONDENTS else [f"{m}@{warmth}" for warmth in warmths])]
+    return [n for m in models for n in ([m] if m in BASELINES else [f"{m}@{value}" for value in temperatures])]
 
 
 def _progress(models: Sequence[str], quiet: bool) -> AbstractContextManager[Report | None]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.commands.options import is_quiet, write_output
+from dia_runtime.commands.options import PATH, is_quiet, json_option, out_option, quiet_option, write_output
 
 if TYPE_CHECKING:
     from dia_runtime.scanning.scan import OnProgress
@@ -20,17 +20,17 @@ SHOWN = 10
 
 
 @click.command("scan")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--bundle", type=click.Path(path_type=Path), help="Look for the prompts and the canary of this bundle.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
+@click.option("--bundle", type=PATH, help="Look for the prompts and the canary of this bundle.")
 @click.option("--canary", "canaries", multiple=True, metavar="TEXT", help="Look for this canary; repeatable.")
 @click.option("--words", type=click.IntRange(5, 50), default=13, show_default=True, metavar="N",
               help="Of how many words the pieces of prompts are.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, metavar="N",
               help="List the first so many finds of a kind; all are counted.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="End with exit code 1 where anything was found.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
+@json_option
+@out_option
+@quiet_option("progress")
 def command(
     files: tuple[Path, ...],
     bundle: Path | None,

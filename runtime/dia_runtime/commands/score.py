@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,19 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.commands.options import (
-    bundle_option,
-    chain_option,
-    errors_option,
+    PATH,
+    GradingOptions,
+    as_json_text,
+    choice_option,
+    format_option,
+    grading_options,
     is_quiet,
+    json_option,
     labels_option,
-    over_option,
-    points_option,
+    options_object,
+    out_option,
+    quiet_option,
+    runs_argument,
     write_output,
 )
 from dia_runtime.commands.progress import activity
@@ -51,43 +57,61 @@ def with_default_figures(words: Sequence[str]) -> list[str]:
 COMPARED = ("trad_score", "rs")
 
 
+@dataclass(frozen=True)
+class ScoreOptions(GradingOptions):
+    """What `dia score` is given."""
+
+    runs: tuple[Path, ...]
+    preset: str | None
+    ensemble: str | None
+    ties: str
+    skips: str
+    by: tuple[str, ...]
+    interval: str
+    resamples: int
+    seed: int
+    compare: tuple[str, ...]
+    labels: Path | None
+    bank: Path | None
+    power: bool
+    difference: float | None
+    show: tuple[str, ...]
+    form: str
+    as_json: bool
+    out: Path | None
+    quiet: bool
+
+
 @click.command("score", cls=_Score)
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@bundle_option
-@chain_option
-@points_option
-@errors_option
-@over_option
-@click.option(
+@runs_argument
+@grading_options
+@choice_option(
     "--preset",
-    type=click.Choice(["paper"]),
+    choices=["paper"],
     help="Read as the published evaluators did, and add the figures of a published study.",
 )
-@click.option(
+@choice_option(
     "--ensemble",
-    type=click.Choice(["vote", "outcomes"]),
+    choices=["vote", "outcomes"],
     help="Add all models as one: by the answer, or the outcome, that most gave.",
 )
-@click.option(
+@choice_option(
     "--ties",
-    type=click.Choice(["skip", "first", "wrong"]),
+    choices=["skip", "first", "wrong"],
     default="skip",
-    show_default=True,
     help="What a tie of the ensemble becomes; first: what the first of those models said.",
 )
-@click.option(
+@choice_option(
     "--skips",
-    type=click.Choice(["count", "ignore"]),
+    choices=["count", "ignore"],
     default="count",
-    show_default=True,
     help="Whether a skip votes, or is silent while others answer.",
 )
 @click.option("--by", multiple=True, metavar="LABEL", help="Print the figures by this label. Repeatable.")
-@click.option(
+@choice_option(
     "--interval",
-    type=click.Choice(["bca", "percentile", "none"]),
+    choices=["bca", "percentile", "none"],
     default="bca",
-    show_default=True,
     help="How intervals of 95 % come from resampled items.",
 )
 @click.option(
@@ -105,7 +129,7 @@ COMPARED = ("trad_score", "rs")
     "--bank",
     "--abilities",
     "bank",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Correlate figures of sessions with the abilities that this bank has of the models.",
 )
@@ -119,43 +143,12 @@ COMPARED = ("trad_score", "rs")
     type=click.Choice(["selective", "mistakes"]),
     help="Print more: what abstaining brings; what named mistakes explain. Repeatable.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "csv", "markdown", "latex"]),
-    default="text",
-    show_default=True,
-    help="The form of the tables.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
-def command(
-    runs: tuple[Path, ...],
-    bundle: Path | None,
-    chain: str,
-    points: tuple[str, ...],
-    errors: str,
-    over: str,
-    preset: str | None,
-    ensemble: str | None,
-    ties: str,
-    skips: str,
-    by: tuple[str, ...],
-    interval: str,
-    resamples: int,
-    seed: int,
-    compare: tuple[str, ...],
-    labels: Path | None,
-    bank: Path | None,
-    power: bool,
-    difference: float | None,
-    show: tuple[str, ...],
-    form: str,
-    as_json: bool,
-    out: Path | None,
-    quiet: bool,
-) -> int:
+@format_option("text", "csv", "markdown", "latex")
+@json_option
+@out_option
+@quiet_option("notes")
+@options_object(ScoreOptions)
+def command(options: ScoreOptions) -> int:
     """Grade the replies of runs and print the figures.
 
     Tables print shares in percent, with standard errors and intervals of 95 %; JSON holds them between 0 and 1.
@@ -169,24 +162,30 @@ def command(
     from dia_runtime.scoring.ensemble import Policy
     from dia_runtime.scoring.score import score
 
-    policy = Policy(ensemble, ties, skips) if ensemble else None
-    figures = [name for names in compare for name in names.split(",")]
-    wanted: dict[str, Any] = {
-        "interval": interval,
-        "resamples": resamples,
-        "seed": seed,
-        "compare": figures,
-        "labels": labels,
-        "power": power or difference is not None,
-        "difference": difference,
-        "preset": preset,
-        "bank": bank,
-    }
-    worths = parse_points(points)
-    with activity("grading", quiet):
-        result = score(list(runs), chain, worths, errors, bundle, over, by, policy, **wanted)
-    write_output(json.dumps(result, indent=2) + "\n" if as_json else shown(result, by, show, form), out)
-    if not is_quiet(quiet):
+    policy = Policy(options.ensemble, options.ties, options.skips) if options.ensemble else None
+    with activity("grading", options.quiet):
+        result = score(
+            list(options.runs),
+            options.chain,
+            parse_points(options.points),
+            options.errors,
+            options.bundle,
+            options.over,
+            options.by,
+            policy,
+            interval=options.interval,
+            resamples=options.resamples,
+            seed=options.seed,
+            compare=[name for names in options.compare for name in names.split(",")],
+            labels=options.labels,
+            power=options.power or options.difference is not None,
+            difference=options.difference,
+            preset=options.preset,
+            bank=options.bank,
+        )
+    text = as_json_text(result) if options.as_json else shown(result, options.by, options.show, options.form)
+    write_output(text, options.out)
+    if not is_quiet(options.quiet):
         for note in notes(result):
             click.echo(f"note: {visible(note)}", err=True)
     return 0

@@ -8,20 +8,20 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import visible
 
-from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.options import PATH, is_quiet, json_option, quiet_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.commands.progress import activity
 
 
 @click.command("seal")
-@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("bundle", type=PATH)
 @passphrase_file
 @click.option("--weak", is_flag=True, help="Seal although the seed has less than 128 bits.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR",
+@click.option("-o", "--out", type=PATH, metavar="DIR",
               help="The folder of the sealed bundle. Default: beside BUNDLE, BENCHMARK-VERSION-kK-sealed.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace what lies in the folder.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@quiet_option("notes")
+@json_option
 def command(
     bundle: Path, passphrase_file: Path | None, weak: bool, out: Path | None, force: bool, quiet: bool, as_json: bool
 ) -> int:

@@ -12,6 +12,7 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.show_run import is_run, run_facts, run_text
 from dia_runtime.report.session_text import session_text
 from dia_runtime.report.tables import Table, as_text
@@ -20,9 +21,9 @@ NEAR = 20_000  # above so many ids no nearest one is looked for
 
 
 @click.command("show")
-@click.argument("bundle", metavar="BUNDLE_OR_RUN", type=click.Path(path_type=Path))
+@click.argument("bundle", metavar="BUNDLE_OR_RUN", type=PATH)
 @click.argument("id", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@json_option
 def command(bundle: Path, id: str | None, as_json: bool) -> int:
     """Show what a bundle holds, or one question with its answer; of a run who replied, or the replies to one question.
 

@@ -8,19 +8,19 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import DiaError, visible
 
-from dia_runtime.commands.options import is_quiet
+from dia_runtime.commands.options import PATH, is_quiet, json_option, quiet_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.commands.progress import activity
 
 
 @click.command("sign")
-@click.argument("bundle", type=click.Path(path_type=Path))
-@click.option("--key", type=click.Path(path_type=Path), default=Path("dia.key"), show_default=True, metavar="FILE",
+@click.argument("bundle", type=PATH)
+@click.option("--key", type=PATH, default=Path("dia.key"), show_default=True, metavar="FILE",
               help="The private key that `dia keygen` made.")  # fmt: skip
 @passphrase_file
 @click.option("--force", is_flag=True, help="Replace another signature.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@quiet_option("notes")
+@json_option
 def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, quiet: bool, as_json: bool) -> int:
     """Sign a bundle by Ed25519 over its digest.
 

@@ -8,15 +8,16 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import visible
 
+from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
 
 
 @click.command("unpack")
-@click.argument("archive", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR",
+@click.argument("archive", type=PATH)
+@click.option("-o", "--out", type=PATH, metavar="DIR",
               help="The folder to write. Default: beside ARCHIVE, its name without .tar.zst.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace what lies in the folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@json_option
 def command(archive: Path, out: Path | None, force: bool, as_json: bool) -> int:
     """Unpack a bundle that `dia pack` made.
 

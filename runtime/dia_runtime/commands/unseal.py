@@ -8,17 +8,18 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import visible
 
+from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.commands.progress import activity
 
 
 @click.command("unseal")
-@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("bundle", type=PATH)
 @passphrase_file
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR",
+@click.option("-o", "--out", type=PATH, metavar="DIR",
               help="The folder to write. Default: beside BUNDLE, BENCHMARK-VERSION-kK-unsealed.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace what lies in the folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@json_option
 def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force: bool, as_json: bool) -> int:
     """Give back the bundle that was sealed, the same to the byte.
 

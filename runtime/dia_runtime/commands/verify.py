@@ -15,19 +15,20 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.manifest import DIGEST, NAME, SIGNATURE
 from dia_runtime.bundle.open import is_packed
 from dia_runtime.bundle.verify import Problem, Verification, examine
+from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
 
 
 @click.command("verify")
-@click.argument("bundle", type=click.Path(path_type=Path))
+@click.argument("bundle", type=PATH)
 @click.option("--expect", metavar="DIGEST", help="Fail unless the bundle has this digest.")
 @click.option(
     "--public-key",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Fail unless the bundle is signed by this key, which `dia keygen` made.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@json_option
 def command(bundle: Path, expect: str | None, public_key: Path | None, as_json: bool) -> int:
     """Find any changed, missing or added byte of a bundle.
 

@@ -30,7 +30,7 @@ from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.respondents.registry import ModelOptions
 
 MOST_FAILURES = 3  # in a row: then the program is given up
 SHOWN = 200

@@ -12,7 +12,7 @@ from dia_runtime.respondents.respondent import Reply
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.respondents.registry import ModelOptions
 
 
 class ConstantReply:

@@ -21,7 +21,7 @@ from dia_runtime.respondents.respondent import ErrorKind, Reply, RequestError
 from dia_runtime.respondents.turn_request import settings_for
 
 if TYPE_CHECKING:
-    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.respondents.registry import ModelOptions
 
 # The name of litellm's exception -> what may be done; others are judged by their status.
 KINDS: dict[str, ErrorKind] = {

@@ -21,7 +21,7 @@ from dia_runtime.respondents.turn_request import TurnRequest
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.respondents.registry import ModelOptions
 
 REPLIES_FILE, README_FILE = "replies.md", "README.md"
 LARGEST_REPLIES_FILE = 1 << 28

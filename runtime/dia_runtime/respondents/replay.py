@@ -25,7 +25,7 @@ from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, re
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.respondents.registry import ModelOptions
 
 MOST_FAULTS = 10
 Record = Mapping[str, Any]

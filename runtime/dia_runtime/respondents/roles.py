@@ -9,9 +9,8 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.bundle.session_records import SUBJECT, SessionUse, roles_with_prefill
-from dia_runtime.respondents import RESPONDENTS, require_known
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.models import ModelOptions, create_respondents, is_known
+from dia_runtime.respondents.registry import BASELINES, ModelOptions, create_respondents, require_known
 from dia_runtime.respondents.respondent import AsyncRespondent
 
 NOBODY = "none"
@@ -73,18 +72,13 @@ def player_settings(respondent: AsyncRespondent | None) -> dict[str, Any] | None
 def _create_player(role: str, name: str, options: ModelOptions) -> AsyncRespondent | None:
     if name == NOBODY:
         return None
-    if not is_known(name, options) and name not in RESPONDENTS:
-        require_known(name)
-    if name in RESPONDENTS:
+    require_known(name, options)
+    players = [] if name in BASELINES else create_respondents(name, options)
+    if not players or getattr(players[0], "no_sessions_reason", None) is not None:
         raise _role_error(
             f"`{name}` cannot play the role `{role}`: it replies from answers", "name a model, or says:TEXT"
         )
-    (respondent,) = create_respondents(name, options)
-    if getattr(respondent, "no_sessions_reason", None) is not None:
-        raise _role_error(
-            f"`{name}` cannot play the role `{role}`: it replies from answers", "name a model, or says:TEXT"
-        )
-    return respondent
+    return players[0]
 
 
 def _role_error(message: str, fix: str) -> DiaError:

@@ -25,7 +25,7 @@ from dia_runtime.respondents.respondent import Reply, RequestError, Truth
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
-    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.respondents.registry import ModelOptions
 
 DEFAULTS = {"theta": "", "bank": "", "seed": "0", "skip": "0"}
 NUMBER = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{1,20})?", re.ASCII)

@@ -17,10 +17,9 @@ from dia_runtime.bundle.session_records import session_use
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.respondents import RESPONDENTS, require_known
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.cache import ReplyCache
-from dia_runtime.respondents.models import ModelOptions, create_respondents, is_known
+from dia_runtime.respondents.registry import BASELINES, ModelOptions, create_respondents, require_known
 from dia_runtime.respondents.respondent import (
     AsyncRespondent,
     BlockingAdapter,
@@ -84,7 +83,7 @@ class RunOptions:
     by its replies; without it all are asked.
     """
 
-    wish: ModelOptions = field(default_factory=ModelOptions)
+    model_options: ModelOptions = field(default_factory=ModelOptions)
     concurrency: int = 16
     retries: int = 6
     budget: Budget = field(default_factory=Budget)
@@ -135,7 +134,7 @@ def run(
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
     unique_models = [models] if isinstance(models, str) else _unique(models)
     options = terms or RunOptions()
-    model_options = replace(options.wish, bundle=opened, read=lambda name: b"".join(opened.pieces(name)))
+    model_options = replace(options.model_options, bundle=opened, read=lambda name: b"".join(opened.pieces(name)))
     _require_possible(opened, unique_models, limit, attempts, model_options)
     parts = session_use(opened)
     require_roles(parts, options.roles, options.role_urls)
@@ -178,7 +177,7 @@ def _unique(models: Sequence[str | Respondent | AsyncRespondent]) -> list[str | 
 def _at_once(model: str | Respondent | AsyncRespondent, truth: Truth) -> BlockingAdapter | None:
     """A respondent that answers without waiting; None for one that is asked over a network."""
     if isinstance(model, str):
-        return BlockingAdapter(RESPONDENTS[model](truth)) if model in RESPONDENTS else None
+        return BlockingAdapter(BASELINES[model](truth)) if model in BASELINES else None
     return None if hasattr(model, "ask") else BlockingAdapter(model)
 
 
@@ -186,14 +185,14 @@ def _askers(model: str | Respondent | AsyncRespondent, model_options: ModelOptio
     """Whom to ask over a network; nobody where the model is a baseline."""
     if not isinstance(model, str):
         return [model] if hasattr(model, "ask") else []  # type: ignore[list-item]
-    return [] if model in RESPONDENTS else create_respondents(model, model_options)
+    return [] if model in BASELINES else create_respondents(model, model_options)
 
 
 def _require_conversation_partners(
     models: Sequence[str | Respondent | AsyncRespondent], respondents: Sequence[AsyncRespondent]
 ) -> None:
     """Nothing, when all can take part in conversations; else DiaError (exit 2)."""
-    named = [RESPONDENTS.get(model) if isinstance(model, str) else model for model in models]
+    named = [BASELINES.get(model) if isinstance(model, str) else model for model in models]
     for one in [*named, *respondents]:
         if (why := getattr(one, "no_sessions_reason", None)) is not None:
             raise DiaError(Diagnostic("E847", visible(why), None, "ask a model, a program, or says:TEXT"))
@@ -286,9 +285,10 @@ def _require_possible(
     if attempts < 1 or (limit is not None and limit < 1):
         raise DiaError(Diagnostic("E807", "`attempts` and `limit` count from 1"))
     for model in models:
-        if isinstance(model, str) and not is_known(model, model_options):
-            require_known(model)
-            _require_answers(bundle, model)
+        if isinstance(model, str):
+            require_known(model, model_options)
+            if model in BASELINES:
+                _require_answers(bundle, model)
 
 
 def _require_answers(bundle: Bundle, model: str) -> None:

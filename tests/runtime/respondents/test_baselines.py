@@ -7,7 +7,7 @@ from typing import Any
 
 import dia_runtime
 import pytest
-from dia_runtime.respondents import RESPONDENTS
+from dia_runtime.respondents.registry import BASELINES
 from dia_runtime.respondents.baselines import pick_by_hash
 from dia_runtime.respondents.respondent import Truth
 from dia_runtime.store.store import read_store
@@ -65,7 +65,7 @@ def asked(format: dict[str, Any], instance: int = 0) -> dict[str, Any]:
 
 
 def test_a_single_instance_is_guessed_from_the_options() -> None:
-    guess = RESPONDENTS["guess"](truth({0: "A"}))
+    guess = BASELINES["guess"](truth({0: "A"}))
     said = {guess.reply({**asked({"options": ["A", "B", "C"]}), "id": str(at)}).text for at in range(60)}
     assert said == {"A", "B", "C"}
     assert guess.reply(asked({})).text == "unknown"
@@ -88,20 +88,20 @@ def test_two_runs_guess_alike(tiny: Make, tmp_path: Path) -> None:
 
 def test_wrong_takes_the_first_candidate_that_the_grader_refuses() -> None:
     format = {"options": ["A", "B"]}
-    wrong = RESPONDENTS["wrong"](truth({0: "A", 1: "C"}, lambda reply: reply not in ("A", "C")))
+    wrong = BASELINES["wrong"](truth({0: "A", 1: "C"}, lambda reply: reply not in ("A", "C")))
     assert wrong.reply(asked(format)).text == "B"
 
 
 def test_where_everything_is_right_wrong_says_so_and_not_something_right() -> None:
-    reply = RESPONDENTS["wrong"](truth({0: "A"})).reply(asked({}))
+    reply = BASELINES["wrong"](truth({0: "A"})).reply(asked({}))
     assert reply.text is None and "no wrong answer" in (reply.error or "")
 
 
 def test_abstaining_uses_the_token_of_the_format() -> None:
-    assert RESPONDENTS["abstain"](truth({})).reply(asked({"skip": "E"})).text == "E"
+    assert BASELINES["abstain"](truth({})).reply(asked({"skip": "E"})).text == "E"
 
 
-@pytest.mark.parametrize("name", RESPONDENTS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_the_table_names_its_respondents(name: str) -> None:
-    respondent = RESPONDENTS[name](truth({}))
+    respondent = BASELINES[name](truth({}))
     assert respondent.name == respondent.model == name

@@ -24,7 +24,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.respondents import line_process as programs
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions
 from dia_runtime.store.store import read_store
 

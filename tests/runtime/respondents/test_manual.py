@@ -15,7 +15,7 @@ from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions
 from dia_runtime.store.store import read_store
 

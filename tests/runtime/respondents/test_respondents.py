@@ -20,7 +20,7 @@ import pytest
 from dia_runtime.respondents import rate_limit as pacing
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions, RunSummary, run
 from dia_runtime.store.store import read_store
 from helpers import loopback as loop
@@ -49,9 +49,9 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def terms(server: loop.Server, through: str = "auto", **given: Any) -> RunOptions:
     settings = {name: given.pop(name) for name in list(given) if name in Settings.__dataclass_fields__}
-    wish = {name: given.pop(name) for name in list(given) if name in ModelOptions.__dataclass_fields__}
-    made = ModelOptions(Settings(**settings), base_url=server.url, through=through, **wish)
-    return RunOptions(**{"wish": made, "retries": 3, "concurrency": 4, **given})
+    model_options = {name: given.pop(name) for name in list(given) if name in ModelOptions.__dataclass_fields__}
+    made = ModelOptions(Settings(**settings), base_url=server.url, through=through, **model_options)
+    return RunOptions(**{"model_options": made, "retries": 3, "concurrency": 4, **given})
 
 
 def asked(
@@ -610,11 +610,14 @@ def test_a_model_that_is_named_twice_is_asked_once(tiny: Make) -> None:
 
 
 def test_two_askers_of_one_name_share_the_questions(tiny: Make) -> None:
-    from dia_runtime.respondents.models import create_respondents
+    from dia_runtime.respondents.registry import create_respondents
 
     with loop.serve(loop.says(delay=0.01)) as server:
         held = terms(server)
-        twice = [*create_respondents("openai/m", held.wish), *create_respondents("openai/m", held.wish)]
+        twice = [
+            *create_respondents("openai/m", held.model_options),
+            *create_respondents("openai/m", held.model_options),
+        ]
         asked(tiny(), held, twice)  # type: ignore[arg-type]
     assert len(server.asked) == 6 and len(rows()) == 6
 

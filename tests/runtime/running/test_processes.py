@@ -20,7 +20,7 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_language.diagnostics import DiaError
-from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running import claims as claiming
 from dia_runtime.running.claims import Claims, host, process_start
@@ -37,7 +37,7 @@ AT_RISK = 40
 PROGRAM = textwrap.dedent(
     """
     import signal, sys
-    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.respondents.registry import ModelOptions
     from dia_runtime.running.run import RunOptions, run
     bundle, path, url, concurrency = sys.argv[1:]
     def told(step):

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 from dia_runtime.data import data_folder
-from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RunOptions, run
 from dia_runtime.store.store import read_store
 from dia_runtime.store.transcripts import TranscriptReply, read_transcript, readable_transcript

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions, run
 from dia_runtime.store.store import read_store
 from helpers import loopback as loop
@@ -28,7 +28,7 @@ AT_ONCE = 4
 PROGRAM = textwrap.dedent(
     """
     import sys
-    from dia_runtime.respondents.models import ModelOptions
+    from dia_runtime.respondents.registry import ModelOptions
     from dia_runtime.running.run import RunOptions, run
     bundle, path, url, *judge = sys.argv[1:]
     print("begun", flush=True)

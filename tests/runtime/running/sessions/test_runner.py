@@ -14,7 +14,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.respondents import rate_limit as pacing
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.models import ModelOptions
+from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RunOptions, RunSummary, run
 from dia_runtime.store.store import read_store
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, read_transcript
@@ -50,9 +50,14 @@ def made(bundle_writer: Make, tmp_path: Path) -> Make:
 
 
 def terms(server: loop.Server, through: str = "auto", **given: Any) -> RunOptions:
-    wish = {name: given.pop(name) for name in list(given) if name in ModelOptions.__dataclass_fields__}
+    model_options = {name: given.pop(name) for name in list(given) if name in ModelOptions.__dataclass_fields__}
     return RunOptions(
-        **{"wish": ModelOptions(base_url=server.url, through=through, **wish), "retries": 1, "concurrency": 4, **given}
+        **{
+            "model_options": ModelOptions(base_url=server.url, through=through, **model_options),
+            "retries": 1,
+            "concurrency": 4,
+            **given,
+        }
     )
 
 

@@ -1,4 +1,7 @@
-"""Names of models -> whom to ask: an endpoint directly, a provider through litellm, a file, a program, a person."""
+"""The registry of respondents: what `--model NAME` may name, and how a name becomes what is asked.
+
+A name is a baseline (`BASELINES`), a prefix with its argument (`PREFIXES`), or a provider and its model.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.respondents.api_keys import DEFAULT_KEY, find_key
+from dia_runtime.respondents.baselines import Abstain, Guess, Oracle, Wrong
 from dia_runtime.respondents.chat import AssetReader, Settings
 from dia_runtime.respondents.openai_compatible import Endpoint, OpenAICompatible, is_local
-from dia_runtime.respondents.respondent import AsyncRespondent
+from dia_runtime.respondents.respondent import AsyncRespondent, Respondent, Truth
 
 # Provider -> base URL of its OpenAI-compatible interface, and the name of its key. All others go through litellm.
 ENDPOINTS: dict[str, tuple[str, str]] = {
@@ -54,19 +58,40 @@ class ModelOptions:
     prefill: bool = False
 
 
-# What stands before the first colon -> module and class of the asker: made of (name, rest, settings, wish).
-SPECIAL: dict[str, tuple[str, str]] = {
-    "replay": ("dia_runtime.respondents.replay", "Replay"),
-    "command": ("dia_runtime.respondents.command", "CommandRespondent"),
-    "manual": ("dia_runtime.respondents.manual", "Manual"),
-    "simulated": ("dia_runtime.respondents.simulated", "Simulated"),
-    "says": ("dia_runtime.respondents.constant", "ConstantReply"),
+@dataclass(frozen=True, slots=True)
+class RespondentKind:
+    """A kind of respondent: where its class is, how it is written on the command line, and what it does.
+
+    The class is made of (name, argument, settings, options): the whole name, what follows the colon, the settings of
+    this respondent, and the options of the run. It is an AsyncRespondent.
+    """
+
+    module: str
+    class_name: str
+    usage: str
+    summary: str
+
+
+BASELINES: dict[str, Callable[[Truth], Respondent]] = {
+    "oracle": Oracle,
+    "abstain": Abstain,
+    "wrong": Wrong,
+    "guess": Guess,
+}
+PREFIXES: dict[str, RespondentKind] = {
+    "replay": RespondentKind("replay", "Replay", "replay:FILE", "recorded replies"),
+    "command": RespondentKind(
+        "command", "CommandRespondent", "command:PROGRAM ARGUMENTS", "one line of JSON in, one out"
+    ),
+    "manual": RespondentKind("manual", "Manual", "manual:FOLDER", "prompts as files, replies pasted beside them"),
+    "simulated": RespondentKind("simulated", "Simulated", "simulated:theta=0.5", "answers by the Rasch model"),
+    "says": RespondentKind("constant", "ConstantReply", "says:TEXT", "always that text"),
 }
 Factory = Callable[[str, Settings], AsyncRespondent]
 
 
 def create_respondents(model: str, options: ModelOptions) -> list[AsyncRespondent]:
-    """Whom to ask for a model: one asker for each temperature. Raises DiaError (exit 2) for what cannot be asked."""
+    """One respondent for each temperature. Raises DiaError (exit 2) for a name that cannot be asked."""
     make = _factory(model, options)
     if not options.temperatures:
         return [make(model, options.settings)]
@@ -81,7 +106,7 @@ def key_destinations(models: list[str], options: ModelOptions) -> list[str]:
     """Where the models are asked and which key goes there, a line each: to be shown before the first request."""
     lines = []
     for model in models:
-        if has_prefix(model) or not is_known(model, options):
+        if model in BASELINES or has_prefix(model) or not is_known(model, options):
             continue
         endpoint = resolve_endpoint(model, options)
         if endpoint is not None and endpoint.key is not None:
@@ -104,12 +129,21 @@ def _host(url: str) -> str:
 
 def has_prefix(model: str) -> bool:
     """Whether the name stands for a file, a program or a person, not for a model of a provider."""
-    return model.partition(":")[0] in SPECIAL and ":" in model
+    return model.partition(":")[0] in PREFIXES and ":" in model
 
 
 def is_known(model: str, options: ModelOptions) -> bool:
     """Whether the name has the form of something that can be asked."""
     return has_prefix(model) or "/" in model.strip("/") or (options.base_url is not None and bool(model))
+
+
+def require_known(model: str, options: ModelOptions) -> None:
+    """Raises DiaError (exit 2), with the names of the baselines, for a name that nothing can be asked by."""
+    if model not in BASELINES and not is_known(model, options):
+        near = did_you_mean(model, BASELINES)
+        known = "known: " + ", ".join(f"`{name}`" for name in BASELINES)
+        message = visible(f"no respondent is called `{model}`")
+        raise DiaError(Diagnostic("E806", message, None, f"{near} ({known})" if near else known))
 
 
 def resolve_endpoint(model: str, options: ModelOptions) -> Endpoint | None:
@@ -144,17 +178,19 @@ def require_base_url(url: str) -> None:
 def _factory(model: str, options: ModelOptions) -> Factory:
     kind, _, argument = model.partition(":")
     if has_prefix(model):
-        module, name = SPECIAL[kind]
-        create: Callable[..., AsyncRespondent] = getattr(importlib.import_module(module), name)
-        return lambda shown, settings: create(shown, argument, settings, options)
+        entry = PREFIXES[kind]
+        create: Callable[..., AsyncRespondent] = getattr(
+            importlib.import_module(f"dia_runtime.respondents.{entry.module}"), entry.class_name
+        )
+        return lambda name, settings: create(name, argument, settings, options)
     endpoint = resolve_endpoint(model, options)
     if endpoint is None:
         from dia_runtime.respondents.litellm_client import LiteLLMClient
 
-        return lambda shown, settings: LiteLLMClient(shown, model, settings, options)
+        return lambda name, settings: LiteLLMClient(name, model, settings, options)
     if endpoint.key is None and options.base_url is None and endpoint.priced_as not in KEYLESS:
         fix = f"set {endpoint.key_name} in the environment, or in the file .env of this folder"
         raise DiaError(Diagnostic("E823", visible(f"`{model}` needs a key"), None, fix))
-    return lambda shown, settings: OpenAICompatible(
-        shown, model, endpoint, settings, options.read, options.timeout, options.prefill
+    return lambda name, settings: OpenAICompatible(
+        name, model, endpoint, settings, options.read, options.timeout, options.prefill
     )
