@@ -14,16 +14,54 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from helpers.examples import examples
+from helpers.workers import made_once
 from hypothesis import settings
 
 FOLDER = Path(__file__).parent / "golden"
 PRINTED = ("stdout", "stderr", "exit")
-settings.register_profile("dia", deadline=None)  # how long an example takes is the computer's affair
+SKIPPED = "dia/skipped"
+settings.register_profile(
+    "dia", deadline=None, max_examples=examples(100)
+)  # how long an example takes is the computer's affair
 settings.load_profile("dia")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="Write the golden files anew; review the change.")
+    parser.addoption("--skipped", action="store_true", help="Run what the last run without this option skipped.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput") and not config.getoption("--skipped"):
+        config.pluginmanager.register(Skipped(config))
+
+
+class Skipped:
+    """Remembers what a run skips, for one with `--skipped` after more tools are installed."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.names = config, set[str]()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped:
+            self.names.add(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self.names.add(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        if self.config.cache is not None and not self.config.option.collectonly:
+            self.config.cache.set(SKIPPED, sorted(self.names))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--skipped") and config.cache is not None:
+        names = set(config.cache.get(SKIPPED, []))  # of tests, or of whole files
+        skipped = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & names]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(skipped)])
+        items[:] = skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +150,7 @@ def locked_builders() -> None:
 
 
 @pytest.fixture(scope="session")
-def tour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tour(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """The bundle of k = 3 of the tour in the docs, made without a warning, where its programs can be run."""
     from dia_compiler import compile
     from dia_compiler.analyze.host_requirements import EXTRAS
@@ -128,6 +166,9 @@ def tour(tmp_path_factory: pytest.TempPathFactory) -> Path:
     missing = [name for name, held in needed.items() if not held]
     if missing:
         pytest.skip(f"the tour runs programs, for which this machine lacks {', '.join(missing)}")
-    specs, out = FOLDER.parents[1] / "docs" / "examples" / "tour", tmp_path_factory.mktemp("tour")
-    return compile([specs], k=3, out=out, jobs=1, is_strict=True, use_cache=False,
-                   allow_programs="confined").bundles[0].path  # fmt: skip
+    specs = FOLDER.parents[1] / "docs" / "examples" / "tour"
+
+    def compiled(folder: Path) -> None:
+        compile([specs], k=3, out=folder, jobs=1, is_strict=True, use_cache=False, allow_programs="confined")
+
+    return next(made_once("tour", compiled, tmp_path_factory, request).glob("*-k3"))

@@ -114,17 +114,7 @@ def has_commands(page: Path) -> bool:
     return any(language in ("sh", "console") for language, _, _ in blocks(page))
 
 
-# What a newcomer reads first is run every day, all other pages with what is slow.
-EVERY_DAY = ("README", "tutorial")
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, id=page.stem, marks=() if page.stem in EVERY_DAY else pytest.mark.slow)
-        for page in filter(has_commands, PAGES)
-    ],
-)
+@pytest.mark.parametrize("page", filter(has_commands, PAGES), ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page: Path, shell: Shell) -> None:
     if "--allow-programs" in page.read_text(encoding="utf-8") and confinement() is None:
         pytest.skip("nothing here can confine the programs of this page")
@@ -142,7 +132,6 @@ def test_the_commands_of_a_page_run(page: Path, shell: Shell) -> None:
                 require_printed(expected, printed, command)
 
 
-@pytest.mark.slow
 def test_the_examples_of_the_commands_run(shell: Shell) -> None:
     context = click.Context(dia)
     examples = [EPILOG.removeprefix("Example: ")]

@@ -119,7 +119,6 @@ def test_without_the_package_its_names_are_unknown(tmp_path: Path) -> None:
     assert "unknown type `dice`" in told.stderr and "`kind` must be" in told.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("group", "name", "code", "message"),
     [

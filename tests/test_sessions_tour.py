@@ -91,7 +91,7 @@ def held(name: str) -> Iterator[dict[str, Any]]:
         yield from (spec[name] for spec in SPECS.values() if name in spec)
 
 
-@pytest.mark.parametrize("name", ["own_riddle", pytest.param("free_reason", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["own_riddle", "free_reason"])
 def test_a_preview_keeps_to_its_schema_and_names_what_is_read(
     name: str, tmp_path: Path, dia: Callable[..., Any]
 ) -> None:

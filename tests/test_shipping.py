@@ -52,7 +52,6 @@ def test_a_schema_is_one_and_describes_itself(name: str) -> None:
     assert faults(name, {"models": []})
 
 
-@pytest.mark.slow
 def test_the_commands_print_their_facts(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def printed(name: str, *arguments: str, code: int = 0) -> Any:
         capsys.readouterr()
@@ -80,7 +79,6 @@ def test_the_commands_print_their_facts(bundle: Path, capsys: pytest.CaptureFixt
     assert faults("scan", {**found, "exact": {}})
 
 
-@pytest.mark.slow
 def test_a_canary_stands_in_every_public_text(bundle: Path) -> None:
     said = sentence(GUID)
     assert GUID in said and "training data" in said
@@ -98,7 +96,6 @@ def test_a_canary_stands_in_every_public_text(bundle: Path) -> None:
             assert all(said in line for line in path.read_text(encoding="utf-8").splitlines()), path
 
 
-@pytest.mark.slow
 def test_the_canary_changes_no_question_and_is_found_again(bundle: Path, tmp_path: Path) -> None:
     assert run(["verify", str(bundle), "--recompile"]) == 0
     assert (bundle / "specs" / "square.yaml").read_text(encoding="utf-8") == f"# {sentence(GUID)}\n{TEMPLATE}"
@@ -112,7 +109,6 @@ def test_the_canary_changes_no_question_and_is_found_again(bundle: Path, tmp_pat
     assert prompts[0] == prompts[1]
 
 
-@pytest.mark.slow
 def test_what_a_seal_was_made_from_is_kept(bundle: Path) -> None:
     assert run(["seal", str(bundle), "-q"]) == 0
     assert Path("build/mine-1.0.0-k4-sealed").is_dir()

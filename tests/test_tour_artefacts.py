@@ -25,8 +25,6 @@ import numpy
 import pytest
 from helpers.places import ROOT
 
-pytestmark = pytest.mark.slow  # it opens what the whole tour has built
-
 # Letters and digits of ITU-R M.1677-1, those of the tour's words.
 SIGNS = """.- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --..
            ----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----."""

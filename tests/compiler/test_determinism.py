@@ -46,7 +46,6 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
     return digest(small_specs(folder), folder / "out")
 
 
-@pytest.mark.slow
 def test_hash_seed_locale_zone_and_folder_change_nothing(tmp_path: Path, expected: str) -> None:
     specs = small_specs(tmp_path / "elsewhere")
     for number, extra in enumerate(
@@ -70,12 +69,10 @@ def test_hash_seed_locale_zone_and_folder_change_nothing(tmp_path: Path, expecte
         assert expected in done.stdout
 
 
-@pytest.mark.slow
 def test_workers_change_nothing(tmp_path: Path, expected: str) -> None:
     assert digest(small_specs(tmp_path), tmp_path / "out", jobs=3) == expected
 
 
-@pytest.mark.slow
 def test_names_and_order_of_files_change_no_question(tmp_path: Path) -> None:
     specs = small_specs(tmp_path)
     before = compile([specs], k=3, out=tmp_path / "a", jobs=1).bundles[0]
@@ -86,7 +83,6 @@ def test_names_and_order_of_files_change_no_question(tmp_path: Path) -> None:
     assert (after.path / "questions.jsonl").read_bytes() == (before.path / "questions.jsonl").read_bytes()
 
 
-@pytest.mark.slow
 def test_title_notes_version_and_comments_change_no_question(tmp_path: Path) -> None:
     specs = small_specs(tmp_path)
     before = compile([specs], k=3, out=tmp_path / "a", jobs=1).bundles[0].questions_root
@@ -107,14 +103,12 @@ def test_fewer_instances_are_a_prefix(tmp_path: Path) -> None:
         assert short == [line for number, line in enumerate(long) if number % 100 < 5]
 
 
-@pytest.mark.slow
 def test_another_seed_gives_other_questions(tmp_path: Path, expected: str) -> None:
     specs = small_specs(tmp_path)
     found = {digest(specs, tmp_path / seed, seed=seed) for seed in ("1", "2", "secret words")}
     assert len(found | {expected}) == 4
 
 
-@pytest.mark.slow
 def test_a_template_alone_has_the_instances_that_it_has_in_company(tmp_path: Path) -> None:
     specs = small_specs(tmp_path)
     whole = compile([specs], k=3, out=tmp_path / "a", jobs=1).bundles[0].path
@@ -125,9 +119,8 @@ def test_a_template_alone_has_the_instances_that_it_has_in_company(tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in SPECS.glob("*/benchmark.yaml")))
-@pytest.mark.parametrize("ground", ["python", pytest.param("gmpy", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("ground", ["python", "gmpy"])
 @pytest.mark.usefixtures("locked_builders")
-@pytest.mark.slow
 def test_the_digests_of_the_shipped_benchmarks_are_pinned(
     ground: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

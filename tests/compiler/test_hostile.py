@@ -25,8 +25,6 @@ from helpers.hostile import (
     template,
 )
 
-pytestmark = pytest.mark.slow  # hostile specs run into the limits of time and memory one after the other
-
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{name}: &{name} [{','.join(['*' + before] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )

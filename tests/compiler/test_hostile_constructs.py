@@ -20,8 +20,6 @@ from helpers.hostile import (
     template,
 )
 
-pytestmark = pytest.mark.slow  # hostile specs run into the limits of time and memory one after the other
-
 Expected = tuple[str, int, int, str]
 
 
@@ -93,7 +91,6 @@ def test_data_files_of_one_benchmark_are_bounded_together(tmp_path: Path, dia: D
     assert (fault.code, fault.line) == ("E103", 3) and "larger than 100 MB together" in fault.message, fault
 
 
-@pytest.mark.slow
 def test_rows_without_end_make_no_items(tmp_path: Path) -> None:
     files: dict[str, Content] = {
         "t.yaml": row("d.csv") + "each: n\n",
@@ -106,7 +103,6 @@ def test_rows_without_end_make_no_items(tmp_path: Path) -> None:
     assert ended.code == 2 and ended.processor <= 10 and ended.mebibytes <= 512, ended
 
 
-@pytest.mark.slow
 def test_all_specs_together_are_bounded(tmp_path: Path) -> None:
     crowd = "".join(f"l{place}: [{'a,' * 900}a]\n" for place in range(20))
     more = "lists:\n" + "".join(f"  {line}\n" for line in crowd.splitlines())

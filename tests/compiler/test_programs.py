@@ -25,8 +25,6 @@ from dia_language.numbers import operators
 from dia_language.stored.stored_conditions import condition
 from dia_runtime.data import data_folder
 
-pytestmark = pytest.mark.slow  # each test compiles with programs of other languages
-
 Dia = Callable[..., Any]
 
 needs_walls = pytest.mark.skipif(confinement() is None, reason="nothing here can confine a program")
@@ -222,8 +220,8 @@ def test_a_foreign_bundle_starts_none_while_it_is_scored() -> None:
 # Limits
 
 
-@needs_walls
 @pytest.mark.slow
+@needs_walls
 def test_a_program_that_hangs_is_told_with_its_place(specs: Path, dia: Dia) -> None:
     path = specs / "squares.yaml"
     path.write_text(path.read_text("utf-8").replace("print({n} ** 2)", "import time; time.sleep({n} + 60)"), "utf-8")

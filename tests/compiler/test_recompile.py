@@ -15,11 +15,10 @@ from dia_compiler.recompile import recompile
 from dia_runtime.bundle.canonical import canonical_line, manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
 from dia_runtime.bundle.verify import verify
+from helpers.examples import examples
 from helpers.places import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-pytestmark = pytest.mark.slow  # each test compiles a bundle twice
 
 SPECS = ROOT / "specs" / "dia_bench"
 CHOSEN = ["d001_next_prime.yaml", "d060_common_subsequence.yaml", "d109_edit_script.yaml"]
@@ -71,7 +70,7 @@ def test_titles_with_ends_of_lines_of_unicode_are_read_back(tmp_path: Path) -> N
     assert recompile(made, jobs=1)["same"] is True
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_flipped_bit_is_found(bundle: Path, data: st.DataObject) -> None:
     files = sorted(path for path in bundle.rglob("*") if path.is_file() and path.name != "provenance.json")

@@ -17,7 +17,11 @@ LONGEST = 8_192
 
 
 def main(arguments: list[str]) -> None:
-    """Fuzzes the target that the first argument names until libFuzzer's own options end it."""
+    """Fuzzes the target that the first argument names until libFuzzer's own options end it; `--targets` lists them."""
+    if arguments == ["--targets"]:
+        sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+        print(*import_module("targets").TARGETS, sep="\n")
+        return
     try:
         atheris = import_module("atheris")
     except ImportError:

@@ -17,6 +17,7 @@ from dia_language.expressions.namespace import Namespace
 from dia_language.functions import library
 from dia_language.workers import heartbeat
 from dia_runtime.formats import FORMATS
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,7 +96,7 @@ def mutated(draw: st.DrawFn) -> tuple[str, bytes]:
     return path.parent.name, text.encode("utf-8", "replace")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(mutated())
 def test_mutated_inputs_raise_nothing_unexpected(case: tuple[str, bytes]) -> None:
     name, content = case

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dia_compiler.api import compile
 from helpers.places import ROOT
+from helpers.workers import made_once
 
 SPECS = ROOT / "specs" / "dia_bench"
 # Instances a family that are derived again, at least 20: `.ci/run --full` takes 200.
@@ -25,22 +24,6 @@ FRAME = re.compile(
 )
 
 
-@contextmanager
-def alone(lock: Path) -> Iterator[None]:
-    """Lets one process at a time pass; the lock of one that dies is free again."""
-    import fcntl
-
-    with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
-
-
-def compiled(k: int, out: Path) -> Path:
-    """Folder of the bundle with k instances a template, made here unless another worker of this run has made it."""
-    made = next(out.glob(f"dia_bench*-k{k}"), None)
-    return made or compile(paths(), k, out=out, jobs=2).bundles[0].path
-
-
 def paths() -> list[Path]:
     """The folder of the benchmark, or the files of the templates that are asked for."""
     return [path for path in sorted(SPECS.glob("d*.yaml")) if path.stem[5:] in CHOSEN] if CHOSEN else [SPECS]
@@ -49,14 +32,13 @@ def paths() -> list[Path]:
 @pytest.fixture(scope="session")
 def bundles(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[int, Path]:
     """The bundles of few and of many instances."""
-    if not hasattr(request.config, "workerinput"):
-        out = tmp_path_factory.mktemp("dia_bench")
-        return {k: compiled(k, out) for k in (FEW, K)}
-    # All workers of pytest-xdist share the parent of their folders: the first one compiles.
-    out = tmp_path_factory.getbasetemp().parent / "dia_bench"
-    out.mkdir(exist_ok=True)
-    with alone(out / "lock"):
-        return {k: compiled(k, out) for k in (FEW, K)}
+
+    def compiled(folder: Path) -> None:
+        for k in (FEW, K):
+            compile(paths(), k, out=folder, jobs=2)
+
+    out = made_once("dia_bench", compiled, tmp_path_factory, request)
+    return {k: next(out.glob(f"dia_bench*-k{k}")) for k in (FEW, K)}
 
 
 def records(path: Path) -> list[dict[str, Any]]:

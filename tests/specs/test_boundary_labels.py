@@ -19,8 +19,6 @@ from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.scoring.score import opened
 from helpers.places import ROOT
 
-pytestmark = pytest.mark.slow
-
 SPECS = ROOT / "specs" / "boundary"
 LABELLED = SPECS / "data" / "labelled.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]
@@ -142,7 +140,6 @@ def test_a_judge_is_put_beside_the_same_labels(asked: Path, capsys: pytest.Captu
     assert model["agreement"]["value"] == sum(not row["declines"] for row in ROWS) / 80
 
 
-@pytest.mark.slow
 def test_a_reply_that_never_came_is_not_disagreed_about(asked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A judge that cannot be reached is neither right nor wrong."""
     whole = audited(asked, capsys)

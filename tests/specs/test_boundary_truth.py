@@ -27,9 +27,6 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, Any]
     return list(zip(bundle.questions(), bundle.answers(), strict=True))
 
 
-pytestmark = pytest.mark.slow
-
-
 def test_every_witness_satisfies_all_that_its_prompt_says(asked: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
     seen = set()
     for question, answer in asked:

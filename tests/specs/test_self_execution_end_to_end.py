@@ -31,7 +31,7 @@ THROUGH = [
     "auto",
     pytest.param(
         "litellm",
-        marks=[pytest.mark.slow, pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")],
+        marks=[pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")],
     ),
 ]
 

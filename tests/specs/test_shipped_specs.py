@@ -33,7 +33,6 @@ def test_a_family_has_checks_an_example_and_its_number(path: Path) -> None:
     assert path.name == f"d{spec['number']:03d}_{path.stem.partition('_')[2]}.yaml"
 
 
-@pytest.mark.slow
 def test_the_templates_use_every_field_of_functions_and_none_is_left_out(tmp_path: Path) -> None:
     # that every single function and type has a use is held by tests/test_tour.py, of these and of the tour together
     bundle = compile([SPECS / "dia_bench"], k=1, out=tmp_path, jobs=2).bundles[0].path

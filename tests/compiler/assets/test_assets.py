@@ -145,7 +145,6 @@ TEXTS = (
 )
 
 
-@pytest.mark.slow
 def test_a_bundle_with_files_beside_prompts_is_whole_and_made_again_the_same(tmp_path: Path) -> None:
     specs = written(tmp_path / "specs", TEXTS)
     bundle = compile([specs], 4, out=tmp_path / "out", jobs=1).bundles[0].path
@@ -245,7 +244,6 @@ def test_a_template_whose_builder_lacks_its_extra_is_left_out(
     assert bundle["left_out"] == [{"template": "one", "why": "the extra `models`: pip install 'dia-spec[models]'"}]
 
 
-@pytest.mark.slow
 def test_the_same_bytes_come_from_any_place_and_hash_seed(tmp_path: Path) -> None:
     specs = written(tmp_path / "specs", TEXTS)
     digests = set()

@@ -272,7 +272,6 @@ def test_the_largest_tower_is_read_back() -> None:
     st.sampled_from(["line", "scatter"]),
 )
 @settings(max_examples=30, deadline=None)
-@pytest.mark.slow
 def test_points_stand_where_their_numbers_are(heights: list[Fraction], kind: str) -> None:
     low, high = -1000, 1000
     marks = read("marks_of", built("plot", kind=kind, y=heights, y_ticks=[low, 0, high], size=[600, 600]))

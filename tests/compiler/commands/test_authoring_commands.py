@@ -18,8 +18,6 @@ import yaml
 from dia_compiler.commands.cli import run
 from helpers.places import ROOT
 
-pytestmark = pytest.mark.slow  # each test starts the command line, some of them in a terminal
-
 FIRST = "my_bench/first_template.yaml"
 
 
@@ -178,6 +176,7 @@ def test_preview_shows_control_characters_and_writes_nothing(bench: Path, capsys
 # check --watch
 
 
+@pytest.mark.slow
 def test_watch_checks_again_when_a_file_changes_and_ends_with_an_interrupt(bench: Path) -> None:
     command = [sys.executable, "-m", "dia_compiler", "check", "my_bench", "--watch", "--jobs", "1"]
     with subprocess.Popen(command, cwd=bench, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as watching:

@@ -20,8 +20,6 @@ from helpers.files import content
 from helpers.places import ROOT
 
 distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
-pytestmark = pytest.mark.slow  # each test starts the processes of a cluster
-
 BENCHMARK = "language: 1\nbenchmark: demo\nversion: 1.0.0\n"
 CUBES = """\
 template: cubes
@@ -112,6 +110,7 @@ def test_a_cluster_gives_the_bytes_of_one_process(tmp_path: Path, machines: Mach
     assert again.questions == 2703  # the workers are there for the next compile
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_on_the_way_changes_no_byte(tmp_path: Path, machines: Machines) -> None:
     folder = specs(tmp_path / "specs", CUBES)
     one = compile([folder], k=12_000, out=tmp_path / "one", jobs=2, use_cache=False).bundles[0]
@@ -138,6 +137,7 @@ def test_a_worker_with_another_library_is_refused(tmp_path: Path, machines: Mach
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_away_is_told(tmp_path: Path, machines: Machines) -> None:
     folder = specs(tmp_path / "specs", CUBES)
     machines.worker()
@@ -151,6 +151,7 @@ def test_a_scheduler_that_goes_away_is_told(tmp_path: Path, machines: Machines) 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_cluster_that_nobody_answers_for_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = specs(tmp_path / "specs", CUBES)
     for address, word in (("tcp://127.0.0.1:1", "does not answer"), ("127.0.0.1:8786", "an address is")):
@@ -178,6 +179,7 @@ def test_sessions_survive_parts_and_merging(tmp_path: Path) -> None:
     assert content(merge([tmp_path / "parts"], tmp_path / "merged").frozen.path) == content(whole.path)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_local_cluster_and_leaves_nothing(tmp_path: Path) -> None:
     folder = specs(tmp_path / "specs", CUBES, HOLES.replace("6000", "600").replace("params", "instances: 20\nparams"))
     words = ["compile", str(folder), "--k", "300000", "-o", str(tmp_path / "out"), "--cluster", "local", "--jobs", "1"]

@@ -19,11 +19,10 @@ from dia_compiler.parse.model import Template
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
+from helpers.examples import examples
 from helpers.files import content
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-pytestmark = pytest.mark.slow
 
 SPECS = {
     "benchmark.yaml": "language: 1\nbenchmark: demo\nversion: 1.0.0\n",
@@ -84,7 +83,6 @@ def change(part: Path, how: Change) -> None:
     (part / NAME).write_bytes(manifest_bytes(with_checksum(facts)))
 
 
-@pytest.mark.slow
 def test_merged_parts_are_one_compile(made: tuple[Path, list[Path]], parts: list[Path], tmp_path: Path) -> None:
     found = merge([parts[1], parts[0]], tmp_path / "merged")
     assert content(tmp_path / "merged") == content(made[0])
@@ -212,7 +210,7 @@ def test_what_is_no_part_is_refused(text: str) -> None:
     assert found.value.exit_code == 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(k=st.integers(1, 5_000), of=st.integers(1, 40), place=st.integers(0, 200))
 def test_every_instance_lies_in_one_part(made: tuple[Path, list[Path]], k: int, of: int, place: int) -> None:
     template = templates(made[1][0] / "specs")

@@ -19,8 +19,6 @@ from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read
 from dia_runtime.running.run import RunOptions
 from helpers.places import ROOT
 
-pytestmark = pytest.mark.slow  # each compiles several bundles, and starts a program
-
 BENCHMARK = "language: 1\nbenchmark: sums\nversion: 1.0.0\n"
 TEMPLATE = """template: sum
 title: A sum

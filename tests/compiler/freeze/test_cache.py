@@ -17,8 +17,6 @@ from dia_compiler.freeze.cache import Cache, trim
 from dia_compiler.freeze.fingerprint import folder_files
 from helpers.files import content
 
-pytestmark = pytest.mark.slow  # each test compiles several times in processes of its own
-
 BENCHMARK = """\
 language: 1
 benchmark: demo

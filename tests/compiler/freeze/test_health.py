@@ -9,8 +9,6 @@ from dia_compiler import compile
 from dia_compiler.analyze.check import HEALTH_WARNINGS
 from helpers.small_specs import written
 
-pytestmark = pytest.mark.slow  # each test compiles and starts workers of its own
-
 PLAIN = """\
 template: plain
 title: Plain

@@ -17,8 +17,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.slow  # each test compiles in processes that are interrupted or killed
-
 BENCHMARK = "language: 1\nbenchmark: demo\n"
 TEMPLATE = """\
 template: t{}
@@ -102,6 +100,7 @@ def busy_workers(process: subprocess.Popen[str]) -> set[int]:
     return set(waited(found))
 
 
+@pytest.mark.slow
 @LINUX
 @pytest.mark.parametrize("is_whole_group", [True, False], ids=["as a terminal does", "the parent alone"])
 def test_an_interrupt_ends_everything_at_once(is_whole_group: bool, tmp_path: Path) -> None:
@@ -120,6 +119,7 @@ def test_an_interrupt_ends_everything_at_once(is_whole_group: bool, tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["specs"]
 
 
+@pytest.mark.slow
 @LINUX
 def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
     (specs(tmp_path) / "specs" / "hanging.yaml").write_text(HANGING)

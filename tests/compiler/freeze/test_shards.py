@@ -18,11 +18,10 @@ from dia_compiler.pipeline import job_of
 from dia_compiler.sampling.digests import groups
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import verify
+from helpers.examples import examples
 from helpers.files import content
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-pytestmark = pytest.mark.slow  # each test compiles many questions with several workers
 
 BENCHMARK = "language: 1\nbenchmark: demo\n"
 VAST = """\
@@ -179,7 +178,7 @@ def test_a_shard_that_was_swapped_is_found(tmp_path: Path) -> None:
     assert {problem.path for problem in verify(bundle.path)} == {first.name, second.name}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.lists(st.binary(max_size=5).filter(lambda line: b"\n" not in line), max_size=9)), st.integers(1, 7))
 def test_lines_are_cut_where_they_should_be(tmp_path_factory: pytest.TempPathFactory, parts: Any, size: int) -> None:
     folder, files = tmp_path_factory.mktemp("shards"), Files()

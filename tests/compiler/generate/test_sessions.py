@@ -321,7 +321,6 @@ def test_presets_are_kept_beside_the_truth(tmp_path: Path) -> None:
 # The same bytes
 
 
-@pytest.mark.slow
 def test_jobs_and_k_change_no_byte_of_a_question(tmp_path: Path) -> None:
     folder = written(tmp_path / "spec", WORDS, data_jsonl=ROWS)
     made = [

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from dia_compiler.sampling.instance_tree import Exhausted, RecordingChoose, Stream, Walker
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,7 +58,7 @@ def brute_force(shape: Shape) -> set[tuple[int, ...]]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(SHAPES, st.integers(0, 10**6))
 def test_every_value_is_found_once(shape: Shape, seed: int) -> None:
     walker = Walker(sha256(str(seed).encode()).digest(), drawing(shape), attempts=200)
@@ -76,7 +77,7 @@ def test_every_value_is_found_once(shape: Shape, seed: int) -> None:
     assert not ({value for value in extra if value is not None} - expected)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(SHAPES, st.integers(0, 10**6), st.lists(st.integers(0, 500), max_size=8))
 def test_a_position_is_made_alone(shape: Shape, seed: int, positions: list[int]) -> None:
     key = sha256(str(seed).encode()).digest()
@@ -120,7 +121,7 @@ def is_rare(choice: int) -> bool:
     return choice % 5 == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.integers(2, 20) | st.integers(2, 2**60),
     st.integers(0, 9) | st.sampled_from([16, 100, 600]),

@@ -16,6 +16,7 @@ from dia_compiler.types.ranks import capped_choices, combination
 from dia_compiler.types.structures import CatalogDomain
 from dia_language.numbers.values import Entry, ExactDecimal, Record
 from helpers.drawing import digest, domain, drawn, exhausted
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -261,7 +262,7 @@ def small_domain(kind: str, a: int, b: int, c: int) -> Domain:
     return domain("formula", variables=list("abcd"[:a]), depth={"min": 1, "max": 2}, operators=["not", "and"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(WAYS, st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
 def test_different_choices_give_different_values(kind: str, a: int, b: int, c: int) -> None:
     of = small_domain(kind, a, b, c)

@@ -579,7 +579,6 @@ NEWER_HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:6]))
-@pytest.mark.slow
 def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
     import time
 

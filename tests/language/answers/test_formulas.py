@@ -15,6 +15,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import decode, encode
 from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
+from helpers.examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -169,7 +170,7 @@ formulas = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(formulas, formulas)
 def test_no_two_are_called_equal_that_differ_in_numbers(left: str, right: str) -> None:
     import sympy
@@ -189,7 +190,7 @@ def test_no_two_are_called_equal_that_differ_in_numbers(left: str, right: str) -
     assert same(left, left) is True
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(formulas)
 def test_an_expanded_expression_is_the_same(text: str) -> None:
     import sympy

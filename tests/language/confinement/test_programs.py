@@ -441,6 +441,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hungry_program_is_stopped_and_gone(name: str, wall: walls.Wall) -> None:
     source, message = HOSTILE[name]
@@ -458,6 +459,7 @@ def test_processes_that_multiply_are_stopped_and_gone(wall: walls.Wall) -> None:
     assert_gone()
 
 
+@pytest.mark.slow
 def test_node_is_bounded_by_watching(wall: walls.Wall) -> None:
     needs("javascript")
     outside_of_heap = "const held = []; while (true) held.push(Buffer.alloc(1 << 22, 1))"
@@ -494,6 +496,7 @@ def test_what_a_quiet_program_leaves_behind_is_gone(wall: walls.Wall) -> None:
     assert_gone()
 
 
+@pytest.mark.slow
 def test_nothing_outlives_the_one_who_started_it(wall: walls.Wall, tmp_path: Path) -> None:
     starter = (
         "import sys\nfrom dia_language.confinement import permission, programs, walls\n"

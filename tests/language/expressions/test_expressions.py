@@ -13,6 +13,7 @@ from dia_language.expressions.lowering import EXACT_ANSWER
 from dia_language.expressions.namespace import Namespace, face
 from dia_language.expressions.syntax import parse
 from dia_language.numbers.values import Entry, Record
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,7 +69,7 @@ def python_value(text: str, a: int, b: int) -> Fraction | None:
         return None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TREES, st.integers(-50, 50), st.integers(-50, 50))
 def test_arithmetic_is_pythons_on_exact_numbers(text: str, a: int, b: int) -> None:
     expected = python_value(text, a, b)

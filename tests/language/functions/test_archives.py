@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from dia_language.diagnostics import LanguageError
+from helpers.examples import examples
 from helpers.library_calls import call, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -105,7 +106,7 @@ def test_what_is_no_archive_is_told(data: bytes) -> None:
     assert "no ZIP file" in refused("zip_names", data).message
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_damaged_archives_never_surprise(data: st.DataObject) -> None:
     archive = bytearray(archive_of({"a": b"hello", "b": b"x" * 300}))

@@ -10,6 +10,7 @@ from struct import pack
 
 import pytest
 from dia_language.diagnostics import LanguageError
+from helpers.examples import examples
 from helpers.library_calls import call, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -90,7 +91,7 @@ def test_other_channels_widths_and_sizes_are_refused() -> None:
     assert refused("wav_samples", recorded([0] * 500_000)).code == "E502"
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_damaged_recordings_never_surprise(data: st.DataObject) -> None:
     recording = bytearray(recorded(tone(0.06, 8000, 697, 1209)))

@@ -12,6 +12,7 @@ from dia_language.budgets import left, reset
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import colouring, library
 from dia_language.numbers.values import Record
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,13 +34,13 @@ def proper(graph: Record, colours: int) -> int:
     return sum(all(chosen[a] != chosen[b] for a, b in edges) for chosen in tried)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(graphs(5), st.integers(0, 4))
 def test_colourings_are_as_many_as_brute_force_finds(graph: Record, colours: int) -> None:
     assert call("count_colourings", graph, colours) == proper(graph, colours)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(graphs(9))
 def test_the_fewest_colours_are_those_that_first_have_a_colouring(graph: Record) -> None:
     fewest = call("chromatic_number", graph)

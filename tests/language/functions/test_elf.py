@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from dia_language.diagnostics import LanguageError
+from helpers.examples import examples
 from helpers.library_calls import call, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,7 +98,7 @@ def test_sections_that_overlap_cost_no_more_than_the_file() -> None:
     assert refused("elf_info", bytes(many)).code == "E502"
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.data())
 def test_damaged_programs_never_surprise(data: st.DataObject) -> None:
     binary = bytearray(EXAMPLE)

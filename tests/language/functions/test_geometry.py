@@ -11,6 +11,7 @@ import scipy.spatial
 import sympy
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import normal
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,7 +75,7 @@ def test_hulls_agree_with_scipy(points: list[list[int]]) -> None:
     assert all(call("is_inside", point, found) for point in points)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(POINTS, st.sampled_from([
     [[0, 0], [5, 0], [5, 5], [0, 5]],
     [[-5, -5], [5, -5], [0, 0], [5, 5], [-5, 5]],

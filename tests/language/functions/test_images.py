@@ -19,6 +19,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions import library
 from dia_language.media.png_reader import _paeth
 from dia_language.media.qr_reader import ALPHANUMERIC, BLOCKS, CHECK_WORDS, alignment_places
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,7 +47,7 @@ def png(header: tuple[int, ...], packed: bytes, *more: bytes) -> bytes:
 
 
 @given(st.sampled_from(["1", "L", "RGB", "RGBA", "LA", "P"]), st.integers(1, 40), st.integers(1, 20), st.randoms())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_pillow_and_we_see_the_same_pixels(mode: str, width: int, height: int, chance: Any) -> None:
     samples = chance.randbytes(width * height * 4)
     smooth = bytes(place * 3 % 251 for place in range(width * height * 4))
@@ -289,7 +290,7 @@ def test_paeth_is_undone_as_the_standard_says(columns: list[tuple[int, int]], st
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_pictures_with_bytes_exchanged_end_in_a_value_or_in_one_error(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(["png_size", "png_text", "xmp_of", "exif_of", "hidden_in", "read_qr", "disks_of"]))
     held = bytearray(data.draw(st.sampled_from([EXIF_BLOCK, XMP_BLOCK])))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import ExactDecimal, Record
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,13 +40,13 @@ SUMS = trees(NUMBERS | st.sampled_from(["x", "rate_2"]), ["+", "-", "*", "/", "*
 PLAIN_SUMS = trees(NUMBERS | st.just("x"), ["+", "-", "*", "/"], "neg")
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(FORMULAS, st.sampled_from(STYLES))
 def test_formulas_are_read_back_as_they_were(held: Any, style: str) -> None:
     assert call("parse_logic", call("written", held, style)) == held
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(SUMS, st.sampled_from(["python", "symbols", "words"]))
 def test_arithmetic_is_read_back_as_it_was(held: Any, style: str) -> None:
     assert call("arithmetic", call("written", held, style)) == held
@@ -56,7 +57,7 @@ def test_arithmetic_in_c_is_read_back_as_it_was(held: Any) -> None:
     assert call("arithmetic", call("written", held, "c")) == held
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(FORMULAS)
 def test_python_gives_what_it_writes_the_value_that_we_give(held: Any) -> None:
     text = call("written", held)
@@ -65,7 +66,7 @@ def test_python_gives_what_it_writes_the_value_that_we_give(held: Any) -> None:
         assert eval(text, {}, values) is call("evaluate", held, Record(values))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(trees(st.integers(-5, 5) | st.just("x"), ["+", "-", "*"], "neg"))
 def test_python_gives_arithmetic_the_value_that_we_give(held: Any) -> None:
     assert eval(call("written", held), {}, {"x": 7}) == call("evaluate", held, Record(x=7))

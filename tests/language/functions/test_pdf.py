@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from dia_language.diagnostics import LanguageError
+from helpers.examples import examples
 from helpers.library_calls import call, refused
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -87,7 +88,7 @@ def test_a_packed_bomb_is_not_unpacked() -> None:
     assert refused("pdf_text", document)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_damaged_documents_never_surprise(data: st.DataObject) -> None:
     document = bytearray(MINIMAL)

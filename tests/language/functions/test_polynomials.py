@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 import sympy
 from dia_language.numbers.values import normal
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ def of(values: list[int]) -> Any:
     return normal(sum((value * x**power for power, value in enumerate(values)), sympy.Integer(0)))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.lists(st.tuples(st.integers(-6, 6), st.integers(1, 3)), min_size=1, max_size=4, unique_by=lambda t: t[0]))
 def test_a_product_of_linear_factors_has_their_roots(planted: list[tuple[int, int]]) -> None:
     held = sympy.prod([(x - root) ** times for root, times in planted])
@@ -29,7 +30,7 @@ def test_a_product_of_linear_factors_has_their_roots(planted: list[tuple[int, in
     assert sorted(exponent for _, exponent in factors) == sorted(times for _, times in planted)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(VALUES, VALUES)
 def test_coefficients_degrees_and_division_agree_with_numpy(a: list[int], b: list[int]) -> None:
     trimmed = list(numpy.trim_zeros(a, "b")) or [0]

@@ -12,6 +12,7 @@ from unittest.mock import patch
 import pytest
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import web_pages
+from helpers.examples import examples
 from helpers.library_calls import call
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -90,7 +91,7 @@ PARTS = st.one_of(
 
 
 @given(st.lists(PARTS, max_size=20).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_pages_of_many_parts_are_read_as_pythons_parser_reads_them(page: str) -> None:
     told = tags_of(page)
     for name in ("a", "b", "div", "input", "br"):
@@ -133,7 +134,7 @@ def read(page: str) -> list[Any]:
 
 
 @given(st.lists(st.one_of(LEAVES, NESTED), max_size=6).map("".join))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @example(PAGE)
 @example('<title>a<b</title><p x="1">&am<b>p;</b></p>')
 @example("<script>a</script ><style>b</styles></style>")
@@ -149,7 +150,6 @@ def test_what_has_no_end_is_an_error(page: str) -> None:
         call("html_elements", page, "p")
 
 
-@pytest.mark.slow
 def test_long_and_deep_pages_take_no_longer_than_they_are_long() -> None:
     begun = time.process_time()
     for page in ("<a>" * 100_000 + "</b>" * 100_000, "<" * 500_000, "<a" + " b" * 200_000 + ">", '<a b="' * 100_000):

@@ -91,7 +91,6 @@ def test_the_same_bundle_gives_the_same_file(tiny: Make, tmp_path: Path) -> None
     assert entries[0].name == "tiny-1-k3/manifest.json"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("tar") is None, reason="tar is not installed")
 def test_tar_unpacks_it(tiny: Make, packed: Path, tmp_path: Path) -> None:
     (tmp_path / "x.tar").write_bytes(zstandard.ZstdDecompressor().stream_reader(packed.read_bytes()).read())

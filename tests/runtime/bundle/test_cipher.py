@@ -100,7 +100,6 @@ def test_merkle_of_rfc_6962(count: int, expected: str) -> None:
 
 
 @needs_openssl
-@pytest.mark.slow
 def test_openssl_derives_the_same_keys() -> None:
     def derive(name: str, *options: str) -> str:
         command = [str(OPENSSL), "kdf", "-keylen", "32", *(part for option in options for part in ("-kdfopt", option))]
@@ -114,7 +113,6 @@ def test_openssl_derives_the_same_keys() -> None:
     assert found == derive_key(bytes([7]) * 32, info.decode()).hex()
 
 
-@pytest.mark.slow
 def test_key_files_open_elsewhere(tmp_path: Path) -> None:
     from cryptography.hazmat.primitives import serialization as form
 

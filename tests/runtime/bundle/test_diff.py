@@ -13,8 +13,6 @@ import pytest
 from dia_compiler import compile
 from helpers.places import ROOT
 
-pytestmark = pytest.mark.slow  # each test compiles two bundles
-
 Dia = Callable[..., Any]
 
 BENCHMARK = "language: 1\nbenchmark: demo\nversion: {}\n"

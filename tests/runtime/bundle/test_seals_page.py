@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.seal import seal
 from helpers.places import ROOT
@@ -19,7 +18,6 @@ PAGE = ROOT / "docs" / "explanation" / "seals.md"
 SECRET = "sieben stille Reiher über dem Wehr"
 
 
-@pytest.mark.slow
 def test_the_reader_of_the_page_unseals_a_bundle(tiny: Make, tmp_path: Path) -> None:
     found = re.search(r'```python title="read_seal.py"\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert found is not None

@@ -144,7 +144,6 @@ def test_a_damaged_bundle_is_not_signed(tiny: Make, key: Path, monkeypatch: pyte
     assert not (path / "signature.json").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_openssl_verifies_a_signature(tiny: Make, key: Path, tmp_path: Path) -> None:
     path = tiny()

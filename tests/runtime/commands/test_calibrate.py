@@ -298,7 +298,6 @@ prompt: Add {{ a }} to itself until there are {{ n }} of it. What is the sum?
 """
 
 
-@pytest.mark.slow
 def test_runs_of_known_respondents_from_bundle_to_pictures(call: Call) -> None:
     """Difficulty grows by 0.1 a summand: the bank finds the items, and the explanation the cause."""
     Path("sums").mkdir()
@@ -347,7 +346,6 @@ def test_runs_of_known_respondents_from_bundle_to_pictures(call: Call) -> None:
     assert call("overlap", "build/sums-1.0.0-k120", "other.txt")[0] == 0
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "idk").is_dir(), reason="the recorded replies lie beside the project")
 def test_the_recorded_matrix_of_gpqa_calibrates(call: Call) -> None:
     runs = []

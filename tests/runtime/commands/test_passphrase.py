@@ -43,7 +43,6 @@ def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch, tmp
             passphrase(None, "a key")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("again", [SECRET, b"another"])
 def test_a_prompt_shows_nothing_and_asks_twice(tmp_path: Path, again: bytes) -> None:
     import subprocess

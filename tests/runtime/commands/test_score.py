@@ -163,7 +163,6 @@ def test_what_cannot_be_computed_is_refused(played: Make, options: tuple[str, ..
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.slow
 def test_too_many_models_are_refused_before_they_are_read(played: Make) -> None:
     path = played(*(Player(f"model {at}", 5) for at in range(51)), templates=1)
     with pytest.raises(DiaError) as caught:

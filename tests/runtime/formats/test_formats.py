@@ -11,6 +11,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import Grader, grade
 from dia_runtime.grading.verdicts import Verdict
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -203,7 +204,7 @@ PIECES = [
 LETTER = {"kind": "letter", "of": ["A", "B", "C"], "skip": SKIP}
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_lenient_agrees_with_strict_where_that_finds_something(reply: str) -> None:
     for format in (*FREE, LABEL, LETTER):

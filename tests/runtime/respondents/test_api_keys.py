@@ -175,7 +175,7 @@ def echo(kind: str) -> loop.Answer:
     return answer
 
 
-@pytest.mark.parametrize("through", ["auto", pytest.param("litellm", marks=[pytest.mark.slow, LITELLM])])
+@pytest.mark.parametrize("through", ["auto", pytest.param("litellm", marks=LITELLM)])
 @pytest.mark.parametrize("kind", ECHO)
 def test_a_key_that_is_sent_back_comes_out_nowhere(
     tiny: Make,
@@ -267,7 +267,6 @@ def test_a_run_that_cannot_be_made_is_told(tiny: Make, place: str, capsys: pytes
 
 
 @LITELLM
-@pytest.mark.slow
 def test_litellm_reads_no_file_that_lies_about(tiny: Make, tmp_path: Path) -> None:
     """litellm's own import loads `.env` files, also those of folders above it, with any names in them."""
     bundle = tiny(templates=1, k=1)

@@ -28,8 +28,6 @@ from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions
 from dia_runtime.store.store import read_store
 
-pytestmark = pytest.mark.slow  # each test starts programs and waits for them
-
 Make = Callable[..., Path]
 Write = Callable[[str], str]
 LOOP = """
@@ -145,7 +143,12 @@ FAULTY = {
 }
 
 
-@pytest.mark.parametrize("what", FAULTY)
+WAITED_FOR = ("is killed", "closes its output", "hangs", "floods a line", "floods without end")
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=pytest.mark.slow if what in WAITED_FOR else ()) for what in FAULTY]
+)
 def test_a_program_that_never_replies_is_told_once(tiny: Make, tmp_path: Path, written: Write, what: str) -> None:
     inner, why = FAULTY[what]
     timeout = 0.5 if what == "hangs" else 60
@@ -238,6 +241,7 @@ def test_only_the_command_line_names_a_program(
         assert "stands on the command line alone" in capsys.readouterr().err and not (tmp_path / "made").exists()
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(
     tiny: Make, tmp_path: Path, written: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +260,7 @@ def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(
     assert entry.errors == 0 and time.monotonic() - begun < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupt_keeps_what_was_said_and_ends_the_program(
     tiny: Make, tmp_path: Path, written: Write, number: signal.Signals

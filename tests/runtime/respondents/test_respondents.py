@@ -29,7 +29,7 @@ Make = Callable[..., Path]
 KEY = "sk-planted-0123456789abcdef"
 WITH_LITELLM = pytest.param(
     "litellm",
-    marks=[pytest.mark.slow, pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")],
+    marks=[pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")],
 )
 
 
@@ -639,7 +639,6 @@ def test_what_waits_ends_when_its_respondent_ends(tiny: Make) -> None:
     assert entry.is_refused and time.monotonic() - began < 30
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")
 @pytest.mark.parametrize("model", ["nobody/m", "anthropic/claude-x"])
 def test_a_provider_that_litellm_does_not_know_or_has_no_key_for_ends_at_once(tiny: Make, model: str) -> None:

@@ -29,8 +29,6 @@ from dia_runtime.store.schema import FIRST_SCHEMA
 from dia_runtime.store.store import open_store, read_store
 from helpers import loopback as loop
 
-pytestmark = pytest.mark.slow  # each test runs processes that are killed or wait for each other
-
 Make = Callable[..., Path]
 # Of four requests at once that take 30 ms each: those under way, and those that wait some 200 ms for their commit.
 AT_RISK = 40
@@ -91,6 +89,7 @@ def test_two_processes_share_the_work_and_ask_nothing_twice(tiny: Make, tmp_path
         assert store.rows("SELECT count(*) FROM claim") == store.rows("SELECT count(*) FROM worker") == [(0,)]
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_held_is_asked_by_the_other(tiny: Make, tmp_path: Path) -> None:
     bundle, path = tiny(templates=2, k=60), tmp_path / "a.run"
     with loop.serve(loop.says(delay=0.03)) as server:
@@ -131,6 +130,7 @@ def killed_again_and_again(bundle: Path, path: Path, times: int, questions: int)
     assert held(path) == list(range(questions))
 
 
+@pytest.mark.slow
 def test_three_kills(tiny: Make, tmp_path: Path) -> None:
     killed_again_and_again(tiny(templates=1, k=100), tmp_path / "a.run", 3, 100)
 
@@ -157,6 +157,7 @@ LAYING_DOWN = textwrap.dedent(
 )
 
 
+@pytest.mark.slow
 def test_a_kill_while_questions_are_laid_down_leaves_nothing_in_the_way(tiny: Make, tmp_path: Path) -> None:
     bundle, path = tiny(templates=2, k=3_000), tmp_path / "a.run"
     done = subprocess.run([sys.executable, "-c", LAYING_DOWN, str(bundle), str(path)], check=False)
@@ -178,6 +179,7 @@ def test_processes_that_begin_together_lay_the_questions_down_once(tiny: Make, t
         assert store.size == 4_000 and store.count(1, 1, 4_000) == 100
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_has_come(tiny: Make, tmp_path: Path) -> None:
     bundle, path = tiny(templates=2, k=60), tmp_path / "a.run"
     program = "import sys; from dia_compiler.commands.cli import main; sys.argv[0] = 'dia'; main()"
@@ -296,6 +298,7 @@ def test_claims_exclude_each_other_and_answers(laid_down: Path) -> None:
         assert store.rows("SELECT count(*) FROM claim") == [(0,)]
 
 
+@pytest.mark.slow
 def test_claims_of_the_dead_are_free_at_once(laid_down: Path) -> None:
     with (
         subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process,

@@ -20,6 +20,7 @@ from dia_runtime.bundle.open import open_bundle
 from dia_runtime.scanning import corpus, index
 from dia_runtime.scanning.scan import scan
 from dia_runtime.scanning.words import Words, normalized_words, unescaped
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -203,7 +204,7 @@ def test_an_index_that_is_too_large_is_thinned(bundle: Path, monkeypatch: pytest
     assert sum(len(runs.numbers) for runs in index.build_index(open_bundle(bundle), 13).runs) <= 70
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.text(st.sampled_from("aB9 é\n.,-Ω\t"), max_size=80), st.integers(2, 5))
 def test_numbers_of_runs_are_those_of_the_words_alone(text: str, count: int) -> None:
     held = Words(text.encode())
@@ -217,7 +218,7 @@ def test_numbers_of_runs_are_those_of_the_words_alone(text: str, count: int) -> 
     assert len(set(numbers)) == len({tuple(words[at : at + count]) for at in range(len(numbers))})
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.text(max_size=60))
 def test_escapes_of_json_leave_the_words(text: str) -> None:
     clean = text.encode("utf-8", "ignore").decode()

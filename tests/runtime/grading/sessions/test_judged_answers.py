@@ -17,8 +17,6 @@ from dia_runtime.store.transcripts import read_transcript
 from helpers import loopback as loop
 from helpers.places import ROOT
 
-pytestmark = pytest.mark.slow
-
 TOUR = ROOT / "docs" / "examples" / "sessions"
 K = 24
 GOOD, BAD, SKIP, DECLINES = (
@@ -148,7 +146,6 @@ def beside_labels(capsys: pytest.CaptureFixture[str], asked: Mapping[str, int]) 
     assert model["table"]["wrong"]["correct"] == erring and set(model["table"]["correct"]) == {"correct"}
 
 
-@pytest.mark.slow
 def test_without_a_judge_the_fallback_of_the_spec_decides(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with loop.serve(answer) as server:
         command = ["run", str(bundle), "--model", "openai/free", "--base-url", server.url, "-o", "a.run", "-q"]

@@ -324,7 +324,6 @@ def test_replies_come_through_csv_and_jsonl_unchanged(replies: list[str]) -> Non
         assert stored == replies
 
 
-@pytest.mark.slow
 def test_many_rows_take_little_memory(tmp_path: Path) -> None:
     import subprocess
     import sys

@@ -42,7 +42,6 @@ def differing(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
 
 
 @recorded
-@pytest.mark.slow
 @pytest.mark.parametrize("number", ["1", "2", "3", "4"])
 def test_every_published_figure_comes_out(number: str, call: Call) -> None:
     code, _, told = call("import", str(DATA), "--from", "self-execution", "--experiment", f"exp{number}", "-o", "a.run")

@@ -105,7 +105,6 @@ def test_a_model_of_known_ability_is_found_by_few_questions(call: Call, bundle: 
         assert store.rows("SELECT count(*) FROM reply") == [(one["items"],)], "nothing is asked twice"
 
 
-@pytest.mark.slow
 def test_an_interrupted_placement_goes_on(call: Call, bundle: Path, bank: Path) -> None:
     model = f"simulated:theta=-0.5,bank={bank}"
     common = ("place", "--bank", bank, "--bundle", bundle, "--model", model, "--se", "0.45", "-q", "--json")
@@ -139,7 +138,6 @@ def test_recorded_replies_are_placed_in_the_order_of_asking(call: Call, bundle: 
         (("--replay", "all.run", "--model", "nobody"), "no run holds replies"),
     ],
 )
-@pytest.mark.slow
 def test_what_cannot_be_placed_is_told(
     options: tuple[str, ...], word: str, call: Call, bundle: Path, bank: Path
 ) -> None:
@@ -196,7 +194,6 @@ def test_a_killed_placement_loses_and_repeats_nothing(call: Call, bundle: Path, 
         assert store.rows("SELECT count(*), count(DISTINCT question) FROM reply") == [(30, 30)]
 
 
-@pytest.mark.slow
 def test_several_questions_an_item_are_all_asked_before_it_counts(bundle: Path, tmp_path: Path) -> None:
     items = tuple(BankItem(f"sums/sum/{at}", 0.0) for at in range(2))
     bank = Bank((BankItem("sum", 0.0), *items), (), "jml", "mean_difficulty", unit="items")
@@ -205,7 +202,6 @@ def test_several_questions_an_item_are_all_asked_before_it_counts(bundle: Path, 
     assert by_item == {"sum": (5, 5), "sums/sum/0": (1, 1), "sums/sum/1": (1, 1)} and found[0].ending == "exhausted"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the recorded replies are not in {DATA}")
 def test_a_model_left_out_of_the_panel_is_placed_where_all_its_replies_have_it(call: Call) -> None:
     """Five models replied to the 198 questions of GPQA; the fourth is placed on the bank of the others."""

@@ -53,7 +53,6 @@ def has_erm() -> bool:
 
 
 @needs_data
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["raschdat1", "verbal_aggression"])
 def test_infit_and_outfit_are_those_of_erm(name: str, tmp_path: Path) -> None:
     if not has_erm():

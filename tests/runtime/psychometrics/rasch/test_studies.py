@@ -6,10 +6,7 @@ import re
 import subprocess
 import sys
 
-import pytest
 from helpers.places import ROOT
-
-pytestmark = pytest.mark.slow
 
 
 def printed(*arguments: str) -> str:

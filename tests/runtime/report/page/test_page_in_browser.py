@@ -22,7 +22,8 @@ from dia_runtime.scoring.align import Said
 from dia_runtime.store.schema import StoredQuestion, StoredReply
 from helpers.places import GOLDEN
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.tools
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 # Runs the lines of a test, which see `page`, `axe()` and `tell`, in a page of this width and on this ground.
 DRIVER = """

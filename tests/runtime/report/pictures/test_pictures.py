@@ -165,7 +165,6 @@ def test_nothing_to_draw_is_told(score: dict[str, Any]) -> None:
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="a .png needs matplotlib")
 
 
-@pytest.mark.slow
 @needs_matplotlib
 def test_a_png_is_one_of_twice_the_size_and_the_same_each_time() -> None:
     drawn = png(ALL)

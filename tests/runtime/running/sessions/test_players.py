@@ -91,7 +91,6 @@ def test_a_program_gets_the_conversation_and_may_be_a_judge(made: Make, program:
     ]  # fmt: skip
 
 
-@pytest.mark.slow
 def test_a_run_s_turns_are_replayed_whole_or_one_by_one(made: Make, program: str) -> None:
     bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=RunOptions(roles={"judge": "says:COMPLY"}))
@@ -123,7 +122,6 @@ def test_turns_of_a_question_that_was_not_finished_are_replayed(made: Make) -> N
     assert texts(transcripts("b.run")[0]) == [scripted.REFUSAL, "DECLINE"]
 
 
-@pytest.mark.slow
 def test_a_replay_without_the_turn_is_an_error(made: Make, program: str) -> None:
     run(made(session_records.pressure(depth=2)), program, "a.run")
     lines = [
@@ -185,7 +183,6 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
     assert result.return_value == 0 and "1 questions are left out: a reply is begun for the model" in result.stderr
 
 
-@pytest.mark.slow
 def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -> None:
     bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=RunOptions(roles={"judge": "says:COMPLY"}))
@@ -206,7 +203,6 @@ def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -
     assert (missing.exit_code, missing.diagnostics[0].code) == (2, "E809")
 
 
-@pytest.mark.slow
 def test_transcripts_keep_their_schema(made: Make, program: str) -> None:
     bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=RunOptions(roles={"judge": "none"}))

@@ -21,8 +21,6 @@ from helpers import loopback as loop
 from helpers import persona as scripted
 from helpers import session_records
 
-pytestmark = pytest.mark.slow  # each test runs processes that are killed or wait for each other
-
 Make = Callable[..., Path]
 AT_ONCE = 4
 PROGRAM = textwrap.dedent(
@@ -100,6 +98,7 @@ def kept(path: Path) -> tuple[int, list[str]]:
         return turns, [text for (text,) in store.rows("SELECT text FROM reply ORDER BY question")]
 
 
+@pytest.mark.slow
 def test_twenty_kills_lose_and_repeat_no_turn(mixed: Path, tmp_path: Path) -> None:
     """A turn that is on the disk is never asked again; what was under way at a kill may be."""
     path, whole = tmp_path / "a.run", tmp_path / "whole.run"
@@ -143,6 +142,7 @@ def texts(transcript: str) -> list[Any]:
     return [(s.name, s.item, s.shared, s.messages, [r.text for r in s.replies]) for s in read_transcript(transcript)]
 
 
+@pytest.mark.slow
 def test_a_kill_between_two_turns_asks_only_the_second(bundle_writer: Make, tmp_path: Path) -> None:
     bundle, path = (
         session_records.bundle(bundle_writer, tmp_path / "b", [session_records.pressure(depth=3)]),
@@ -176,6 +176,7 @@ def test_two_processes_share_the_work_and_what_questions_share(mixed: Path, tmp_
             assert store.rows(f"SELECT count(*) FROM {table}") == [(0,)]
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_shared_is_asked_by_the_other(bundle_writer: Make, tmp_path: Path) -> None:
     groups = [session_records.difficulty([0, 1], at) for at in range(2)]
     bundle, path = session_records.bundle(bundle_writer, tmp_path / "b", groups), tmp_path / "a.run"
@@ -197,6 +198,7 @@ def test_what_a_killed_process_shared_is_asked_by_the_other(bundle_writer: Make,
         assert len(server.asked) == 2 + 2 + 2
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_turns(bundle_writer: Make, tmp_path: Path) -> None:
     bundle, path = (
         session_records.bundle(bundle_writer, tmp_path / "b", [session_records.pressure(depth=3)]),

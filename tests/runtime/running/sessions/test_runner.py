@@ -25,7 +25,7 @@ from helpers import session_records
 Make = Callable[..., Path]
 WITH_LITELLM = pytest.param(
     "litellm",
-    marks=[pytest.mark.slow, pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")],
+    marks=[pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")],
 )
 
 
@@ -458,7 +458,6 @@ def test_stored_code_of_no_right_shape_spoils_its_own_session(made: Make) -> Non
     assert len(whole) == len(JUNK) and all(prompt.startswith("Hello") for prompt in prompts(server))
 
 
-@pytest.mark.slow
 def test_symbolic_items_are_made_in_the_worker(made: Make) -> None:
     each = session_records.session(
         "each",

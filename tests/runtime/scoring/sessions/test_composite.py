@@ -157,7 +157,6 @@ def test_a_bank_of_other_questions_tells_how_able_the_models_are(call: Call, tmp
     assert code == 0 and "paper" not in out and "Correlations" not in out
 
 
-@pytest.mark.slow
 def test_the_page_shows_what_the_paper_prints(call: Call, tmp_path: Path) -> None:
     recordings(tmp_path / "logs")
     assert call("import", "logs", "--from", "self-execution", "-o", "a.run", "-q")[0] == 0
@@ -211,7 +210,6 @@ def test_a_bank_of_other_models_is_told(call: Call, tmp_path: Path) -> None:
     assert call("score", "a.run", "--bank", "nowhere.json")[0] == 2
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the recordings are not in {DATA}")
 def test_ability_goes_with_the_published_composite_as_numpy_says(call: Call) -> None:
     """8 of the 15 models are recorded; the paper's 0.59 (0.5814 from its data) is of all."""

@@ -110,7 +110,6 @@ def test_resamples_come_as_often_as_a_count_of_all_of_them(values: list[int]) ->
         assert abs(numpy.mean(sums[:, 0] <= total) - share) < 0.04
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "items"), [(1, 40), (2, 150)])
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_intervals_are_those_of_scipy(seed: int, items: int, method: str) -> None:

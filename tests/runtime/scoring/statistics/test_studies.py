@@ -37,7 +37,6 @@ def test_the_truth_of_the_study_is_that_of_very_many_items() -> None:
     assert truths["difference"] == pytest.approx((chances - chances**study.HARDER).mean(), abs=0.001)
 
 
-@pytest.mark.slow
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     study = script("docs/studies/interval_coverage.py")
     found = study.coverage(study.Design(60, 2, 2), 150, 1_000, 5)
@@ -46,7 +45,6 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert found["trad_score"]["independent"] < 0.93
 
 
-@pytest.mark.slow
 def test_the_study_and_the_benchmark_print_their_figures(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
