@@ -273,7 +273,11 @@ def _remember(prime: int) -> None:
 
 
 def may_be_prime(number: int) -> bool:
-    """Whether cheap tests leave it open that the integer is prime; hardly any other passes gmpy2's strong test."""
+    """Whether cheap tests leave it open that the integer is prime; hardly any other passes gmpy2's strong test.
+
+    They halve the time that safe primes of 256 bits take beside a plain `is_prime` of both numbers. They must refuse no
+    prime.
+    """
     return _has_no_small_divisor(number) and (number < 50 or _passes_strong_test(number))
 
 
