@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy
 from dia_runtime.grading.verdicts import Mark, Verdict, mark
-from dia_runtime.scoring.metrics import FIGURES, tally
+from dia_runtime.scoring.figures import FIGURES, compared_figures
+from dia_runtime.scoring.metrics import tally
 from dia_runtime.scoring.statistics.compare import comparison, differences
-from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.ledger import Marks
-from dia_runtime.scoring.statistics.resample import Intervals, _kept_weights, _large_weights
+from dia_runtime.scoring.statistics.resample import Intervals, _cached_weights, _large_weights
 
 K, MODELS = 5, 8
 POINTS = {"correct": 1, "skipped": 0, "wrong": -2}
@@ -43,7 +44,7 @@ def timed(name: str, runs: int, action: Callable[[], Any]) -> Any:
     """What the action gives; prints how long it took."""
     seconds, cpu, found = [], [], None
     for _ in range(runs):
-        _kept_weights.cache_clear()  # every run draws its own resamples
+        _cached_weights.cache_clear()  # every run draws its own resamples
         _large_weights.cache_clear()
         started, used = perf_counter(), process_time()
         found = action()
@@ -75,8 +76,8 @@ def main() -> None:
     tallies = Counter(tally(asked.values()) for asked in models[0].values())
     way = Intervals("bca", given.resamples)
     print(f"{given.items} items, k = {K}, {given.resamples} resamples")
-    figures = {name: figure(tallies) for name, figure in FIGURES.items()}
-    ours = timed(f"BCa of {len(figures)} figures", given.runs, lambda: figures_json(figures, way))["trad_score"]
+    figures = {name: FIGURES[name].aggregate(tallies) for name in compared_figures()}
+    ours = timed(f"BCa of {len(figures)} figures", given.runs, lambda: estimates(figures, way))["trad_score"]
     by_scipy(models[0], 100)  # imports scipy
     theirs = timed("BCa of one figure by scipy", given.runs, lambda: by_scipy(models[0], given.resamples))
     names = [f"model {at}" for at in range(MODELS)]

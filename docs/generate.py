@@ -29,6 +29,10 @@ from dia_language.answers.option_schemas import OPTION_SCHEMAS
 from dia_language.error_codes import CODES, GROUPS
 from dia_language.functions import FUNCTIONS, KINDS, Function, library
 from dia_runtime.formats import FORMATS, Format
+from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.scoring.figures import FIGURES as MODEL_FIGURES
+from dia_runtime.scoring.figures import Family, Figure, compared_figures
+from dia_runtime.scoring.score_schema import score_schema
 
 DOCS = Path(__file__).resolve().parent
 REFERENCE = DOCS / "reference"
@@ -281,6 +285,34 @@ ERRORS_HEAD = (
 )
 
 
+def figures() -> str:
+    """The page of verdicts and figures."""
+    verdicts = [(f"`{verdict}`", sentence(verdict.meaning), verdict.colour) for verdict in Verdict]
+    parts = ["# Verdicts and figures", NOTE, "## Verdicts", VERDICTS_HEAD]
+    parts.append(table(("verdict", "meaning", "colour in pictures"), verdicts))
+    parts += ["## Figures", MODEL_FIGURES_HEAD]
+    for family in Family:
+        rows = [_figure_row(figure) for figure in MODEL_FIGURES.values() if figure.family is family]
+        headings = ("name", "heading", "meaning", "unit", "better", "compared", "picture")
+        parts += [f"### {family.value.capitalize()}", table(headings, rows)]
+    return page(parts)
+
+
+VERDICTS_HEAD = "The verdict on each reply, in the order in which tables and pictures show them."
+MODEL_FIGURES_HEAD = (
+    "The figures that `dia score` computes of every model. The name is the key in JSON and what `--compare` takes; "
+    "tables print shares in percent."
+)
+DIRECTIONS = {True: "more", False: "less", None: ""}
+
+
+def _figure_row(figure: Figure) -> tuple[str, ...]:
+    is_compared = "yes" if figure.name in compared_figures() else ""
+    picture = f"`{figure.leaderboard.kind}`" if figure.leaderboard else ""
+    better = DIRECTIONS[figure.more_is_better]
+    return f"`{figure.name}`", figure.heading, figure.meaning, figure.unit.name.lower(), better, is_compared, picture
+
+
 def health_warnings() -> str:
     """The page of health warnings."""
     rows = [(f"`{name}`", sentence(meaning)) for name, meaning in HEALTH_WARNINGS.items()]
@@ -451,6 +483,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "builders.md": builders,
     "commands.md": commands,
     "error-codes.md": error_codes,
+    "figures.md": figures,
     "schemas.md": schemas,
     "health-warnings.md": health_warnings,
     "families.md": families,
@@ -465,6 +498,7 @@ def stale() -> list[str]:
 def _made() -> Iterator[tuple[Path, str]]:
     """Each file as the code gives it; schemas come first, because a page is made of them."""
     yield from ((SCHEMAS / f"{name}.schema.json", editor_schema_text(name)) for name in FILES)
+    yield SCHEMAS / "score.schema.json", json.dumps(score_schema(), indent=2, ensure_ascii=False) + "\n"
     yield from ((REFERENCE / name, made()) for name, made in PAGES.items())
     yield README, with_figures(README.read_text(encoding="utf-8"))
 
@@ -486,15 +520,17 @@ def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--check"]):
         print("usage: python docs/generate.py [--check]", file=sys.stderr)
         return 2
-    found = stale()
+    is_check, is_stale = bool(arguments), False
     for path, text in _made():
-        name = _name_of(path)
-        if name in found and arguments:
+        if _held(path) == text:
+            continue
+        is_stale, name = True, _name_of(path)
+        if is_check:
             print(f"stale: {name}; run `python docs/generate.py`", file=sys.stderr)
-        elif name in found:
+        else:
             path.write_text(text, encoding="utf-8")
             print(name)
-    return 1 if arguments and found else 0
+    return 1 if is_check and is_stale else 0
 
 
 if __name__ == "__main__":

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy
-from dia_runtime.scoring.metrics import FIGURES, Tally
-from dia_runtime.scoring.statistics.figures import figures_json
-from dia_runtime.scoring.statistics.paired import Side
+from dia_runtime.scoring.figures import FIGURES
+from dia_runtime.scoring.metrics import Tally
+from dia_runtime.scoring.statistics.estimates import estimates
+from dia_runtime.scoring.statistics.paired import PairedFigures
 from dia_runtime.scoring.statistics.resample import Intervals
 
 K, SKIPS, HARDER = 5, 0.2, 1.3
@@ -74,8 +75,8 @@ def tallies(generator: numpy.random.Generator, chances: numpy.ndarray) -> list[T
 
 def intervals_of(first: list[Tally], second: list[Tally], way: Intervals) -> dict[str, list[float] | None]:
     """The intervals of the figures of the first model, and of its difference to the second."""
-    found = figures_json({name: FIGURES[name](Counter(first)) for name in SHOWN}, way)
-    side = Side(Counter(zip(first, second, strict=True)), K * len(first), ("trad_score",), way)
+    found = estimates({name: FIGURES[name].aggregate(Counter(first)) for name in SHOWN}, way)
+    side = PairedFigures(Counter(zip(first, second, strict=True)), K * len(first), ("trad_score",), way)
     difference = side.estimate("trad_score", {0: Fraction(1), 1: Fraction(-1)})
     return {**{name: held["ci"] for name, held in found.items()}, "difference": difference["ci"]}
 

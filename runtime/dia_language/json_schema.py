@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import inspect
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 Schema = dict[str, Any]
 
@@ -122,3 +135,68 @@ def only(properties: Mapping[str, Schema], also: Sequence[str] = (), required: S
     if required:
         schema["required"] = list(required)
     return schema
+
+
+class Keywords:
+    """Keywords of JSON Schema, for `Annotated` types."""
+
+    def __init__(self, **keywords: Any) -> None:
+        self.keywords = keywords
+
+
+SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+
+
+def typed_schema(
+    kind: Any,
+    definitions: Mapping[Any, str] = MappingProxyType({}),
+    closed: Collection[Any] = (),
+    with_description: bool = False,
+) -> Schema:
+    """The schema of a type: a TypedDict, list, dict, Literal, union or simple type, each with `Annotated` or without.
+
+    An annotation is a description, or `Keywords` that the schema has as well. `definitions` has the names of TypedDicts that
+    are referred to as `$defs`; `closed` are those without other keys. A TypedDict's own description is the first
+    paragraph of its docstring, all of it in one line.
+    """
+
+    def refer(inner: Any) -> Schema:
+        return typed_schema(inner, definitions, closed) if inner not in definitions else ref(definitions[inner])
+
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (NotRequired, Required):
+        return refer(arguments[0])
+    if origin is Annotated:
+        schema = refer(arguments[0])
+        for note in kind.__metadata__:
+            if isinstance(note, Keywords):
+                schema |= note.keywords
+            elif isinstance(note, str):
+                schema = described(schema, note)
+        return schema
+    if origin is Literal:
+        return one_of(arguments)
+    if origin is list:
+        return array(refer(arguments[0]))
+    if origin is dict:
+        return named(refer(arguments[1]))
+    if origin in (Union, UnionType):
+        return _union([refer(argument) for argument in arguments])
+    if is_typeddict(kind):
+        hints = get_type_hints(kind, include_extras=True)
+        optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
+        required = [name for name in hints if name in kind.__required_keys__ - optional]
+        properties = {name: refer(hint) for name, hint in hints.items()}
+        words = " ".join((inspect.getdoc(kind) or "").split()) if with_description else None
+        return mapping(properties, words, required, is_open=kind not in closed)
+    return {} if kind is Any else {"type": SIMPLE[kind]}
+
+
+def _union(schemas: Sequence[Schema]) -> Schema:
+    """The schema of a union: of simple types and one other type, as keywords do not touch values of other types."""
+    if all("type" in schema for schema in schemas):
+        types = [schema["type"] for schema in schemas]
+        keywords = [schema for schema in schemas if len(schema) > 1]
+        if len(keywords) <= 1 and all(isinstance(name, str) for name in types):
+            return {**(keywords[0] if keywords else {}), "type": types}
+    return any_of(*schemas)

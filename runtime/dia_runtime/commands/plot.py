@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
@@ -19,6 +19,9 @@ from dia_runtime.commands.options import (
     runs_argument,
 )
 
+if TYPE_CHECKING:
+    from dia_runtime.report.pictures.figures import PictureData
+
 SUFFIXES = (".svg", ".png")
 COMPARED = ("rs",)
 
@@ -28,10 +31,10 @@ class Kinds(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The kinds, each with what it shows."""
-        from dia_runtime.report.pictures import PICTURES
+        from dia_runtime.report.pictures import pictures
 
         with formatter.section("Kinds"):
-            formatter.write_dl([(name, picture.title) for name, picture in PICTURES.items()])
+            formatter.write_dl([(name, picture.title) for name, picture in pictures().items()])
 
 
 @dataclass(frozen=True)
@@ -64,17 +67,18 @@ def command(options: PlotOptions) -> int:
     """
     from dia_runtime.commands.score import parse_points
     from dia_runtime.report.page.write import replaced
-    from dia_runtime.report.pictures import PICTURES
+    from dia_runtime.report.pictures import pictures
     from dia_runtime.report.pictures.png import png
     from dia_runtime.report.pictures.svg import svg
     from dia_runtime.scoring.score import score
 
     kind, out = options.kind, options.out
-    _require_known(kind, PICTURES)
+    kinds = pictures()
+    _require_known(kind, kinds)
     _require_suffix(out)
-    needs = PICTURES[kind].needs
+    needs = kinds[kind].needs
     if "bank" in needs:
-        data = _of_bank(options, "observed" in needs)
+        data: PictureData = _of_bank(options, "observed" in needs)
     else:
         compare = COMPARED if "comparisons" in needs else ()
         points = parse_points(options.points)
@@ -82,7 +86,7 @@ def command(options: PlotOptions) -> int:
             list(options.runs), options.chain, points, options.errors, options.bundle, options.over, compare=compare
         )
         data = {"score": result}
-    drawing = PICTURES[kind].draw(data)
+    drawing = kinds[kind].draw(data)
     encoded = png(drawing) if out.suffix.lower() == ".png" else svg(drawing).encode()
     with replaced(out) as file:
         file.write(encoded)
@@ -92,7 +96,7 @@ def command(options: PlotOptions) -> int:
     return 0
 
 
-def _of_bank(options: PlotOptions, with_replies: bool) -> dict[str, Any]:
+def _of_bank(options: PlotOptions, with_replies: bool) -> PictureData:
     """A bank as pictures want it, and of its items what the models of the runs did."""
     from dia_runtime.psychometrics.panel import observed, read_panel
     from dia_runtime.psychometrics.rasch.bank import as_record, read_bank
@@ -100,7 +104,7 @@ def _of_bank(options: PlotOptions, with_replies: bool) -> dict[str, Any]:
     if options.bank is None and (with_replies or len(options.runs) > 1):
         raise DiaError(Diagnostic("E872", "this picture is of a bank", None, "name it: `--bank FILE`"))
     bank = read_bank(options.runs[0] if options.bank is None else options.bank)
-    data: dict[str, Any] = {"bank": as_record(bank)}
+    data: PictureData = {"bank": as_record(bank)}
     if with_replies:
         unit = "instances" if bank.unit == "columns" else bank.unit
         panel = read_panel(options.runs, unit, options.chain, options.bundle)

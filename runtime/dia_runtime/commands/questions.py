@@ -46,8 +46,8 @@ def command(
       dia questions build/runs/dia_bench-oracle.run
     """
     from dia_runtime.report.view_tables import FORMATS
-    from dia_runtime.scoring.question_views import views
+    from dia_runtime.scoring.question_views import question_views
 
-    result = views(list(runs), chain, bundle, limit)
+    result = question_views(list(runs), chain, bundle, limit)
     write_output(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](result), out)
     return 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
@@ -24,6 +24,9 @@ from dia_runtime.commands.options import (
     quiet_option,
     runs_argument,
 )
+
+if TYPE_CHECKING:
+    from dia_runtime.report.pictures.figures import PictureData
 
 COMPARED = ("rs", "trad_score", "idk_score")  # figures by which all pairs of models are compared
 
@@ -82,7 +85,7 @@ def command(options: ReportOptions) -> int:
     """
     from dia_runtime.commands.score import notes, parse_points
     from dia_runtime.grading.judge import Rules, worth
-    from dia_runtime.report.page.write import write_report
+    from dia_runtime.report.page.write import PageOptions, write_report
     from dia_runtime.scoring.compare import MOST_MODELS
     from dia_runtime.scoring.score import PRESETS, opened, score
 
@@ -106,19 +109,8 @@ def command(options: ReportOptions) -> int:
             preset=options.preset,
         )
         all_notes = notes(result) + ([] if models <= MOST_MODELS else [f"{models} models are too many to be compared"])
-        page = write_report(
-            options.out,
-            result,
-            stores,
-            rules,
-            source,
-            options.title,
-            options.replies,
-            all_notes,
-            options.by,
-            on_progress,
-            scale,
-        )
+        page_options = PageOptions(options.title, options.replies, all_notes, options.by, scale)
+        page = write_report(options.out, result, stores, rules, source, page_options, on_progress)
     facts = {
         "path": str(options.out),
         "bytes": options.out.stat().st_size,
@@ -135,7 +127,7 @@ def command(options: ReportOptions) -> int:
     return 0
 
 
-def scale_of(bank: Path, runs: Sequence[Path], chain: str, bundle: Path | None) -> dict[str, Any]:
+def scale_of(bank: Path, runs: Sequence[Path], chain: str, bundle: Path | None) -> PictureData:
     """A bank, and of its items what the models of the runs did, as pictures of banks want them.
 
     Raises DiaError (exit 2) for a bank of other questions than those of the runs.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
@@ -28,6 +28,9 @@ from dia_runtime.commands.options import (
 )
 from dia_runtime.commands.progress import activity
 
+if TYPE_CHECKING:
+    from dia_runtime.scoring.results import Score
+
 
 class _Score(click.Command):
     """A command whose option `--compare` may stand without a word behind it."""
@@ -43,18 +46,15 @@ def with_default_figures(words: Sequence[str]) -> list[str]:
     >>> spelled_out(["a.run", "--compare", "b.run"])
     ['a.run', '--compare', 'trad_score,rs', 'b.run']
     """
-    from dia_runtime.scoring.metrics import FIGURES
+    from dia_runtime.scoring.figures import COMPARED, compared_figures
 
     spelled: list[str] = []
     for at, word in enumerate(words):
         spelled.append(word)
         following = words[at + 1] if at + 1 < len(words) else ""
-        if word == "--compare" and not set(following.split(",")) & set(FIGURES):
+        if word == "--compare" and not set(following.split(",")) & set(compared_figures()):
             spelled.append(",".join(COMPARED))
     return spelled
-
-
-COMPARED = ("trad_score", "rs")
 
 
 @dataclass(frozen=True)
@@ -191,13 +191,13 @@ def command(options: ScoreOptions) -> int:
     return 0
 
 
-def shown(result: Mapping[str, Any], by: Sequence[str], show: Sequence[str], form: str) -> str:
+def shown(result: Score, by: Sequence[str], show: Sequence[str], form: str) -> str:
     """The tables; of CSV those of other kinds come behind an empty line each."""
     from dia_runtime.report import tables
     from dia_runtime.report.comparison_tables import SHOWS, comparison_tables, models_by, variant_tables
     from dia_runtime.report.session_tables import session_tables
 
-    result = tables.named(result)
+    result = tables.with_own_names(result)
     other_labels = [label for label in by if label not in result["by_respondent"]]
     figures = tables.score_tables(result, other_labels)[: 1 if by and not other_labels else None]
     effects = [] if other_labels and "variant" not in other_labels else variant_tables(result)
@@ -221,9 +221,9 @@ def parse_points(texts: Iterable[str]) -> dict[str, str]:
     return points
 
 
-def notes(result: Mapping[str, Any]) -> list[str]:
+def notes(result: Score) -> list[str]:
     """What a reader of the tables must know."""
-    from dia_runtime.report.tables import named
+    from dia_runtime.report.tables import with_own_names
 
     lines = []
     if result["points_differ"]:
@@ -237,7 +237,7 @@ def notes(result: Mapping[str, Any]) -> list[str]:
     if result["k_varies"]:
         items, many = ("questions", "attempts") if result["over"] == "attempts" else ("items", "instances")
         lines.append(f"{items} differ in their number of {many}: RS sums the mean points of the {items}")
-    for model in named(result)["models"]:
+    for model in with_own_names(result)["models"]:
         missing, errors = model["missing"], model["counts"]["error"]
         if model.get("ability", model) is None:
             lines.append(

@@ -220,7 +220,7 @@ class Judge:
         """Verdict -> its mark, by the points of a question and those that replace them."""
         found = self._marks.get(encoded)
         if found is None:
-            points = distinct_points(self.store, encoded) | dict(self.rules.points or {})
+            points = stored_points(self.store, encoded) | dict(self.rules.points or {})
             found = {verdict: mark(verdict, points) for verdict in Verdict}
             if len(self._marks) < KEPT and len(encoded) < SHORT:
                 self._marks[encoded] = found
@@ -332,7 +332,7 @@ def worth(name: str, value: Any) -> Exact:
     return exact.numerator if exact.denominator == 1 else exact  # integers add up much faster
 
 
-def distinct_points(store: Store, encoded: str) -> dict[str, Exact]:
+def stored_points(store: Store, encoded: str) -> dict[str, Exact]:
     """The points that a question told. Raises DiaError (exit 3) for what are none."""
     try:
         return _parsed_points(encoded)
@@ -342,5 +342,5 @@ def distinct_points(store: Store, encoded: str) -> dict[str, Exact]:
 
 @lru_cache(maxsize=64)
 def _parsed_points(encoded: str) -> dict[str, Exact]:
-    held = json.loads(encoded)
-    return {name: worth(name, held[name]) for name in WITH_POINTS}
+    points = json.loads(encoded)
+    return {name: worth(name, points[name]) for name in WITH_POINTS}

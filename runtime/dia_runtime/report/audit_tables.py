@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from dia_language.diagnostics import visible
 
-from dia_runtime.report.tables import ABSTENTION, EMPTY, RELIABILITY, Table, as_markdown, as_rows, as_text, figure_text
+from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text, figure_text
+from dia_runtime.scoring.agreement import AgreementResult
+from dia_runtime.scoring.audit import AuditedReply, AuditResult, Reading
+from dia_runtime.scoring.figures import FIGURES
 
-Result = Mapping[str, Any]
 LONGEST = 240
 
 
-def as_plain(result: Result) -> str:
+def as_plain(result: AuditResult) -> str:
     """The figures as a table, and each reply with what was read from it."""
-    return "\n".join([as_text([_figures(result)]), *(_told(row) for row in result["rows"])])
+    return "\n".join([as_text([_figures(result)]), *(_reply(row) for row in result["rows"])])
 
 
-def _told(row: Mapping[str, Any]) -> str:
-    widths = [max(len(_short(held[key])) for held in row["readings"].values()) for key in ("reading", "step")]
+def _reply(row: AuditedReply) -> str:
+    readings = row["readings"].values()
+    widths = [max(map(len, column)) for column in zip(*(_parts(reading)[:2] for reading in readings), strict=True)]
     head = f"{visible(row['question'])} ({visible(row['model'])}), attempt {row['attempt']}"
     lines = [f"{head}, truth {visible(_short(row['truth']))}"]
     name = max(map(len, row["readings"]))
-    for chain, held in row["readings"].items():
-        reading, step = (visible(_short(held[key])) for key in ("reading", "step"))
-        lines.append(f"  {chain:{name}}  {reading:{widths[0]}}  {step:{widths[1]}}  {held['verdict']}")
+    for chain, reading in row["readings"].items():
+        text, step, verdict = _parts(reading)
+        lines.append(f"  {chain:{name}}  {visible(text):{widths[0]}}  {visible(step):{widths[1]}}  {verdict}")
     return "\n".join([*lines, f"  | {visible(row['reply'] or '').replace(chr(10), ' / ')}", ""])
+
+
+def _parts(reading: Reading) -> tuple[str, str, str]:
+    return _short(reading["reading"]), _short(reading["step"]), reading["verdict"]
 
 
 def _short(text: str | None) -> str:
@@ -34,33 +40,37 @@ def _short(text: str | None) -> str:
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}..."
 
 
-def as_tables(result: Result) -> str:
+def as_tables(result: AuditResult) -> str:
     """Both tables in Markdown."""
     return as_markdown([_figures(result), _rows(result)])
 
 
-def as_comma(result: Result) -> str:
+def as_comma(result: AuditResult) -> str:
     """The replies as CSV."""
     return as_rows(_rows(result))
 
 
-def _figures(result: Result) -> Table:
+def _figures(result: AuditResult) -> Table:
     """A row for each figure of each model that the choice of the chain changes, and for the share of correct ones."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     first, second = result["chains"]
     for model in result["models"]:
         rows.append((model["model"], "replies that differ", "", "", f"{model['differing']} of {model['replies']}"))
-        for key, (heading, factor, places) in (RELIABILITY | ABSTENTION).items():
-            held = model["figures"][key]
-            if held["difference"]["value"] != 0 or key == "trad_score":
-                cells = (figure_text(held.get(name, EMPTY), factor, places) for name in (first, second, "difference"))
-                rows.append((model["model"], heading, *cells))
+        for figure in FIGURES.values():
+            if not (figure.in_tables and figure.is_compared):
+                continue
+            estimates, unit = model["figures"][figure.name], figure.unit
+            if estimates["difference"]["value"] != 0 or figure.name == "trad_score":
+                cells = (
+                    figure_text(estimates[name], unit.factor, unit.places) for name in (first, second, "difference")
+                )
+                rows.append((model["model"], figure.heading, *cells))
     name = " ".join(str(result[key]) for key in ("benchmark", "version") if result[key] is not None)
     title = f"{name}: {result['differing']} of {result['replies']} replies differ between {first} and {second}"
     return Table(title, ("model", "figure", first, second, "difference"), tuple(rows), 2)
 
 
-def _rows(result: Result) -> Table:
+def _rows(result: AuditResult) -> Table:
     chains = result["chains"]
     headings = (
         "model",
@@ -76,7 +86,7 @@ def _rows(result: Result) -> Table:
             row["question"],
             str(row["attempt"]),
             row["truth"] or "",
-            *(str(row["readings"][chain][key] or "") for chain in chains for key in KEYS),
+            *(cell or "" for chain in chains for cell in _cells(row["readings"][chain])),
             row["reply"] or "",
         )
         for row in result["rows"]
@@ -84,7 +94,11 @@ def _rows(result: Result) -> Table:
     return Table("Replies", headings, rows, len(headings))
 
 
-def agreement_tables(result: Result) -> list[Table]:
+def _cells(reading: Reading) -> tuple[str | None, ...]:
+    return reading["reading"], reading["step"], reading["verdict"]
+
+
+def agreement_tables(result: AgreementResult) -> list[Table]:
     """How far the verdicts of each model agree with the labels, and the table of both."""
     models = [model for model in result["models"] if model["labelled"]]
     rows = [
@@ -96,20 +110,20 @@ def agreement_tables(result: Result) -> list[Table]:
         )
         for model in models
     ]
-    whole = Table("Agreement with labelled replies", ("model", "labelled", "agreement %", "kappa"), tuple(rows), 1)
-    verdicts = list(dict.fromkeys(name for model in models for held in model["table"].values() for name in held))
+    summary = Table("Agreement with labelled replies", ("model", "labelled", "agreement %", "kappa"), tuple(rows), 1)
+    verdicts = list(dict.fromkeys(name for model in models for counts in model["table"].values() for name in counts))
     cells = [
-        (model["model"], label, *(str(held.get(verdict, 0)) for verdict in verdicts))
+        (model["model"], label, *(str(counts.get(verdict, 0)) for verdict in verdicts))
         for model in models
-        for label, held in model["table"].items()
+        for label, counts in model["table"].items()
     ]
-    return [whole, Table("Labels and verdicts", ("model", "label", *verdicts), tuple(cells), 2)]
+    return [summary, Table("Labels and verdicts", ("model", "label", *verdicts), tuple(cells), 2)]
 
 
-AGREEMENT_FORMATS: dict[str, Callable[[Result], str]] = {
+AGREEMENT_FORMATS: dict[str, Callable[[AgreementResult], str]] = {
     "text": lambda result: as_text(agreement_tables(result)),
     "csv": lambda result: "\n".join(map(as_rows, agreement_tables(result))),
     "markdown": lambda result: as_markdown(agreement_tables(result)),
 }
 KEYS = ("reading", "step", "verdict")
-FORMATS: dict[str, Callable[[Result], str]] = {"text": as_plain, "csv": as_comma, "markdown": as_tables}
+FORMATS: dict[str, Callable[[AuditResult], str]] = {"text": as_plain, "csv": as_comma, "markdown": as_tables}

@@ -8,7 +8,7 @@ from dia_runtime.psychometrics.calibration_result import CalibrationResult, Loca
 from dia_runtime.psychometrics.explain import ExplanationResult
 from dia_runtime.psychometrics.linking import LinkResult
 from dia_runtime.psychometrics.overlap import OverlapResult
-from dia_runtime.report.tables import ERROR, Table
+from dia_runtime.report.tables import PLUS_MINUS, Table
 
 WORST = 10
 SHOWN_MODELS = 50
@@ -66,7 +66,7 @@ def _places(title: str, what: str, entries: Sequence[LocatedEntry]) -> Table:
 def _with_error(entry: LocatedEntry) -> str:
     if entry.value is None:
         return ""
-    error = f"{ERROR}{entry.se:.3f}" if entry.se is not None else ""
+    error = f"{PLUS_MINUS}{entry.se:.3f}" if entry.se is not None else ""
     return f"{entry.value:.3f}{error}"
 
 
@@ -155,7 +155,7 @@ def _differences(result: CalibrationResult) -> Table | None:
         (
             entry.item,
             entry.group,
-            f"{entry.size:.3f}{ERROR}{entry.se:.3f}",
+            f"{entry.size:.3f}{PLUS_MINUS}{entry.se:.3f}",
             _number(entry.p, 4),
             _number(entry.adjusted, 4),
         )
@@ -166,7 +166,7 @@ def _differences(result: CalibrationResult) -> Table | None:
 
 def link_tables(result: LinkResult) -> list[Table]:
     """The link of two banks, and the items that differ most."""
-    error = f"{ERROR}{result.se:.4f}" if result.se is not None else ""
+    error = f"{PLUS_MINUS}{result.se:.4f}" if result.se is not None else ""
     rows = (
         ("items in common", str(result.common)),
         ("items that link", str(result.linking)),
@@ -188,7 +188,7 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
     effects = tuple(
         (
             entry.name,
-            f"{entry.value:.3f}{ERROR}{entry.se:.3f}",
+            f"{entry.value:.3f}{PLUS_MINUS}{entry.se:.3f}",
             f"{entry.ci[0]:.2f} to {entry.ci[1]:.2f}",
         )
         for entry in result.effects

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
-from dia_runtime.report.tables import EMPTY, Table, figure_text
+from dia_runtime.report.tables import Table, figure_text
+from dia_runtime.scoring.results import (
+    Correlation,
+    DecisionCounts,
+    DeclaredFigure,
+    Estimate,
+    Model,
+    Score,
+    SessionBlock,
+    session_figure,
+    unknown,
+)
 from dia_runtime.scoring.sessions.studies import printed
+from dia_runtime.scoring.sessions.tally import DENOMINATORS
 
-DENOMINATORS = ("all", "answered", "valid")
 OF_DECISIONS = {
     "macro_accuracy": "by question %",
     "recall": "recall %",
@@ -20,34 +31,37 @@ OF_DECISIONS = {
 OF_RANKINGS = {"exact": "exact %"}
 MORE = {"decisions": OF_DECISIONS, "ranking": OF_RANKINGS, "grade": {}}
 LEDGER = ("valid", "unread", "absent", "broken", "error")
-COUNTS = ("tp", "fp", "fn", "tn")
+Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
 
-def session_tables(result: Mapping[str, Any]) -> list[Table]:
+def session_tables(result: Score) -> list[Table]:
     """The tables of every template of sessions: figures by denominators, then what became of its questions."""
     models = result["models"]
     templates = dict.fromkeys(name for model in models for name in model.get("sessions", {}))
-    found: list[Table] = []
+    tables: list[Table] = []
     for template in templates:
         blocks = [(model["model"], model["sessions"][template]) for model in models if template in model["sessions"]]
-        found += [_figures(template, blocks), _ledger(template, blocks), *_declared(template, blocks)]
-        found += _companions(template, blocks)
-    return [*found, *_composites(models), *_across(result), *_published(models)]
+        tables += [_figures(template, blocks), _ledger(template, blocks), *_declared(template, blocks)]
+        tables += _companions(template, blocks)
+    return [*tables, *_composites(models), *_across(result), *_published(models)]
 
 
-def _figures(template: str, blocks: list[tuple[str, Mapping[str, Any]]]) -> Table:
+def _figures(template: str, blocks: Blocks) -> Table:
     kind = blocks[0][1]["truth"]
     more = MORE[kind] | ({"tokens": TOKENS} if any("tokens" in block for _, block in blocks) else {})
-    paper = next((held for _, block in blocks if (held := block.get("paper"))), None)
+    paper = next((figure for _, block in blocks if (figure := block.get("paper"))), None)
     headings = ["model", *(f"{name} %" for name in DENOMINATORS), *more.values()]
     rows = []
     for model, block in blocks:
-        cells = [figure_text(block["accuracy"][name], 100, 1) for name in DENOMINATORS]
-        cells += [figure_text(block.get(name, EMPTY), *((1, 0) if name == "tokens" else (100, 1))) for name in more]
+        cells = [figure_text(accuracy, 100, 1) for accuracy in accuracies(block)]
+        for name in more:
+            estimate = session_figure(block, name) or unknown()
+            cells.append(figure_text(estimate, *((1, 0) if name == TOKENS else (100, 1))))
         if paper:
-            cells.append(_share((block.get("paper") or EMPTY)["value"]))
+            printed_figure = block.get("paper")
+            cells.append(_share(printed_figure["value"] if printed_figure else None))
         if kind == "decisions":
-            cells += [_share(block["baselines"][name]) for name in ("always", "never")]
+            cells += [_share(block["baselines"]["always"]), _share(block["baselines"]["never"])]
         rows.append((model, *cells))
     if paper:
         headings.append(PAPER)
@@ -70,27 +84,43 @@ TITLES = {
 }
 
 
+def accuracies(block: SessionBlock) -> tuple[Estimate, ...]:
+    """The accuracy by each of DENOMINATORS."""
+    accuracy = block["accuracy"]
+    return accuracy["all"], accuracy["answered"], accuracy["valid"]
+
+
+def ledger_counts(block: SessionBlock) -> tuple[int, ...]:
+    """How many questions came to each of LEDGER."""
+    ledger = block["ledger"]
+    return ledger["valid"], ledger["unread"], ledger["absent"], ledger["broken"], ledger["error"]
+
+
 def _share(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f}"
 
 
-def _ledger(template: str, blocks: list[tuple[str, Mapping[str, Any]]]) -> Table:
+def _ledger(template: str, blocks: Blocks) -> Table:
     """What became of the questions; the numbers of a row add up to the first one."""
-    counted = COUNTS if blocks[0][1]["truth"] == "decisions" else ()
-    headings = ("model", "questions", *LEDGER, *map(str.upper, counted))
+    has_decisions = blocks[0][1]["truth"] == "decisions"
+    headings = ("model", "questions", *LEDGER, *(("TP", "FP", "FN", "TN") if has_decisions else ()))
     rows = [
         (
             model,
             str(block["questions"]),
-            *(str(block["ledger"][state]) for state in LEDGER),
-            *(str(block["counts"][name]) for name in counted),
+            *map(str, ledger_counts(block)),
+            *(map(str, _decision_counts(block["counts"])) if has_decisions else ()),
         )
         for model, block in blocks
     ]
     return Table(f"{template}: what became of the questions", headings, tuple(rows), 1)
 
 
-def _declared(template: str, blocks: list[tuple[str, Mapping[str, Any]]]) -> Iterable[Table]:
+def _decision_counts(counts: DecisionCounts) -> tuple[int, int, int, int]:
+    return counts["tp"], counts["fp"], counts["fn"], counts["tn"]
+
+
+def _declared(template: str, blocks: Blocks) -> Iterable[Table]:
     """The figures that the template declares."""
     names = list(dict.fromkeys(name for _, block in blocks for name in block.get("figures", {})))
     if names:
@@ -98,7 +128,7 @@ def _declared(template: str, blocks: list[tuple[str, Mapping[str, Any]]]) -> Ite
         yield Table(f"{template}: declared figures", ("model", *names), tuple(rows), 1)
 
 
-def _value(figure: Mapping[str, Any] | None) -> str:
+def _value(figure: DeclaredFigure | None) -> str:
     """A share, mean or median as a number, a count with what it is of, a survival as its steps."""
     if figure is None:
         return ""
@@ -106,10 +136,10 @@ def _value(figure: Mapping[str, Any] | None) -> str:
         return " ".join(f"{step:.2f}" for step in figure["steps"])
     if "of" in figure:
         return "" if figure["value"] is None else f"{figure['value']:g} of {figure['of']}"
-    return figure_text(figure, 1, 3)
+    return figure_text(cast(Estimate, figure), 1, 3)
 
 
-def _companions(template: str, blocks: list[tuple[str, Mapping[str, Any]]]) -> Iterable[Table]:
+def _companions(template: str, blocks: Blocks) -> Iterable[Table]:
     """How far agreement goes with tokens and declared numbers, within each model."""
     names = list(dict.fromkeys(name for _, block in blocks for name in block.get("rank_correlations", {})))
     if names:
@@ -121,33 +151,34 @@ def _companions(template: str, blocks: list[tuple[str, Mapping[str, Any]]]) -> I
         yield Table(title, ("model", *names), tuple(rows), 1, figures=frozenset(range(1, 1 + len(names))))
 
 
-def correlation_text(found: Mapping[str, Any] | None) -> str:
+def correlation_text(correlation: Correlation | None) -> str:
     """The correlation with its interval.
 
     >>> correlation_text({"n": 8, "r": 0.5, "ci": [-0.301, 0.883]})
     '0.50 [-0.30, 0.88]'
     """
-    if found is None or found["r"] is None:
+    if correlation is None or correlation["r"] is None:
         return ""
-    r, *ends = (f"{round(value, 2) + 0.0:.2f}" for value in (found["r"], *(found["ci"] or ())))  # no negative zero
+    values = (correlation["r"], *(correlation["ci"] or ()))
+    r, *ends = (f"{round(value, 2) + 0.0:.2f}" for value in values)  # no negative zero
     return f"{r} [{', '.join(ends)}]" if ends else r
 
 
-def _composites(models: Sequence[Mapping[str, Any]]) -> Iterable[Table]:
+def _composites(models: Sequence[Model]) -> Iterable[Table]:
     """The mean of the accuracies, where it is one of several."""
-    held = [(model, one) for model in models if (one := model.get("composite")) and len(one["of"]) > 1]
-    if not held:
+    pairs = [(model, mean) for model in models if (mean := model.get("composite")) and len(mean["of"]) > 1]
+    if not pairs:
         return
-    names = list(dict.fromkeys(name for _, one in held for name in one["of"]))
-    is_printed = any("composite" in model.get("published", {}) for model, _ in held)
+    names = list(dict.fromkeys(name for _, mean in pairs for name in mean["of"]))
+    is_printed = any("composite" in model.get("published", {}) for model, _ in pairs)
     rows = [
         (
             model["model"],
-            figure_text(one, 100, 1),
-            *(_share(one["of"].get(name)) for name in names),
+            figure_text(cast(Estimate, mean), 100, 1),
+            *(_share(mean["of"].get(name)) for name in names),
             *([_share(model.get("published", {}).get("composite", {}).get("accuracy"))] if is_printed else []),
         )
-        for model, one in held
+        for model, mean in pairs
     ]
     headings = ("model", "composite %", *(f"{name} %" for name in names), *([PAPER] if is_printed else []))
     title = "Composite score: the mean of accuracies of all questions"
@@ -155,27 +186,27 @@ def _composites(models: Sequence[Mapping[str, Any]]) -> Iterable[Table]:
     yield Table(title, headings, tuple(rows), 1, figures=frozenset({1}))
 
 
-def _across(result: Mapping[str, Any]) -> Iterable[Table]:
+def _across(result: Score) -> Iterable[Table]:
     """The correlations over models, where they are enough for one."""
-    known = [entry for entry in result.get("correlations", ()) if entry["r"] is not None]
-    if known:
-        rows = tuple((entry["a"], entry["b"], str(entry["n"]), correlation_text(entry)) for entry in known)
+    present = [entry for entry in result["correlations"] if entry["r"] is not None]
+    if present:
+        rows = tuple((entry["a"], entry["b"], str(entry["n"]), correlation_text(entry)) for entry in present)
         yield Table("Correlations over models", ("accuracy of", "with", "models", "r"), rows, 2, figures=frozenset({3}))
 
 
-def _published(models: Iterable[Mapping[str, Any]]) -> Iterable[Table]:
+def _published(models: Iterable[Model]) -> Iterable[Table]:
     """The figures of a study, one table an experiment."""
     every = [(model["model"], model.get("published", {})) for model in models]
-    for study in dict.fromkeys(name for _, held in every for name in held):
-        names = list(dict.fromkeys(name for _, held in every for name in held.get(study, {})))
-        rows = [(model, *(_plain(held.get(study, {}).get(name)) for name in names)) for model, held in every]
-        told = [f"{name}{PRINTED}" if name in printed(study) else name for name in names]
-        note = f" ({PRINTED.strip()}: in the paper)" if told != names else ""
-        table = Table(f"As published: {study}{note}", ("model", *told), tuple(rows), 1)
-        yield _turned(table)
+    for study in dict.fromkeys(name for _, studies in every for name in studies):
+        names = list(dict.fromkeys(name for _, studies in every for name in studies.get(study, {})))
+        rows = [(model, *(_plain(studies.get(study, {}).get(name)) for name in names)) for model, studies in every]
+        headings = [f"{name}{PRINTED}" if name in printed(study) else name for name in names]
+        note = f" ({PRINTED.strip()}: in the paper)" if headings != names else ""
+        table = Table(f"As published: {study}{note}", ("model", *headings), tuple(rows), 1)
+        yield _transposed(table)
 
 
-def _turned(table: Table) -> Table:
+def _transposed(table: Table) -> Table:
     """The table with its rows as columns, since a study has more figures than a line has room."""
     columns = list(zip(table.headings, *table.rows, strict=True))
     return Table(table.title, columns[0], tuple(columns[1:]), 1)

@@ -6,37 +6,30 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from dia_language.diagnostics import visible
 
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.pictures.figures import names
+from dia_runtime.scoring.figures import FIGURES, Figure
+from dia_runtime.scoring.results import (
+    Block,
+    Estimate,
+    Respondent,
+    Score,
+    figure_of,
+    groups_by,
+    has_figure,
+    respondents,
+    unknown,
+)  # fmt: skip
 
-# Key of a figure -> heading, factor and decimals: shares are printed in percent.
-RELIABILITY = {
-    "rs": ("RS@k", 1, 1),
-    "conf": ("Conf@k %", 100, 2),
-    "nms": ("NMS@k", 1, 0),
-    "pass_at_k": ("Pass@k %", 100, 2),
-}
-ABSTENTION = {
-    "trad_score": ("trad %", 100, 2),
-    "idk_score": ("idk %", 100, 2),
-    "idk_freq": ("abstained %", 100, 2),
-    "extract_fail": ("unread %", 100, 2),
-    "accuracy_answered": ("right if answered %", 100, 2),
-}
-# Figures that are compared, but stand in no table of their own
-OTHERS = {"drop": ("drop %", 100, 2), "coverage": ("coverage %", 100, 2)}
-SHARE = {"share": ("marks %", 100, 2)}  # only where an answer gives partial marks
-BREAKS = ("nms", "idk_freq")  # figures with which a part of a wide table begins
-SKIPPED = {"completely_skipped": "all skipped", "partly_skipped": "some skipped"}
+SKIP_HEADINGS = ("all skipped", "some skipped")
 GROUPS = ("category", "domain", "level", "variant")  # tables that are printed unasked, where there are several groups
-ERROR = " +- "
+PLUS_MINUS = " +- "
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -56,48 +49,49 @@ class Table:
     figures: frozenset[int] = frozenset()
 
 
-def named(result: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_own_names(result: Score) -> Score:
     """The result with a name of its own for each model: one of several runs has that of the run behind it."""
-    own = zip(result["models"], names(result), strict=True)
-    return {**result, "models": [{**model, "model": name} for model, name in own]}
+    pairs = zip(result["models"], names(result), strict=True)
+    return {**result, "models": [{**model, "model": name} for model, name in pairs]}
 
 
-def score_tables(result: Mapping[str, Any], by: Sequence[str] = ()) -> list[Table]:
+def score_tables(result: Score, by: Sequence[str] = ()) -> list[Table]:
     """The tables of a score: all models, then by the labels; unasked by those of which there are several values."""
-    models = sorted([*result["models"], *result.get("ensembles", ())], key=_rank)
+    models = sorted(respondents(result), key=_rank)
     tables = [_table(title(result), ("model",), [((model["model"],), model) for model in models])]
     for label in by or GROUPS:
-        blocks = [(model["model"], model.get(f"by_{label}", {})) for model in models]
-        rows = [((name, model), block) for model, groups in blocks for name, block in groups.items()]
+        rows = [((name, model["model"]), block) for model in models for name, block in groups_by(model, label).items()]
         if rows and (by or label == "variant" or len({name for (name, _), _ in rows}) > 1):
             tables.append(_table(f"By {label}", (label, "model"), sorted(rows, key=lambda row: row[0][0])))
     return tables
 
 
-def ladder_tables(result: Mapping[str, Any]) -> list[Table]:
+def ladder_tables(result: Score) -> list[Table]:
     """Pass@j and Pass^j of every model, where an item has several instances."""
     models = sorted(result["models"], key=_rank)
     tables = []
     which = ", of the items with at least j instances" if result.get("k_varies") else ""
-    for key, heading in (("pass_at_j", "Pass@j: one of j is correct, %"), ("pass_hat_j", "Pass^j: all of j are, %")):
-        steps = list(dict.fromkeys(j for model in models for j in model.get(key, {})))
+    ladders = (
+        ("Pass@j: one of j is correct, %", [model["pass_at_j"] for model in models]),
+        ("Pass^j: all of j are, %", [model["pass_hat_j"] for model in models]),
+    )
+    for heading, ladder in ladders:
+        steps = list(dict.fromkeys(j for of_model in ladder for j in of_model))
         if len(steps) > 1:
             rows = [
-                (model["model"], *(figure_text(model[key].get(j, EMPTY), 100, 2) for j in steps)) for model in models
+                (model["model"], *(figure_text(of_model.get(j, unknown()), 100, 2) for j in steps))
+                for model, of_model in zip(models, ladder, strict=True)
             ]
             tables.append(Table(heading + which, ("model", *(f"j = {j}" for j in steps)), tuple(rows), 1))
     return tables
 
 
-EMPTY = {"value": None}
-
-
-def _rank(model: Mapping[str, Any]) -> tuple[bool, float]:
-    value = model["rs"]["value"]
+def _rank(model: Respondent) -> tuple[bool, float]:
+    value = figure_of(model, "rs")["value"]
     return value is None, -(value or 0)
 
 
-def title(result: Mapping[str, Any]) -> str:
+def title(result: Score) -> str:
     """What was measured, and how, where that is not as usual."""
     items = "questions" if result.get("over") == "attempts" else "items"
     name = " ".join(str(result[key]) for key in ("benchmark", "version") if result[key] is not None)
@@ -109,35 +103,39 @@ def title(result: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _table(title: str, labels: tuple[str, ...], rows: Iterable[tuple[tuple[str, ...], Mapping[str, Any]]]) -> Table:
-    rows = list(rows)
-    shown = {**RELIABILITY, **ABSTENTION, **(SHARE if any("share" in block for _, block in rows) else {})}
+def _table(title: str, labels: tuple[str, ...], rows: Sequence[tuple[tuple[str, ...], Block]]) -> Table:
+    shown = [
+        figure
+        for figure in FIGURES.values()
+        if figure.in_tables and (figure.is_compared or any(has_figure(block, figure.name) for _, block in rows))
+    ]
     plain = (*labels, "n", *Verdict)
-    headings = (*plain, *(heading for heading, _, _ in shown.values()), *SKIPPED.values())
+    headings = (*plain, *(figure.heading for figure in shown), *SKIP_HEADINGS)
     cells = tuple((*names, *_cells(block, shown)) for names, block in rows)
     figures = frozenset(range(len(plain), len(plain) + len(shown)))
-    breaks = tuple(headings.index(shown[key][0]) for key in BREAKS)
+    breaks = tuple(headings.index(figure.heading) for figure in shown if figure.begins_part)
     return Table(title, headings, cells, len(labels), breaks, figures)
 
 
-def _cells(block: Mapping[str, Any], figures: Mapping[str, tuple[str, int, int]]) -> Iterable[str]:
+def _cells(block: Block, figures: Sequence[Figure]) -> Iterable[str]:
     yield str(block["n"])
     yield from (str(block["counts"][verdict]) for verdict in Verdict)
-    for key, (_, factor, places) in figures.items():
-        yield figure_text(block.get(key, EMPTY), factor, places)
-    yield from (str(block.get(key, "")) for key in SKIPPED)
+    for figure in figures:
+        yield figure_text(figure_of(block, figure.name), figure.unit.factor, figure.unit.places)
+    yield str(block["completely_skipped"])
+    yield str(block["partly_skipped"])
 
 
-def figure_text(figure: Mapping[str, Any], factor: int, places: int) -> str:
+def figure_text(estimate: Estimate, factor: int, places: int) -> str:
     """The figure with standard error and interval, or its two ends while errors leave it open.
 
     >>> figure_text({"value": 0.8383838, "se": 0.0262232, "ci": [0.7857, 0.8891]}, 100, 2)
     '83.84 +- 2.62 [78.6, 88.9]'
     """
-    ends = figure.get("bounds", [figure["value"]])
+    ends = estimate.get("bounds", [estimate["value"]])
     shown = " to ".join(_number(end, factor, places) for end in ends)
-    error = _number(figure.get("se"), factor, max(places, 1))
-    return f"{shown}{ERROR}{error}{_interval(figure.get('ci'), factor, max(places - 1, 1))}" if error else shown
+    error = _number(estimate["se"], factor, max(places, 1))
+    return f"{shown}{PLUS_MINUS}{error}{_interval(estimate['ci'], factor, max(places - 1, 1))}" if error else shown
 
 
 def _interval(ends: Sequence[float] | None, factor: int, places: int) -> str:
@@ -231,7 +229,7 @@ SIGNS = {
 def _tex(cell: str) -> str:
     """The cell as LaTeX prints it: numbers in mathematical type, signs of its own as signs."""
     if NUMBER.fullmatch(cell):
-        return "$" + cell.replace(ERROR, r" \pm ").replace(" [", r"\;[") + "$"
+        return "$" + cell.replace(PLUS_MINUS, r" \pm ").replace(" [", r"\;[") + "$"
     shown = _one_line(cell)
     first = "{}" if shown.lstrip().startswith(("[", "*")) else ""  # else an option of the line break before it
     return first + "".join(SIGNS.get(sign, sign) for sign in shown)
@@ -279,8 +277,8 @@ def _names_of_parts(name: str) -> tuple[str, ...]:
 
 def _parts_of_figure(cell: str) -> tuple[str, ...]:
     """Value, error and the two ends of a figure; empty where there is none."""
-    found = WHOLE.fullmatch(cell)
-    return tuple(part or "" for part in found.groups()) if found else (cell, "", "", "")
+    match = WHOLE.fullmatch(cell)
+    return tuple(part or "" for part in match.groups()) if match else (cell, "", "", "")
 
 
 def _split(table: Table, row: Sequence[str], parts: Callable[[str], tuple[str, ...]]) -> Iterator[str]:

@@ -1,33 +1,35 @@
 """Judged replies to blocks of figures, one reply at a time.
 
-A tally for each item is held, and nothing of the replies, so that a million of them fit.
+A tally for each item is kept, and nothing of the replies, so that a million of them fit.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from dia_runtime.grading.judge import FLAGS, Judged, reading
 from dia_runtime.grading.sessions.judging import Truth
 from dia_runtime.grading.verdicts import Exact, Verdict
 from dia_runtime.scoring import metrics
-from dia_runtime.scoring.metrics import FIGURES, NOTHING, Figure, Part, Tally, added, plus
+from dia_runtime.scoring.figures import FIGURES, Figure
+from dia_runtime.scoring.metrics import NOTHING, Aggregate, Tally, added, combined
+from dia_runtime.scoring.results import Block, Estimate, Respondent, Selective, SessionFigures
 from dia_runtime.scoring.sessions.composite import composite
-from dia_runtime.scoring.sessions.studies import Pair, of_paper, published
+from dia_runtime.scoring.sessions.studies import StudiedOutcome, published, published_figure
 from dia_runtime.scoring.sessions.tally import SessionTally
-from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.ledger import Ledger
-from dia_runtime.scoring.statistics.mistakes import Explained
+from dia_runtime.scoring.statistics.mistakes import MistakeTally
 from dia_runtime.scoring.statistics.resample import Intervals
-from dia_runtime.scoring.statistics.selective import Levels, agreed, levels_of, selective
+from dia_runtime.scoring.statistics.selective import Levels, Signal, agreed, levels_of, selective
 from dia_runtime.scoring.statistics.variants import variant_effects
 
 COLUMNS = {"skill": "skills"}  # label -> where a question has it, if not under its own name
@@ -52,54 +54,61 @@ class Cell:
         if entry.flags:
             self.flags.update(entry.flags)
         if entry.share is not None:
-            total, number = self.shares.get(item, (Fraction(0), 0))
-            self.shares[item] = (total + entry.share, number + 1)
+            self.add_share(item, entry.share, 1)
+
+    def add_share(self, item: str, share: Fraction, number: int) -> None:
+        """Takes the sum of so many shares of full marks."""
+        total, count = self.shares.get(item, (Fraction(0), 0))
+        self.shares[item] = (total + share, count + number)
 
 
-def joined(cells: Sequence[Cell]) -> Cell:
-    """The cells as one; an item that lies in several of them is one item."""
+def merged(cells: Sequence[Cell]) -> Cell:
+    """The cells as one; an item that is in several of them is one item."""
     whole = Cell()
     for cell in cells:
-        for item, held in cell.table.items():
-            there = whole.table.get(item)
-            whole.table[item] = plus(there, held) if there else held
+        for item, tally in cell.table.items():
+            before = whole.table.get(item)
+            whole.table[item] = combined(before, tally) if before else tally
         for item, (total, number) in cell.shares.items():
-            before = whole.shares.get(item, (Fraction(0), 0))
-            whole.shares[item] = (before[0] + total, before[1] + number)
+            whole.add_share(item, total, number)
         whole.flags.update(cell.flags)
     return whole
 
 
-def block(cell: Cell, intervals: Intervals) -> dict[str, Any]:
+def block(cell: Cell, intervals: Intervals) -> Block:
     """The figures of a cell as `dia score --json` has them."""
     tallies = Counter(cell.table.values())
-    return {
+    figures = tuple(FIGURES.values())
+    facts: Block = {
         "n": len(cell.table),
         "counts": metrics.counts(tallies),
         "flags": {flag: cell.flags[flag] for flag in FLAGS},
         "completely_skipped": metrics.completely_skipped(tallies),
         "partly_skipped": metrics.partly_skipped(tallies),
-        **deepcopy(_figures(tuple(tallies.items()), intervals)),
-        **figures_json(_share(cell), intervals),
     }
+    of_tallies = deepcopy(_of_tallies(figures, tuple(tallies.items()), intervals))
+    return cast(Block, {**facts, **of_tallies, **_of_shares(figures, cell, intervals)})
 
 
 @lru_cache(maxsize=1024)  # groups are often alike
-def _figures(tallies: tuple[tuple[Tally, int], ...], intervals: Intervals) -> dict[str, dict[str, Any]]:
-    held = dict(tallies)
-    return figures_json({name: figure(held) for name, figure in FIGURES.items()}, intervals)
+def _of_tallies(
+    figures: tuple[Figure, ...], tallies: tuple[tuple[Tally, int], ...], intervals: Intervals
+) -> dict[str, Estimate]:
+    counted = dict(tallies)
+    return estimates({figure.name: figure.aggregate(counted) for figure in figures if figure.is_compared}, intervals)
 
 
-def _share(cell: Cell) -> dict[str, Figure]:
-    """The mean share of full marks, of the questions whose answers declare one; nothing where none does."""
-    parts = Counter(cell.shares.values())
-    if not parts:
-        return {}
-    return {"share": Figure(tuple(Part(total, total, size, n) for (total, size), n in parts.items()))}
+def _of_shares(figures: tuple[Figure, ...], cell: Cell, intervals: Intervals) -> dict[str, Estimate]:
+    """The figures of the shares of full marks; nothing where no answer declares one."""
+    shares = Counter(cell.shares.values())
+    aggregates = {
+        figure.name: figure.aggregate_of(figure.of_shares(shares)) for figure in figures if figure.of_shares and shares
+    }
+    return estimates(aggregates, intervals)
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class FigureOptions:
     """How the figures of respondents are computed, and whether all marks are kept for comparisons."""
 
     labels: tuple[str, ...] = ()
@@ -109,21 +118,21 @@ class Ways:
     k: int = 1
 
 
-class Model:
+class Accumulator:
     """The figures of one respondent: of all questions, and by labels."""
 
-    def __init__(self, ways: Ways) -> None:
-        self.ways, self.labels = ways, ways.labels
+    def __init__(self, options: FigureOptions) -> None:
+        self.options, self.labels = options, options.labels
         # Questions with the same labels are added up together: one step a reply, however many labels there are.
         self.labels_of = attrgetter(*(COLUMNS.get(label, label) for label in ("variant", *self.labels)))
         self.cells: dict[tuple[Any, ...], Cell] = {}
-        self.asked = 0
-        self.explained = Explained()
+        self.questions = 0
+        self.mistakes = MistakeTally()
         self.ledger = Ledger()
         self.best: dict[str, Exact] = {}
         self.readings: dict[str, Counter[str]] = {}
         self.sessions: dict[str, SessionTally] = {}
-        self.studied: dict[str, list[Pair]] = {}
+        self.studied: dict[str, list[StudiedOutcome]] = {}
 
     def add(self, entry: Judged) -> None:
         """Takes one judged reply."""
@@ -131,118 +140,136 @@ class Model:
         cell = self.cells.get(key)
         if cell is None:
             cell = self.cells[key] = Cell()
-        item = entry.question.item if self.ways.over == "instances" else entry.question.id
+        item = entry.question.item if self.options.over == "instances" else entry.question.id
         cell.add(item, entry)
-        self.asked += entry.question.variant is None and entry.reply.attempt == 1
+        if self.options.keeps_marks:
+            self._add_to_ledger(entry)
         if entry.question.variant is None:
-            self._note(item, entry)
-        if entry.mark.verdict is Verdict.WRONG and entry.question.variant is None:
-            self.explained.add(entry.question.template, item, entry.mistakes)
-        if self.ways.keeps_marks:
-            self._keep(entry)
-        if entry.record is not None and entry.question.variant is None:
+            self._add_base(item, entry)
+
+    def _add_base(self, item: str, entry: Judged) -> None:
+        """Takes a reply to a question that is in no other wording."""
+        self.questions += entry.reply.attempt == 1
+        self._add_for_selective(item, entry)
+        if entry.mark.verdict is Verdict.WRONG:
+            self.mistakes.add(entry.question.template, item, entry.mistakes)
+        if entry.record is not None:
             self._add_session(item, entry, entry.record)
 
     def _add_session(self, item: str, entry: Judged, record: Truth) -> None:
         """Takes the outcome of a question of sessions; all of them where a study wants its own figures."""
         template = entry.question.template
-        held = self.sessions.setdefault(template, SessionTally(record.stored, record.study_name))
+        tally = self.sessions.setdefault(template, SessionTally(record.stored, record.study_name))
         if entry.sessions is None:
-            held.add_error(is_lost=entry.mark.verdict is not Verdict.ERROR)
+            tally.add_error(is_lost=entry.mark.verdict is not Verdict.ERROR)
             return
-        held.add(entry.sessions.outcome, item)
+        tally.add(entry.sessions.outcome, item)
         if entry.sessions.published is not None:
-            self.studied.setdefault(template, []).append(Pair(entry.sessions.outcome, entry.sessions.published))
+            outcome = StudiedOutcome(entry.sessions.outcome, entry.sessions.published)
+            self.studied.setdefault(template, []).append(outcome)
 
-    def _note(self, item: str, entry: Judged) -> None:
+    def _add_for_selective(self, item: str, entry: Judged) -> None:
         """Takes what selective prediction needs: the points with perfect abstention, and what attempts agree on."""
-        worth = entry.mark.low if entry.mark.verdict is Verdict.CORRECT else entry.silent
-        self.best[item] = self.best.get(item, 0) + worth
-        if self.ways.over == "attempts" and entry.mark.verdict in (Verdict.CORRECT, Verdict.WRONG):
-            said = reading(entry)
-            if said is not None:
-                self.readings.setdefault(item, Counter())[said] += 1
+        points = entry.mark.low if entry.mark.verdict is Verdict.CORRECT else entry.silent
+        self.best[item] = self.best.get(item, 0) + points
+        if self.options.over == "attempts" and entry.mark.verdict in (Verdict.CORRECT, Verdict.WRONG):
+            text = reading(entry)
+            if text is not None:
+                self.readings.setdefault(item, Counter())[text] += 1
 
-    def _keep(self, entry: Judged) -> None:
+    def _add_to_ledger(self, entry: Judged) -> None:
         question = entry.question
-        if self.ways.over == "instances":
+        if self.options.over == "instances":
             self.ledger.add(question.variant, question.item, question.instance, entry.mark)
         else:
             self.ledger.add(question.variant, (question.item, question.instance), entry.reply.attempt, entry.mark)
 
-    def as_json(self) -> dict[str, Any]:
-        """The respondent's figures as `dia score --json` has them, but for its names.
+    def result(self, name: str, missing: int) -> Respondent:
+        """The respondent's figures as `dia score --json` has them.
 
         Questions in another wording count in the groups of their variant alone.
         """
-        whole, way = joined([cell for key, cell in self.cells.items() if key[0] is None]), self.ways.intervals
-        figures = block(whole, way)
-        return {
+        intervals = self.options.intervals
+        whole = merged([cell for key, cell in self.cells.items() if key[0] is None])
+        figures = block(whole, intervals)
+        pass_at_j, pass_hat_j = deepcopy(_ladders(tuple(Counter(whole.table.values()).items()), intervals))
+        facts: dict[str, object] = {
+            "model": name,
+            "missing": missing,
             **figures,
-            **deepcopy(_ladders(tuple(Counter(whole.table.values()).items()), way)),
+            "pass_at_j": pass_at_j,
+            "pass_hat_j": pass_hat_j,
             "tsr": metrics.tsr(whole.table),
-            "other_k": {item: held.k for item, held in whole.table.items() if held.k != self.ways.k},
-            "mistakes": self.explained.shares(),
-            "mistake_shares": self.explained.as_json(way),
+            "other_k": {item: tally.k for item, tally in whole.table.items() if tally.k != self.options.k},
+            "mistakes": self.mistakes.shares(),
+            "mistake_shares": self.mistakes.result(intervals),
             "selective": self._selective(whole, figures),
-            "variants": variant_effects(self.ledger, way),
-            **self._of_sessions(way),
-            **{f"by_{label}": self._by(at, label) for at, label in enumerate(self.labels, 1)},
+            "variants": variant_effects(self.ledger, intervals),
         }
+        if self.sessions:
+            facts |= self._session_figures()
+        groups = {f"by_{label}": self._groups(at, label) for at, label in enumerate(self.labels, 1)}
+        return cast(Respondent, {**facts, **groups})
 
-    def _of_sessions(self, intervals: Intervals) -> dict[str, Any]:
-        """The figures of sessions by template, their mean, and those of a study; nothing where there is none."""
-        if not self.sessions:
-            return {}
-        found = {name: held.as_json(partial(figures_json, intervals=intervals)) for name, held in self.sessions.items()}
-        facts = {"sessions": found, "composite": composite(found, intervals.method != "none")}
-        studies = {held.study: self.studied[name] for name, held in self.sessions.items() if name in self.studied}
-        if not studies:
-            return facts
-        told = published(studies)
-        for name, held in self.sessions.items():
-            found[name]["paper"] = of_paper(held.study, told)
-        return {**facts, "published": told}
+    def _session_figures(self) -> SessionFigures:
+        """The figures of sessions by template, their mean, and those of a study where there is one."""
+        intervals = self.options.intervals
+        estimated = partial(estimates, intervals=intervals)
+        blocks = {template: tally.result(estimated) for template, tally in self.sessions.items()}
+        result: SessionFigures = {"sessions": blocks, "composite": composite(blocks, intervals.method != "none")}
+        studies = {
+            tally.study: self.studied[template] for template, tally in self.sessions.items() if template in self.studied
+        }
+        if studies:
+            result["published"] = published(studies)
+            for template, tally in self.sessions.items():
+                blocks[template]["paper"] = published_figure(tally.study, result["published"])
+        return result
 
-    def _selective(self, whole: Cell, figures: Mapping[str, Any]) -> dict[str, Any]:
-        is_over_attempts = self.ways.over == "attempts"
+    def _selective(self, whole: Cell, figures: Block) -> Selective:
+        signal: Signal = "agreement" if self.options.over == "attempts" else "answered"
         items: Counter[tuple[Tally, Levels, Exact]] = Counter()
-        for item, held in whole.table.items():
-            levels = agreed(held, self.readings.get(item, {})) if is_over_attempts else levels_of(held)
-            items[held, levels, self.best[item]] += 1
-        return selective(items, "agreement" if is_over_attempts else "answered", figures, self.ways.intervals)
+        for item, tally in whole.table.items():
+            levels = agreed(tally, self.readings.get(item, {})) if signal == "agreement" else levels_of(tally)
+            items[tally, levels, self.best[item]] += 1
+        return selective(items, signal, figures, self.options.intervals)
 
-    def _by(self, at: int, label: str) -> dict[str, Any]:
+    def _groups(self, at: int, label: str) -> dict[str, Block]:
         """Value of a label -> the block of its questions."""
         groups: dict[str, list[Cell]] = {}
         for key, cell in self.cells.items():
             if (key[0] is None) != (label == "variant"):
-                for name in values(label, key[at]):
+                for name in label_values(label, key[at]):
                     name = name if name in groups or len(groups) < MOST_GROUPS else OTHERS
                     groups.setdefault(name, []).append(cell)
-        return {name: block(joined(groups[name]), self.ways.intervals) for name in sorted(groups)}
+        return {name: block(merged(groups[name]), self.options.intervals) for name in sorted(groups)}
 
 
 @lru_cache(maxsize=64)
-def _ladders(tallies: tuple[tuple[Tally, int], ...], intervals: Intervals) -> dict[str, Any]:
+def _ladders(
+    tallies: tuple[tuple[Tally, int], ...], intervals: Intervals
+) -> tuple[dict[str, Estimate], dict[str, Estimate]]:
     """Pass@j and Pass^j for each j that is worth printing."""
-    held = dict(tallies)
-    steps = metrics.ladder(held)
-    both = {"pass_at_j": metrics.pass_at, "pass_hat_j": metrics.pass_hat}
-    return {name: figures_json({str(j): figure(held, j) for j in steps}, intervals) for name, figure in both.items()}
+    counted = dict(tallies)
+    steps = metrics.ladder(counted)
+    at, hat = (
+        estimates({str(j): Aggregate(parts(counted, j)) for j in steps}, intervals)
+        for parts in (metrics.pass_at, metrics.pass_hat)
+    )
+    return at, hat
 
 
-def values(label: str, held: Any) -> tuple[str, ...]:
+def label_values(label: str, stored: Any) -> tuple[str, ...]:
     """What a question has of a label: several skills, or one of the others."""
     if label == "skill":
-        return _skills(held) or (UNLABELLED,)
-    return (UNLABELLED if held is None or held == "" else str(held),)
+        return _skills(stored) or (UNLABELLED,)
+    return (UNLABELLED if stored is None or stored == "" else str(stored),)
 
 
 @lru_cache(maxsize=1024)
 def _skills(encoded: str) -> tuple[str, ...]:
     try:
-        held = json.loads(encoded)
+        skills = json.loads(encoded)
     except (ValueError, RecursionError):  # a stranger wrote it
         return ()
-    return tuple(dict.fromkeys(map(str, held[:MOST_SKILLS]))) if isinstance(held, list) else ()
+    return tuple(dict.fromkeys(map(str, skills[:MOST_SKILLS]))) if isinstance(skills, list) else ()

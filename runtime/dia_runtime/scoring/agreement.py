@@ -8,26 +8,50 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, visible
 from dia_runtime.bundle.compressed import read_lines
 from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.grading.verdicts import OF_REPLIES, Verdict
-from dia_runtime.scoring.metrics import Figure, Part
+from dia_runtime.scoring.metrics import Aggregate, Part
+from dia_runtime.scoring.results import Estimate
 from dia_runtime.scoring.score import Place, opened
-from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.statistics.estimates import estimate
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.store.store import bundle_facts
 
 MOST = 1_000_000
+Key = tuple[str, str | None, int]  # question, model if the line names one, attempt
+Pairs = Counter[tuple[str, str]]  # label and verdict -> replies
+
+
+class ModelAgreement(TypedDict):
+    """How far the verdicts on one model agree with the labels."""
+
+    model: str
+    labelled: int
+    agreement: Estimate
+    kappa: float | None
+    table: dict[str, dict[str, int]]
+
+
+class AgreementResult(TypedDict):
+    """What `dia audit --labels` prints."""
+
+    questions_root: str
+    benchmark: str
+    version: str | int | None
+    chain: str
+    labels: int
+    models: list[ModelAgreement]
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledReplies:
     """The verdicts that people gave: by question and, where a line names it, model and attempt."""
 
-    verdicts: Mapping[tuple[str, str | None, int], str]
+    verdicts: Mapping[Key, str]
 
     def of(self, question: str, model: str, attempt: int) -> str | None:
         """The verdict for a reply; one that names no model is for all of them."""
@@ -35,44 +59,44 @@ class Labelled:
         return named if named is not None else self.verdicts.get((question, None, attempt))
 
 
-def read_labelled(path: Path) -> Labelled:
+def read_labelled(path: Path) -> LabelledReplies:
     """The sample in a file of JSON lines: {"id", "verdict", "model"?, "attempt"?}. Raises DiaError at a bad line."""
-    found: dict[tuple[str, str | None, int], str] = {}
+    verdicts: dict[Key, str] = {}
     try:
         for number, raw in read_lines(path):
             if not raw or raw.isspace():
                 continue
             key, verdict = _line(path, number, raw)
-            if found.setdefault(key, verdict) != verdict:
-                raise _fault(path, number, f"`{key[0][:60]}` has another verdict in an earlier line")
-            if len(found) > MOST:
-                raise _fault(path, number, f"more than {MOST:,} lines")
+            if verdicts.setdefault(key, verdict) != verdict:
+                raise _error(path, number, f"`{key[0][:60]}` has another verdict in an earlier line")
+            if len(verdicts) > MOST:
+                raise _error(path, number, f"more than {MOST:,} lines")
     except OSError as error:
-        raise _fault(path, 1, f"it cannot be read: {str(error.strerror).lower()}") from None
-    if not found:
-        raise _fault(path, 1, "it holds no line", 'write {"id": ..., "verdict": "correct"} on every line')
-    return Labelled(found)
+        raise _error(path, 1, f"it cannot be read: {str(error.strerror).lower()}") from None
+    if not verdicts:
+        raise _error(path, 1, "it holds no line", 'write {"id": ..., "verdict": "correct"} on every line')
+    return LabelledReplies(verdicts)
 
 
-def _line(path: Path, number: int, raw: bytes) -> tuple[tuple[str, str | None, int], str]:
+def _line(path: Path, number: int, raw: bytes) -> tuple[Key, str]:
     try:
-        held = json.loads(raw)
-        model, attempt = held.get("model"), held.get("attempt", 1)
-        key = (held["id"], model, attempt)
-        verdict = held["verdict"]
+        label = json.loads(raw)
+        model, attempt = label.get("model"), label.get("attempt", 1)
+        key = (label["id"], model, attempt)
+        verdict = label["verdict"]
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         help = 'write {"id": ..., "verdict": "correct"} on every line'
-        raise _fault(path, number, "the line labels no reply", help) from None
+        raise _error(path, number, "the line labels no reply", help) from None
     is_key = isinstance(key[0], str) and (model is None or isinstance(model, str)) and type(attempt) is int
     if not is_key:
-        raise _fault(path, number, "`id` and `model` are texts, `attempt` is a whole number")
+        raise _error(path, number, "`id` and `model` are texts, `attempt` is a whole number")
     if verdict not in OF_REPLIES:
         help = did_you_mean(str(verdict), OF_REPLIES) or f"there are {', '.join(OF_REPLIES)}"
-        raise _fault(path, number, f"no verdict is called `{str(verdict)[:40]}`", help)
+        raise _error(path, number, f"no verdict is called `{str(verdict)[:40]}`", help)
     return key, verdict
 
 
-def _fault(path: Path, number: int, message: str, help: str | None = None) -> DiaError:
+def _error(path: Path, number: int, message: str, help: str | None = None) -> DiaError:
     return DiaError(Diagnostic("E862", visible(message), Position(str(path), number, 1), help))
 
 
@@ -82,7 +106,7 @@ def agreement(
     chain: str = "strict",
     bundle: Place | None = None,
     intervals: Intervals = Intervals(),  # noqa: B008 - it is frozen
-) -> dict[str, Any]:
+) -> AgreementResult:
     """Per model the share of labelled replies whose verdict is the label, Cohen's kappa, and the table of both.
 
     Raises DiaError (exit 2) where no reply of the runs is labelled. kappa = (p - e) / (1 - e), e the agreement that
@@ -91,36 +115,41 @@ def agreement(
     sample = read_labelled(labelled)
     with opened(runs, bundle) as (stores, source):
         facts = bundle_facts(stores[0])
-        models = []
+        models: list[ModelAgreement] = []
         for store in stores:
             with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:
                 for respondent in store.respondents():
-                    pairs: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+                    pairs: dict[str, Pairs] = defaultdict(Counter)
                     for entry in judge.judged(respondent.id):
                         label = sample.of(entry.question.id, respondent.name, entry.reply.attempt)
                         if (
                             label is not None and entry.mark.verdict is not Verdict.ERROR
                         ):  # there is no reply to agree about
                             pairs[entry.question.id][label, entry.mark.verdict] += 1
-                    models.append({"model": respondent.name, **_figures(pairs, intervals)})
+                    models.append(_agreement(respondent.name, pairs, intervals))
     if not any(model["labelled"] for model in models):
         message = f"none of the replies that `{labelled}` labels is in the run"
         raise DiaError(Diagnostic("E862", visible(message), None, "its ids are those of the run's questions"))
-    told = {name: facts[name] for name in ("questions_root", "benchmark", "version")}
-    return {**told, "chain": chain, "labels": len(sample.verdicts), "models": models}
+    return {
+        "questions_root": facts["questions_root"],
+        "benchmark": facts["benchmark"],
+        "version": facts["version"],
+        "chain": chain,
+        "labels": len(sample.verdicts),
+        "models": models,
+    }
 
 
-def _figures(found: Mapping[str, Counter[tuple[str, str]]], intervals: Intervals) -> dict[str, Any]:
+def _agreement(model: str, by_question: Mapping[str, Pairs], intervals: Intervals) -> ModelAgreement:
     """The figures of a model; the error takes the replies to one question together, for they are alike."""
-    pairs = sum(found.values(), Counter[tuple[str, str]]())
-    number = sum(pairs.values())
-    sizes = Counter((_agreeing(held), held.total()) for held in found.values())
+    pairs = sum(by_question.values(), Pairs())
+    sizes = Counter((_agreeing(replies), replies.total()) for replies in by_question.values())
     parts = tuple(Part(agreeing, agreeing, size, times) for (agreeing, size), times in sorted(sizes.items()))
-    agreed = figures_json({"agreement": Figure(parts)}, intervals)["agreement"]
+    agreed = estimate(Aggregate(parts), intervals)
     table: dict[str, dict[str, int]] = {}
     for (label, verdict), times in sorted(pairs.items()):
         table.setdefault(label, {})[verdict] = times
-    return {"labelled": number, "agreement": agreed, "kappa": kappa(pairs), "table": table}
+    return {"model": model, "labelled": pairs.total(), "agreement": agreed, "kappa": kappa(pairs), "table": table}
 
 
 def _agreeing(pairs: Mapping[tuple[str, str], int]) -> int:

@@ -14,7 +14,7 @@ from dia_runtime.grading.judge import Judge, Judged, Rules
 from dia_runtime.store.store import Store
 
 
-class Said(NamedTuple):
+class AlignedReply(NamedTuple):
     """A judged reply and the place of its respondent in the order of all."""
 
     position: int
@@ -22,14 +22,14 @@ class Said(NamedTuple):
     judged: Judged
 
 
-def names(stores: Sequence[Store]) -> list[str]:
+def respondent_names(stores: Sequence[Store]) -> list[str]:
     """The respondents of all runs; those with one name in several runs with that of their run behind it."""
-    found = [(respondent.name, store.path.name) for store in stores for respondent in store.respondents()]
-    many = Counter(name for name, _ in found)
-    return [f"{name} ({run})" if many[name] > 1 else name for name, run in found]
+    pairs = [(respondent.name, store.path.name) for store in stores for respondent in store.respondents()]
+    counts = Counter(name for name, _ in pairs)
+    return [f"{name} ({run})" if counts[name] > 1 else name for name, run in pairs]
 
 
-def beside(stores: Sequence[Store], rules: Rules, source: Bundle | None) -> Iterator[list[Said]]:
+def aligned_replies(stores: Sequence[Store], rules: Rules, source: Bundle | None) -> Iterator[list[AlignedReply]]:
     """Each question's replies, those of one respondent after those of the other; all in the order of the questions."""
     with ExitStack() as stack:
         streams, number = [], 0
@@ -38,10 +38,10 @@ def beside(stores: Sequence[Store], rules: Rules, source: Bundle | None) -> Iter
             for respondent in store.respondents():
                 streams.append(_numbered(judge, respondent.id, number))
                 number += 1
-        for _, said in groupby(merge(*streams, key=lambda entry: entry[:2]), key=lambda entry: entry.position):
-            yield list(said)
+        for _, replies in groupby(merge(*streams, key=lambda entry: entry[:2]), key=lambda entry: entry.position):
+            yield list(replies)
 
 
-def _numbered(judge: Judge, respondent: int, number: int) -> Iterator[Said]:
+def _numbered(judge: Judge, respondent: int, number: int) -> Iterator[AlignedReply]:
     for entry in judge.judged(respondent):
-        yield Said(entry.question.position, number, entry)
+        yield AlignedReply(entry.question.position, number, entry)

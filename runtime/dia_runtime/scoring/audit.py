@@ -7,18 +7,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from fractions import Fraction
-from typing import Any
+from typing import TypedDict
 
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.judge import Judge, Judged, Rules
 from dia_runtime.scoring.accumulate import Cell, block
-from dia_runtime.scoring.align import names
-from dia_runtime.scoring.metrics import FIGURES
+from dia_runtime.scoring.align import respondent_names
+from dia_runtime.scoring.figures import compared_figures
+from dia_runtime.scoring.results import Estimate, figure_of
 from dia_runtime.scoring.score import Place, opened
-from dia_runtime.scoring.statistics.figures import NOWHERE
-from dia_runtime.scoring.statistics.paired import Side
+from dia_runtime.scoring.statistics.ledger import Row
+from dia_runtime.scoring.statistics.paired import PairedFigures
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.store.store import Store, bundle_facts
 
@@ -29,19 +30,63 @@ SECOND_LESS_FIRST = {0: Fraction(-1), 1: Fraction(1)}
 Pair = tuple[Judged, Judged]
 
 
+class Reading(TypedDict):
+    """What a chain read in a reply."""
+
+    reading: str | None
+    step: str | None
+    verdict: str
+
+
+class AuditedReply(TypedDict):
+    """A reply that two chains read or judge differently."""
+
+    model: str
+    question: str
+    attempt: int
+    truth: str | None
+    readings: dict[str, Reading]
+    reply: str | None
+
+
+class AuditedModel(TypedDict):
+    """What the choice of the chain changes for a model; figure -> its estimate by chain, and the `difference`."""
+
+    model: str
+    replies: int
+    differing: int
+    changed: dict[str, int]
+    figures: dict[str, dict[str, Estimate]]
+
+
+class AuditResult(TypedDict):
+    """What `dia audit` prints."""
+
+    questions_root: str
+    benchmark: str
+    version: str | int | None
+    chains: list[str]
+    replies: int
+    differing: int
+    models: list[AuditedModel]
+    rows: list[AuditedReply]
+
+
 def audit(
     runs: Place | Sequence[Place], chains: Sequence[str] = ("strict", "compat"), bundle: Place | None = None
-) -> dict[str, Any]:
+) -> AuditResult:
     """Every reply that two chains read or judge differently, and the figures by both, as `dia audit` has them."""
     if len(chains) != 2 or len(set(chains)) < 2:
         raise DiaError(Diagnostic("E821", "an audit compares two chains", None, "give `--chains strict,compat`"))
     with opened(runs, bundle) as (stores, source):
         facts = bundle_facts(stores[0])
-        rows: list[dict[str, Any]] = []
-        known = iter(names(stores))
-        models = [model for store in stores for model in _models(store, chains, source, known, rows)]
+        rows: list[AuditedReply] = []
+        names = iter(respondent_names(stores))
+        models = [model for store in stores for model in _models(store, chains, source, names, rows)]
     return {
-        **{name: facts[name] for name in ("questions_root", "benchmark", "version")},
+        "questions_root": facts["questions_root"],
+        "benchmark": facts["benchmark"],
+        "version": facts["version"],
         "chains": list(chains),
         "replies": sum(model["replies"] for model in models),
         "differing": len(rows),
@@ -51,12 +96,12 @@ def audit(
 
 
 def _models(
-    store: Store, chains: Sequence[str], source: Bundle | None, known: Iterator[str], rows: list[dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
+    store: Store, chains: Sequence[str], source: Bundle | None, names: Iterator[str], rows: list[AuditedReply]
+) -> Iterator[AuditedModel]:
     first, second = (Judge(store, Rules(chain), source) for chain in chains)
     with closing(first), closing(second):
         for respondent in store.respondents():
-            name, before = next(known), len(rows)
+            name, before = next(names), len(rows)
             cells, changed, replies = (Cell(), Cell()), Counter[str](), 0
             for pair in zip(first.judged(respondent.id), second.judged(respondent.id), strict=True):
                 replies += 1
@@ -66,13 +111,13 @@ def _models(
                 if pair[0].question.variant is None:
                     for cell, entry in zip(cells, pair, strict=True):
                         cell.add(entry.question.item, entry)
-            held = {
+            yield {
                 "model": name,
                 "replies": replies,
                 "differing": len(rows) - before,
                 "changed": dict(sorted(changed.items())),
+                "figures": _figures(cells, chains),
             }
-            yield {**held, "figures": _figures(cells, chains)}
 
 
 def differ(first: Judged, second: Judged) -> bool:
@@ -82,10 +127,10 @@ def differ(first: Judged, second: Judged) -> bool:
     """
     if first.mark.verdict != second.mark.verdict:
         return True
-    said, other = (None if entry.said is None else entry.said.strip() for entry in (first, second))
-    if said is None or other is None or said == other:
-        return said is not other and said != other
-    return not _wraps(first, said, other) and not _wraps(first, other, said)
+    one, other = (None if entry.said is None else entry.said.strip() for entry in (first, second))
+    if one is None or other is None or one == other:
+        return one != other
+    return not _wraps(first, one, other) and not _wraps(first, other, one)
 
 
 def _wraps(entry: Judged, inner: str, outer: str) -> bool:
@@ -93,14 +138,20 @@ def _wraps(entry: Judged, inner: str, outer: str) -> bool:
     return FORMATS[format["kind"]].wrap(inner, format) == outer
 
 
-def _row(name: str, pair: Pair, chains: Sequence[str]) -> dict[str, Any]:
+def _row(name: str, pair: Pair, chains: Sequence[str]) -> AuditedReply:
     first = pair[0]
-    readings = {
+    readings: dict[str, Reading] = {
         chain: {"reading": cut(entry.said), "step": entry.step, "verdict": entry.mark.verdict}
         for chain, entry in zip(chains, pair, strict=True)
     }
-    place = {"model": name, "question": first.question.id, "attempt": first.reply.attempt, "truth": cut(first.truth)}
-    return {**place, "readings": readings, "reply": cut(first.reply.text)}
+    return {
+        "model": name,
+        "question": first.question.id,
+        "attempt": first.reply.attempt,
+        "truth": cut(first.truth),
+        "readings": readings,
+        "reply": cut(first.reply.text),
+    }
 
 
 def cut(text: str | None) -> str | None:
@@ -110,17 +161,18 @@ def cut(text: str | None) -> str | None:
     return f"{text[:HEAD]}{CUT}{text[-TAIL:]}"
 
 
-def _figures(cells: tuple[Cell, Cell], chains: Sequence[str]) -> dict[str, Any]:
+def _figures(cells: tuple[Cell, Cell], chains: Sequence[str]) -> dict[str, dict[str, Estimate]]:
+    """Figure -> its value by each chain, and the second less the first with the error of that over the same items."""
     blocks = dict(zip(chains, (block(cell, INTERVALS) for cell in cells), strict=True))
-    pairs = Counter((held, cells[1].table[item]) for item, held in cells[0].table.items())
-    side = Side(pairs, sum(row[0].k * times for row, times in pairs.items()), tuple(FIGURES), INTERVALS)
-    return {
-        name: {**{chain: held[name] for chain, held in blocks.items()}, "difference": _difference(side, name)}
-        for name in FIGURES
-    }
-
-
-def _difference(side: Side, name: str) -> dict[str, Any]:
-    """The second figure less the first, with error and interval of the difference over the same items."""
-    found = side.estimate(name, SECOND_LESS_FIRST) if side.rows else NOWHERE
-    return {key: found[key] for key in NOWHERE}
+    rows: Counter[Row] = Counter((tally, cells[1].table[item]) for item, tally in cells[0].table.items())
+    questions = sum(row[0].k * times for row, times in rows.items())
+    paired = PairedFigures(rows, questions, compared_figures(), INTERVALS)
+    figures: dict[str, dict[str, Estimate]] = {}
+    for name in paired.figures:
+        difference = paired.estimate(name, SECOND_LESS_FIRST)
+        difference.pop("bounds", None)
+        figures[name] = {
+            **{chain: figure_of(figures_of_chain, name) for chain, figures_of_chain in blocks.items()},
+            "difference": difference,
+        }
+    return figures

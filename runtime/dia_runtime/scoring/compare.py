@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.psychometrics.rasch.bank import Bank
+from dia_runtime.scoring.figures import COMPARED
+from dia_runtime.scoring.results import Ability, Comparisons, Model, figure_of
 from dia_runtime.scoring.statistics.across import across_models
 from dia_runtime.scoring.statistics.compare import comparison, differences, rank_changes, skip_agreement
 from dia_runtime.scoring.statistics.groups import Respondents
 from dia_runtime.scoring.statistics.ledger import Marks
-from dia_runtime.scoring.statistics.power import power as sizes
+from dia_runtime.scoring.statistics.power import power
 from dia_runtime.scoring.statistics.resample import Intervals
 
 if TYPE_CHECKING:
     from dia_runtime.scoring.labels import Labels
 
-COMPARED = ("trad_score", "rs")  # unless other figures are named
 MOST_MODELS = 50
 ROLES = re.compile(r"\+[a-z_][a-z0-9_]*=.*", re.DOTALL)  # who plays what, behind the name of a respondent
-Abilities = list[dict[str, float | None] | None]  # of each respondent, None where nobody knows it
+Abilities = list[Ability | None]  # of each respondent, None where nobody knows it
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ComparisonOptions:
     """What is computed beside the figures: intervals, comparisons by these figures, and sizes for a difference.
 
     `labels` are what a file of labels says of the respondents, None where there is no such file; `bank` has their
@@ -41,64 +42,69 @@ class Wanted:
     bank: Bank | None = None
 
     @property
-    def is_beside(self) -> bool:
-        """Whether respondents are put beside each other, question by question."""
+    def needs_marks(self) -> bool:
+        """Whether respondents are compared question by question."""
         return bool(self.compare) or self.power or self.labels is not None
 
+    def labels_of(self, model: str) -> dict[str, str]:
+        """What the file of labels says of a respondent."""
+        return self.labels.of(model) if self.labels else {}
 
-def require_few(known: Sequence[str], wanted: Wanted) -> None:
+
+def require_few(names: Sequence[str], options: ComparisonOptions) -> None:
     """Nothing; raises DiaError (exit 2) where too many respondents are to be compared, each with each."""
-    if wanted.is_beside and len(known) > MOST_MODELS:
-        message = f"{len(known)} models are too many to be compared, each with each"
+    if options.needs_marks and len(names) > MOST_MODELS:
+        message = f"{len(names)} models are too many to be compared, each with each"
         raise DiaError(Diagnostic("E811", message, None, f"name runs of {MOST_MODELS} at most"))
 
 
-def labels_of(wanted: Wanted, model: str) -> dict[str, str]:
-    """What the file of labels says of a respondent."""
-    return wanted.labels.of(model) if wanted.labels else {}
+def abilities_of(bank: Bank, names: Sequence[str], models: Sequence[str]) -> Abilities:
+    """Each respondent's ability with its error, None where the bank has none.
 
-
-def abilities_of(wanted: Wanted, known: Sequence[str], models: Sequence[Mapping[str, Any]]) -> Abilities | None:
-    """Each respondent's ability with its error, None where the bank has none; None where there is no bank.
-
-    Who is named with others that play a role, as in `a+judge=b`, has the ability of `a` unless the bank knows better.
-    Raises DiaError (exit 2) where the bank has none of them.
+    `names` are all different, `models` are as the runs have them. Who is named with others that play a role, as in
+    `a+judge=b`, has the ability of `a` unless the bank knows better. Raises DiaError (exit 2) where the bank has none
+    of them.
     """
-    if wanted.bank is None:
-        return None
-    held = {entry.model: {"value": entry.ability, "se": entry.se} for entry in wanted.bank.models}
-    names = [(name, str(model["model"])) for name, model in zip(known, models, strict=True)]
-    found = [held.get(name, held.get(model, held.get(ROLES.sub("", model)))) for name, model in names]
-    if not any(found):
-        few = ", ".join(f"`{name[:60]}`" for name in list(held)[:3])
+    by_name: dict[str, Ability] = {entry.model: {"value": entry.ability, "se": entry.se} for entry in bank.models}
+    abilities = [
+        by_name.get(name, by_name.get(model, by_name.get(ROLES.sub("", model))))
+        for name, model in zip(names, models, strict=True)
+    ]
+    if not any(abilities):
+        few = ", ".join(f"`{name[:60]}`" for name in list(by_name)[:3])
         help = f"names must be the same; the bank has {few}" if few else "the bank has no models"
         message = "the bank has the ability of none of these models"
         raise DiaError(Diagnostic("E895", message, None, visible(help)))
-    return found
+    return abilities
 
 
-def together(
-    known: Sequence[str],
-    marks: Sequence[Marks],
-    models: Sequence[Mapping[str, Any]],
-    wanted: Wanted,
+def compared(
+    names: Sequence[str], marks: Sequence[Marks], models: Sequence[Model], options: ComparisonOptions,
     abilities: Abilities | None = None,
-) -> dict[str, Any]:
-    """What is made of all respondents together, with the keys of `dia score --json`."""
-    way, figures = wanted.intervals, wanted.compare
-    found: dict[str, Any] = {"comparisons": [], "rank_changes": [], "skip_agreement": [], "by_respondent": {}}
+) -> Comparisons:  # fmt: skip
+    """What is made of all respondents together."""
+    intervals, figures = options.intervals, options.compare
+    result: Comparisons = {
+        "comparisons": [],
+        "rank_changes": [],
+        "skip_agreement": [],
+        "by_respondent": {},
+        "correlations": [],
+        "power": None,
+    }
     if figures:
-        held = comparison(known, marks, figures, way)
-        values = [{name: model[name]["value"] for name in figures} for model in models]
-        found |= {"comparisons": differences(held), "rank_changes": rank_changes(held, values)}
-        found["skip_agreement"] = skip_agreement(held, way)
-    if wanted.labels:
-        respondents = Respondents(known, marks, figures or COMPARED, way)
-        said = [wanted.labels.of(str(model["model"])) for model in models]
-        found["by_respondent"] = {
-            label: respondents.by([held.get(label) for held in said]) for label in wanted.labels.names
+        pairs = comparison(names, marks, figures, intervals)
+        values = [{name: figure_of(model, name)["value"] for name in figures} for model in models]
+        result["comparisons"] = differences(pairs)
+        result["rank_changes"] = rank_changes(pairs, values)
+        result["skip_agreement"] = skip_agreement(pairs, intervals)
+    if options.labels:
+        respondents = Respondents(names, marks, figures or COMPARED, intervals)
+        result["by_respondent"] = {
+            label: respondents.by([model["labels"].get(label) for model in models]) for label in options.labels.names
         }
     places = None if abilities is None else [None if entry is None else entry["value"] for entry in abilities]
-    found["correlations"] = across_models(models, places)
-    found["power"] = sizes(known, marks, wanted.difference) if wanted.power else None
-    return found
+    result["correlations"] = across_models(models, places)
+    if options.power:
+        result["power"] = power(names, marks, options.difference)
+    return result

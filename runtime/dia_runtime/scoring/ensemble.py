@@ -11,18 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.grading.judge import NO_MISTAKES, Judge, Judged, Rules, reading
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.scoring.accumulate import Model, Ways
-from dia_runtime.scoring.align import beside, names
+from dia_runtime.scoring.accumulate import Accumulator, FigureOptions
+from dia_runtime.scoring.align import aligned_replies, respondent_names
+from dia_runtime.scoring.results import Ensemble
 from dia_runtime.store.store import Store
-
-VOTES = ("vote", "outcomes")
-TIES = ("skip", "first", "wrong")
-SKIPS = ("count", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,31 +30,38 @@ class Policy:
     skips: str = "count"
 
 
-def ensemble(
-    stores: Sequence[Store], rules: Rules, source: Bundle | None, ways: Ways, policy: Policy, questions: int
-) -> dict[str, Any]:
+def ensemble_result(
+    stores: Sequence[Store], rules: Rules, source: Bundle | None, options: FigureOptions, policy: Policy
+) -> Ensemble:
     """The figures of the ensemble of all respondents, with the keys of a model and how it votes."""
-    model, members = Model(ways), names(stores)
+    accumulator, members = Accumulator(options), respondent_names(stores)
     firsts = replace(rules, over="instances")
     with closing(Judge(stores[0], firsts, source)) as judge:
-        for said in beside(stores, firsts, source):
-            model.add(_elected([entry.judged for entry in said], judge, policy))
-    facts = {"members": members, "votes": policy.votes, "ties": policy.ties, "skips": policy.skips}
+        for replies in aligned_replies(stores, firsts, source):
+            accumulator.add(_elected([entry.judged for entry in replies], judge, policy))
     title = f"{'vote' if policy.votes == 'vote' else 'outcome vote'} of {len(members)}"
-    return {"model": title, **facts, "missing": questions - model.asked, **model.as_json()}
+    _, questions, _, _ = stores[0].sizes()
+    return {
+        "model": title,
+        "members": members,
+        "votes": policy.votes,
+        "ties": policy.ties,
+        "skips": policy.skips,
+        **accumulator.result(title, questions - accumulator.questions),
+    }
 
 
 def _elected(entries: Sequence[Judged], judge: Judge, policy: Policy) -> Judged:
     """The reply of the ensemble: one of those that won, or what a tie becomes."""
     vote: Callable[[Judged], str | None] = reading if policy.votes == "vote" else _outcome
-    votes = Counter(held for held in map(vote, entries) if held is not None)
+    votes = Counter(choice for choice in map(vote, entries) if choice is not None)
     if policy.skips == "ignore" and len(votes) > 1:
         del votes[Verdict.SKIPPED]
     if not votes:  # nobody said anything: unread, unless all may still say something
         silent = [entry for entry in entries if entry.mark.verdict is not Verdict.ERROR]
         return (silent or entries)[0]
     most = max(votes.values())
-    winners = {held for held, number in votes.items() if number == most}
+    winners = {choice for choice, number in votes.items() if number == most}
     if len(winners) > 1 and policy.ties != "first":
         return _as(entries[0], Verdict.SKIPPED if policy.ties == "skip" else Verdict.WRONG, judge)
     return next(entry for entry in entries if vote(entry) in winners)

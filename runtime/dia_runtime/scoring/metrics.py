@@ -1,15 +1,16 @@
-"""Figures from verdicts, exact.
+"""Counts and sums of verdicts, exact.
 
-A tally is what became of an item's instances: how many got each verdict, and their points. Figures are functions of
-tallies, each with the number of items that have it, so that a million questions are as quick as their few different
-tallies. A figure keeps what each item contributes, so that its uncertainty can be estimated over items. While errors
-are left it has bounds instead of a value: what it can still become, from all of them wrong to all of them correct.
+A tally says what became of an item's instances: how many got each verdict, and their points. Figures are computed from
+tallies, each with the number of items that have it, so that a million questions take no longer than their few
+different tallies. An aggregate keeps what each item contributes, so that its uncertainty can be estimated over items.
+While errors are left it has bounds instead of a value: what it can still become, from all of them wrong to all correct.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from fractions import Fraction
 from functools import lru_cache, reduce
 from math import comb
@@ -17,8 +18,7 @@ from typing import Any, NamedTuple
 
 from dia_runtime.grading.verdicts import Exact, Mark, Verdict
 
-MEAN = "mean:"  # begins the name of a mean of anything, which has no range that is known
-Range = tuple[int, int]
+Ends = tuple[float, float]
 
 
 class Tally(NamedTuple):
@@ -39,8 +39,9 @@ class Tally(NamedTuple):
 
 
 NOTHING = Tally()
-Table = Mapping[str, Tally]  # item -> its tally
+TallyTable = Mapping[str, Tally]  # item -> its tally
 Tallies = Mapping[Tally, int]  # tally -> how many items have it
+Shares = Mapping[tuple[Fraction, int], int]  # an item's sum of shares of full marks, of how many -> items that have it
 
 
 class Part(NamedTuple):
@@ -52,40 +53,68 @@ class Part(NamedTuple):
     times: int = 1
 
 
+Parts = tuple[Part, ...]
+
+
+class Range(Enum):
+    """Between which values a figure lies, where that is known."""
+
+    SHARE = auto()  # 0 to 1
+    BALANCE = auto()  # -1 to 1
+    POINTS = auto()  # the fewest to the most points that questions give, summed over items
+    POINTS_LOST = auto()  # 0 to the difference of these
+    UNKNOWN = auto()
+
+    def ends(self, items: int, points: Ends | None) -> Ends | None:
+        """The lowest and the highest value over so many items, of questions that give these points; None if unknown."""
+        if self is Range.SHARE:
+            return (0.0, 1.0)
+        if self is Range.BALANCE:
+            return (-1.0, 1.0)
+        if self is Range.UNKNOWN or points is None:
+            return None
+        low, high = points
+        return (0.0, items * (high - low)) if self is Range.POINTS_LOST else (items * low, items * high)
+
+
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Aggregate:
     """A mean over all values of its parts, or the sum of the parts."""
 
-    parts: tuple[Part, ...]
+    parts: Parts
     is_sum: bool = False
+    range: Range = Range.SHARE
 
     @property
     def bounds(self) -> tuple[Fraction, Fraction] | None:
-        """The lowest and the highest value that the figure may have; None for a mean of nothing."""
+        """The lowest and the highest value that the aggregate may have; None for a mean of nothing."""
         number = 1 if self.is_sum else sum(part.size * part.times for part in self.parts)
         if not number:
             return None
         ends = (sum(part.low * part.times for part in self.parts), sum(part.high * part.times for part in self.parts))
         return Fraction(ends[0]) / number, Fraction(ends[1]) / number
 
+    def columns(self) -> tuple[list[Exact], list[int]]:
+        """The sums of the items while nothing is open, and over how many values they are."""
+        return [part.low for part in self.parts], [part.size for part in self.parts]
+
     @property
     def value(self) -> Fraction | None:
-        """The figure itself; None while errors leave it open."""
+        """The aggregate itself; None while errors leave it open."""
         ends = self.bounds
         return ends[0] if ends and ends[0] == ends[1] else None
 
 
 @lru_cache(maxsize=1 << 16)  # few tallies are different, and equal ones need be kept once only
-def added(held: Tally, entry: Mark) -> Tally:
+def added(tally: Tally, entry: Mark) -> Tally:
     """The tally with one more instance."""
-    more: dict[str, Any] = {entry.verdict: getattr(held, entry.verdict) + 1}
-    return held._replace(low=held.low + entry.low, high=held.high + entry.high, **more)
+    more: dict[str, Any] = {entry.verdict: getattr(tally, entry.verdict) + 1}
+    return tally._replace(low=tally.low + entry.low, high=tally.high + entry.high, **more)
 
 
-def plus(one: Tally, other: Tally) -> Tally:
+def combined(one: Tally, other: Tally) -> Tally:
     """The tally of the instances of both."""
-    counts = {name: getattr(one, name) + getattr(other, name) for name in (*Verdict, "low", "high")}
-    return Tally(**counts)
+    return Tally._make(x + y for x, y in zip(one, other, strict=True))
 
 
 def tally(marks: Iterable[Mark]) -> Tally:
@@ -95,40 +124,52 @@ def tally(marks: Iterable[Mark]) -> Tally:
 
 def counts(tallies: Tallies) -> dict[str, int]:
     """How many instances got each verdict."""
-    return {name: sum(getattr(held, name) * times for held, times in tallies.items()) for name in Verdict}
+    return {
+        verdict: sum(getattr(tally, verdict) * times for tally, times in tallies.items())
+        for verdict in map(str, Verdict)
+    }
 
 
-def tsr(table: Table) -> dict[str, int]:
+def tsr(table: TallyTable) -> dict[str, int]:
     """TSR@(t,k): item -> how many of its instances are correct."""
-    return {item: held.correct for item, held in table.items()}
+    return {item: tally.correct for item, tally in table.items()}
 
 
-def rs(tallies: Tallies) -> Figure:
+def completely_skipped(tallies: Tallies) -> int:
+    """How many items have all their instances skipped."""
+    return sum(times for tally, times in tallies.items() if tally.skipped == tally.k)
+
+
+def partly_skipped(tallies: Tallies) -> int:
+    """How many items have some, but not all, of their instances skipped."""
+    return sum(times for tally, times in tallies.items() if 0 < tally.skipped < tally.k)
+
+
+# What the items contribute to each figure; scoring/figures.py says what becomes of it.
+
+
+def rs(tallies: Tallies) -> Parts:
     """RS@k, the reliability score: the sum over items of the item's mean points.
 
     With one k for all items it is (1/k) * sum of points over all instances (the DIA paper, equation 1).
     """
-    parts = (
-        Part(Fraction(held.low) / held.k, Fraction(held.high) / held.k, 1, times) for held, times in tallies.items()
+    return tuple(
+        Part(Fraction(tally.low) / tally.k, Fraction(tally.high) / tally.k, 1, times)
+        for tally, times in tallies.items()
     )
-    return Figure(tuple(parts), is_sum=True)
 
 
-def conf(tallies: Tallies) -> Figure:
+def conf(tallies: Tallies) -> Parts:
     """Conf@k, the confidence index: the share of items whose instances are all correct."""
-    return Figure(_item_by_item(tallies, lambda correct, k: int(correct == k)))
+    return _by_item(tallies, lambda correct, k: int(correct == k))
 
 
-def nms(tallies: Tallies) -> Figure:
+def nms(tallies: Tallies) -> Parts:
     """NMS@k, the near miss score: how many items have 0.8 k <= TSR < k."""
-
-    def is_near(correct: int, k: int) -> int:
-        return int(4 * k <= 5 * correct and correct < k)
-
-    return Figure(_item_by_item(tallies, is_near, every=True), is_sum=True)
+    return _by_item(tallies, lambda correct, k: int(4 * k <= 5 * correct and correct < k), rises=False)
 
 
-def pass_at(tallies: Tallies, tries: int | None = None) -> Figure:
+def pass_at(tallies: Tallies, tries: int | None = None) -> Parts:
     """Pass@j: the chance that one of j instances of an item is correct; j is the item's own k unless given.
 
     For j < k it is the unbiased estimator 1 - C(k-c, j)/C(k, j) (Chen et al. 2021). Items with k < j are
@@ -139,111 +180,67 @@ def pass_at(tallies: Tallies, tries: int | None = None) -> Figure:
         j = k if tries is None else tries
         return 1 - Fraction(comb(k - correct, j), comb(k, j))
 
-    return Figure(_item_by_item(_long_enough(tallies, tries), share))
+    return _by_item(_long_enough(tallies, tries), share)
 
 
-def pass_hat(tallies: Tallies, tries: int | None = None) -> Figure:
+def pass_hat(tallies: Tallies, tries: int | None = None) -> Parts:
     """Pass^j: the chance that j of j instances of an item are correct, C(c, j)/C(k, j) (Yao et al. 2024)."""
 
     def share(correct: int, k: int) -> Fraction:
         j = k if tries is None else tries
         return Fraction(comb(correct, j), comb(k, j))
 
-    return Figure(_item_by_item(_long_enough(tallies, tries), share))
+    return _by_item(_long_enough(tallies, tries), share)
 
 
 def ladder(tallies: Tallies) -> list[int]:
     """The j for which Pass@j and Pass^j are worth printing: 1 to 10, some above, and the largest k."""
-    most = max((held.k for held in tallies), default=0)
+    most = max((tally.k for tally in tallies), default=0)
     return [j for j in (*range(1, 11), 20, 50, 100) if j < most] + ([most] if most else [])
 
 
-def completely_skipped(tallies: Tallies) -> int:
-    """How many items have all their instances skipped."""
-    return sum(times for held, times in tallies.items() if held.skipped == held.k)
+@dataclass(frozen=True, slots=True, eq=False)
+class VerdictMean:
+    """A mean over questions of what each verdict is worth; an error may still become any other verdict."""
+
+    worths: Mapping[Verdict, int]  # verdicts that are not here are worth 0
+
+    def __call__(self, tallies: Tallies) -> Parts:
+        """What the items contribute."""
+        ends = [self.worths.get(verdict, 0) for verdict in Verdict if verdict is not Verdict.ERROR]
+        worst, best = min(ends), max(ends)
+        parts = []
+        for tally, times in tallies.items():
+            total = sum(worth * getattr(tally, verdict) for verdict, worth in self.worths.items())
+            parts.append(Part(total + worst * tally.error, total + best * tally.error, tally.k, times))
+        return tuple(parts)
 
 
-def partly_skipped(tallies: Tallies) -> int:
-    """How many items have some, but not all, of their instances skipped."""
-    return sum(times for held, times in tallies.items() if 0 < held.skipped < held.k)
-
-
-def trad_score(tallies: Tallies) -> Figure:
-    """The mean over questions of 1 for correct, else 0."""
-    return _question_by_question(tallies, {"correct": (1, 1), "error": (0, 1)})
-
-
-def idk_score(tallies: Tallies) -> Figure:
-    """The mean over questions of +1 for correct, 0 for skipped, -1 for anything else."""
-    worth = {"correct": (1, 1), "wrong": (-1, -1), "unparsed": (-1, -1), "error": (-1, 1)}
-    return _question_by_question(tallies, worth)
-
-
-def idk_freq(tallies: Tallies) -> Figure:
-    """The share of questions that were skipped."""
-    return _question_by_question(tallies, {"skipped": (1, 1), "error": (0, 1)})
-
-
-def extract_fail(tallies: Tallies) -> Figure:
-    """The share of questions from whose reply nothing could be read."""
-    return _question_by_question(tallies, {"unparsed": (1, 1), "error": (0, 1)})
-
-
-def drop(tallies: Tallies) -> Figure:
-    """trad_score less idk_score: the share of questions that were answered, and not rightly."""
-    return _question_by_question(tallies, {"wrong": (1, 1), "unparsed": (1, 1), "error": (0, 1)})
-
-
-def coverage(tallies: Tallies) -> Figure:
-    """The share of questions that were not skipped."""
-    answered = dict.fromkeys(("correct", "wrong", "unparsed"), (1, 1))
-    return _question_by_question(tallies, {**answered, "error": (0, 1)})
-
-
-def accuracy_answered(tallies: Tallies) -> Figure:
+def accuracy_answered(tallies: Tallies) -> Parts:
     """The share of right ones among the questions that were not skipped."""
-    parts = (
-        Part(held.correct, held.correct + held.error, held.k - held.skipped, times) for held, times in tallies.items()
+    return tuple(
+        Part(tally.correct, tally.correct + tally.error, tally.k - tally.skipped, times)
+        for tally, times in tallies.items()
     )
-    return Figure(tuple(parts))
 
 
-FIGURES: dict[str, Callable[[Tallies], Figure]] = {
-    "rs": rs,
-    "conf": conf,
-    "nms": nms,
-    "pass_at_k": pass_at,
-    "trad_score": trad_score,
-    "idk_score": idk_score,
-    "idk_freq": idk_freq,
-    "extract_fail": extract_fail,
-    "drop": drop,
-    "coverage": coverage,
-    "accuracy_answered": accuracy_answered,
-}
+def mean_share(shares: Shares) -> Parts:
+    """The mean share of full marks, of the questions whose answers declare one."""
+    return tuple(Part(total, total, size, times) for (total, size), times in shares.items())
 
 
 def _long_enough(tallies: Tallies, tries: int | None) -> Tallies:
-    return {held: times for held, times in tallies.items() if tries is None or held.k >= tries}
+    return {tally: times for tally, times in tallies.items() if tries is None or tally.k >= tries}
 
 
-def _item_by_item(tallies: Tallies, worth: Callable[[int, int], Exact], every: bool = False) -> tuple[Part, ...]:
+def _by_item(tallies: Tallies, worth: Callable[[int, int], Exact], rises: bool = True) -> Parts:
     """The lowest and the highest worth of items, over what their errors may turn out to be.
 
-    A worth that does not only rise with the number of correct ones needs a look at `every` number.
+    A worth that not only `rises` with the number of correct ones is computed for every number.
     """
     parts = []
-    for held, times in tallies.items():
-        possible = range(held.correct, held.correct + held.error + 1)
-        worths = [worth(number, held.k) for number in (possible if every else (possible[0], possible[-1]))]
+    for tally, times in tallies.items():
+        possible = range(tally.correct, tally.correct + tally.error + 1)
+        worths = [worth(number, tally.k) for number in ((possible[0], possible[-1]) if rises else possible)]
         parts.append(Part(min(worths), max(worths), 1, times))
     return tuple(parts)
-
-
-def _question_by_question(tallies: Tallies, worth: Mapping[str, Range]) -> Figure:
-    parts = []
-    for held, times in tallies.items():
-        ranges = [(ends, getattr(held, verdict)) for verdict, ends in worth.items()]
-        low, high = (sum(ends[side] * number for ends, number in ranges) for side in (0, 1))
-        parts.append(Part(low, high, held.k, times))
-    return Figure(tuple(parts))

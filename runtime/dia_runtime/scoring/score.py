@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
-from dia_runtime.grading.judge import Judge, Rules, distinct_points, worth
+from dia_runtime.grading.judge import Judge, Rules, stored_points, worth
 from dia_runtime.psychometrics.rasch.bank import read_bank
-from dia_runtime.scoring.accumulate import Model, Ways
-from dia_runtime.scoring.align import names
-from dia_runtime.scoring.compare import Wanted, abilities_of, labels_of, require_few, together
-from dia_runtime.scoring.ensemble import Policy
-from dia_runtime.scoring.ensemble import ensemble as elected
+from dia_runtime.scoring.accumulate import Accumulator, FigureOptions
+from dia_runtime.scoring.align import respondent_names
+from dia_runtime.scoring.compare import ComparisonOptions, abilities_of, compared, require_few
+from dia_runtime.scoring.ensemble import Policy, ensemble_result
+from dia_runtime.scoring.figures import compared_figures
 from dia_runtime.scoring.intervals import LEVEL
-from dia_runtime.scoring.metrics import FIGURES
+from dia_runtime.scoring.results import Model, Score
 from dia_runtime.scoring.statistics.ledger import Marks
 from dia_runtime.scoring.statistics.resample import METHODS, Intervals
 from dia_runtime.store.store import Store, bundle_facts, read_store, require_root
@@ -60,7 +60,7 @@ def score(
     difference: float | None = None,
     preset: str | None = None,
     bank: Place | None = None,
-) -> dict[str, Any]:
+) -> Score:
     """The figures of every respondent of the runs, with the keys of `dia score --json`.
 
     `points` replaces points of the questions ({"wrong": -1}), `errors` is "keep" or "wrong", and `bundle` has
@@ -79,17 +79,18 @@ def score(
     chain, errors = PRESETS.get(preset or "", (chain, errors))
     worths = {name: worth(name, value) for name, value in (points or {}).items()}
     rules = Rules(chain, worths, errors, over, preset)
-    held = None if labels is None else _told_labels(Path(labels))
-    _require_known(rules, by, interval, compare, held)
+    respondent_labels = None if labels is None else _respondent_labels(Path(labels))
+    _require_known(rules, by, interval, compare, respondent_labels)
     _require_numbers(resamples, seed, difference)
-    given = None if bank is None else read_bank(bank)
-    wanted = Wanted(Intervals(interval, resamples, seed), tuple(dict.fromkeys(compare)), held, power, difference, given)
-    asked = tuple(dict.fromkeys((*GROUPS, *(label for label in by if label in LABELS))))
+    abilities = None if bank is None else read_bank(bank)
+    intervals, figures = Intervals(interval, resamples, seed), tuple(dict.fromkeys(compare))
+    comparisons = ComparisonOptions(intervals, figures, respondent_labels, power, difference, abilities)
+    question_labels = tuple(dict.fromkeys((*GROUPS, *(label for label in by if label in LABELS))))
     with opened(runs, bundle) as (stores, source):
-        return _result(stores, rules, source, asked, ensemble, wanted)
+        return _score(stores, source, _ScoreOptions(rules, question_labels, ensemble, comparisons))
 
 
-def _told_labels(path: Path) -> Labels:
+def _respondent_labels(path: Path) -> Labels:
     from dia_runtime.scoring.labels import read_labels  # YAML is slow to import
 
     return read_labels(path, LABELS)
@@ -116,8 +117,8 @@ def _require_known(
     words = [(name, getattr(rules, name), known) for name, known in WORDS.items()]
     words += [("interval", interval, METHODS)]
     every = (*LABELS, *(labels.names if labels else ()))
-    asked = [*(("by", label, every) for label in by), *(("compare", name, tuple(FIGURES)) for name in compare)]
-    for name, word, known in (*words, *asked):
+    names = [*(("by", label, every) for label in by), *(("compare", name, compared_figures()) for name in compare)]
+    for name, word, known in (*words, *names):
         if word not in known:
             message, help = visible(f"`{word}` is none of {', '.join(known)}"), did_you_mean(str(word), known)
             if name == "by" and not labels:
@@ -142,36 +143,45 @@ def _require_numbers(resamples: int, seed: int, difference: float | None) -> Non
         raise DiaError(Diagnostic("E811", f"{difference} is no difference of two scores", None, help))
 
 
-def _result(
-    stores: Sequence[Store],
-    rules: Rules,
-    source: Bundle | None,
-    by: tuple[str, ...],
-    policy: Policy | None,
-    wanted: Wanted,
-) -> dict[str, Any]:
-    facts = bundle_facts(stores[0])
+@dataclass(frozen=True, slots=True)
+class _ScoreOptions:
+    """How replies are judged and figures computed: what `score` was asked for."""
+
+    rules: Rules
+    by: tuple[str, ...]
+    policy: Policy | None
+    comparisons: ComparisonOptions
+
+
+def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOptions) -> Score:
+    rules, facts = options.rules, bundle_facts(stores[0])
     items, questions, least, most = stores[0].sizes()
-    told = _told(stores)
     k, varies = facts["k"], least != most
     if rules.over == "attempts":
         items, k = questions, max(1, *(store.attempts() for store in stores))
-    wanted = replace(wanted, intervals=replace(wanted.intervals, points=_worths(stores, rules)))
-    known = names(stores)
-    require_few(known, wanted)
-    ways = Ways(by, rules.over, wanted.intervals, wanted.is_beside, k)
+    intervals = replace(options.comparisons.intervals, points=_range_of_points(stores, rules))
+    comparisons = replace(options.comparisons, intervals=intervals)
+    names = respondent_names(stores)
+    require_few(names, comparisons)
+    figures = FigureOptions(options.by, rules.over, intervals, comparisons.needs_marks, k)
     marks: list[Marks] = []
-    models = [
-        model for store in stores for model in _models(store, rules, source, _kept(ways, store), questions, marks)
-    ]
-    abilities = abilities_of(wanted, known, models)
-    if rules.over == "attempts":
-        varies = any(model["other_k"] for model in models)
+    models = [model for store in stores for model in _models(store, rules, source, figures, questions, marks)]
+    abilities = None
+    if comparisons.bank is not None:
+        abilities = abilities_of(comparisons.bank, names, [model["model"] for model in models])
+    for at, model in enumerate(models):
+        model["labels"] = comparisons.labels_of(model["model"])
+        if abilities:
+            model["ability"] = abilities[at]
+    told = _told_points(stores)
+    policy = options.policy
     return {
         "bundle": facts["bundle_id"],
-        **{name: facts[name] for name in ("questions_root", "benchmark", "version")},
+        "questions_root": facts["questions_root"],
+        "benchmark": facts["benchmark"],
+        "version": facts["version"],
         "k": k,
-        "k_varies": varies,
+        "k_varies": any(model["other_k"] for model in models) if rules.over == "attempts" else varies,
         "n": items,
         "over": rules.over,
         "chain": rules.chain,
@@ -183,53 +193,47 @@ def _result(
             Fraction(points[name]) != value for points in told for name, value in (rules.points or {}).items()
         ),
         "interval": {
-            "method": wanted.intervals.method,
+            "method": intervals.method,
             "level": LEVEL,
-            "resamples": wanted.intervals.resamples,
-            "seed": wanted.intervals.seed,
+            "resamples": intervals.resamples,
+            "seed": intervals.seed,
         },
-        "models": [
-            {**model, "labels": labels_of(wanted, model["model"]), **({"ability": abilities[at]} if abilities else {})}
-            for at, model in enumerate(models)
-        ],
-        "ensembles": [elected(stores, rules, source, ways, policy, questions)] if policy else [],
-        **together(known, marks, models, wanted, abilities),
+        "models": models,
+        "ensembles": [ensemble_result(stores, rules, source, figures, policy)] if policy else [],
+        **compared(names, marks, models, comparisons, abilities),
     }
 
 
-def _kept(ways: Ways, store: Store) -> Ways:
-    """The ways of a run, whose marks are kept also where its questions come in several wordings."""
-    return replace(ways, keeps_marks=ways.keeps_marks or store.has_variants())
-
-
 def _models(
-    store: Store, rules: Rules, source: Bundle | None, ways: Ways, questions: int, marks: list[Marks]
-) -> Iterator[dict[str, Any]]:
+    store: Store, rules: Rules, source: Bundle | None, options: FigureOptions, questions: int, marks: list[Marks]
+) -> Iterator[Model]:
+    """The figures of the respondents of a run; marks are kept also where its questions come in several wordings."""
+    options = replace(options, keeps_marks=options.keeps_marks or store.has_variants())
     with closing(Judge(store, rules, source)) as judge:
         for respondent in store.respondents():
-            model = Model(ways)
+            accumulator = Accumulator(options)
             for entry in judge.judged(respondent.id):
-                model.add(entry)
-            marks.append(model.ledger.base)
-            names = {"model": respondent.name, "run": str(store.path), "missing": questions - model.asked}
-            yield {**names, **model.as_json()}
+                accumulator.add(entry)
+            marks.append(accumulator.ledger.base)
+            result = accumulator.result(respondent.name, questions - accumulator.questions)
+            yield cast(Model, {"model": respondent.name, "run": str(store.path), **result})
 
 
-def _worths(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:
+def _range_of_points(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:
     """The fewest and the most points that any question gives; None where there are too many kinds of points."""
     kinds = [encoded for store in stores for encoded in store.distinct_points(MOST_KINDS)]
     if not 0 < len(kinds) < MOST_KINDS:
         return None
-    found = [{**distinct_points(stores[0], encoded), **(rules.points or {})}.values() for encoded in kinds]
-    return float(min(map(min, found))), float(max(map(max, found)))
+    points = [{**stored_points(stores[0], encoded), **(rules.points or {})}.values() for encoded in kinds]
+    return float(min(map(min, points))), float(max(map(max, points)))
 
 
-def _told(stores: Sequence[Store]) -> list[dict[str, str]]:
+def _told_points(stores: Sequence[Store]) -> list[dict[str, str]]:
     """The different points that models were told; none where nobody knows, as of replies that came from elsewhere."""
-    found = {}
+    kinds = {}
     for store in stores:
         if store.facts.get("points_told", True):
             for encoded in store.distinct_points():
-                points = {name: str(value) for name, value in distinct_points(store, encoded).items()}
-                found[tuple(points.values())] = points
-    return list(found.values())
+                points = {name: str(value) for name, value in stored_points(store, encoded).items()}
+                kinds[tuple(points.values())] = points
+    return list(kinds.values())

@@ -29,6 +29,8 @@ def block(**figures: Any) -> dict[str, Any]:
     return {
         "n": 3,
         "counts": dict.fromkeys(VERDICTS, 1),
+        "completely_skipped": 0,
+        "partly_skipped": 0,
         **{name: figure(0.5) for name in FIGURES},
         **figures,
     }
@@ -45,7 +47,7 @@ def result(*models: tuple[str, dict[str, Any]], groups: tuple[str, ...] = ()) ->
         }
         for name, held in models
     ]
-    return {"benchmark": "b", "version": "1", "n": 3, "k": 5, "models": entries}
+    return {"benchmark": "b", "version": "1", "n": 3, "k": 5, "models": entries, "ensembles": []}
 
 
 def test_reliability_has_its_error_beside_it_and_shares_are_percent() -> None:
@@ -128,7 +130,8 @@ def test_a_size_that_nobody_knows_is_left_empty() -> None:
     unknown = {"items": 9, "k": 2.0, "between": 0.0, "within": 0.0, "detectable": None}
     entry = {"model": "a", "figure": "trad_score", **unknown, "se": 0.0, "needed_items": None, "needed_k": None}
     power = {"alpha": 0.05, "power": 0.8, "difference": 0.1, "models": [entry], "pairs": []}
-    (table,) = comparison_tables({"power": power})
+    empty = {"comparisons": [], "rank_changes": [], "skip_agreement": [], "by_respondent": {}}
+    (table,) = comparison_tables({**empty, "power": power})
     assert table.rows[0][-3:] == ("", "", "")
 
 

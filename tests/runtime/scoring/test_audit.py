@@ -21,7 +21,7 @@ from dia_runtime.data import data_folder
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.scoring.audit import audit, cut
 from dia_runtime.scoring.ensemble import Policy
-from dia_runtime.scoring.question_views import views
+from dia_runtime.scoring.question_views import question_views
 from helpers.places import SHARED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -256,7 +256,7 @@ def test_an_ensemble_of_several_runs_stands_in_the_tables(capsys: pytest.Capture
 
 def test_views_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
     path = imported(SAID)
-    found = kept("questions", views(path))
+    found = kept("questions", question_views(path))
     assert found["questions"] == 8 and found["models"] == ["one", "two", "three"]
     assert {name: held["questions"] for name, held in found["unanimous"].items()} == {
         "correct": ["q0"],
@@ -284,7 +284,7 @@ def test_views_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
 def test_lengths_equal_those_of_the_statistics_module(replies: list[tuple[str, bool]]) -> None:
     texts = [(f"{text} Answer: {'A' if right else 'B'}", right) for text, right in replies]
     path = brought([{"id": f"q{at}", "gold": "A", "reply": text, "model": "m"} for at, (text, _) in enumerate(texts)])
-    (found,) = views(path)["lengths"]
+    (found,) = question_views(path)["lengths"]
     for verdict, wanted in (("correct", True), ("wrong", False)):
         sizes = [len(text) for text, right in texts if right == wanted]
         held = found["by_verdict"][verdict]
@@ -297,7 +297,9 @@ def test_the_agreement_of_skips_is_the_correlation_of_two_columns() -> None:
     import numpy
 
     said = {"x": "EEABEACDEA", "y": "EABBEACEEA", "z": "ABCDABCDAB"}
-    found = kept("questions", views(imported({name: list(letters) for name, letters in said.items()}, "A" * 10)))
+    found = kept(
+        "questions", question_views(imported({name: list(letters) for name, letters in said.items()}, "A" * 10))
+    )
     first, *rest = found["skip_agreement"]
     columns = [[letter == "E" for letter in said[name]] for name in "xy"]
     assert first["models"] == ["x", "y"] and first["phi"] == pytest.approx(numpy.asarray(numpy.corrcoef(columns))[0, 1])
@@ -310,11 +312,11 @@ def test_the_agreement_of_skips_is_the_correlation_of_two_columns() -> None:
 def test_the_limit_bounds_lists_and_not_counts() -> None:
     letters = ["A"] * 30
     path = imported({"x": letters, "y": letters}, "B" * 30)
-    found = views(path, limit=3)
+    found = question_views(path, limit=3)
     assert found["unanimous"]["wrong"] == {"count": 30, "questions": ["q0", "q1", "q10"]}
     assert found["same_wrong"]["count"] == 30 and len(found["same_wrong"]["questions"]) == 3
     assert [held["question"] for held in found["hardest"]] == ["q0", "q1", "q10"]
-    assert views(path, limit=0)["hardest"] == []
+    assert question_views(path, limit=0)["hardest"] == []
 
 
 # A reply changes its own verdict only

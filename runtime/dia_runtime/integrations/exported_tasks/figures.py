@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from dia_runtime.grading.verdicts import Mark, Verdict
 from dia_runtime.integrations.exported_tasks.grading import Graded, points_from_text
-from dia_runtime.scoring import metrics
+from dia_runtime.scoring.figures import FIGURES
 from dia_runtime.scoring.intervals import standard_error
-from dia_runtime.scoring.metrics import Tallies, Tally, added
+from dia_runtime.scoring.metrics import NOTHING, Tallies, Tally, added
 
 
 def figure_entry(item: str, grade: Graded) -> str:
@@ -31,23 +31,23 @@ def items_by_tally(entries: Iterable[str]) -> Tallies:
     for text in entries:
         item, verdict, points = text.rsplit("\t", 2)
         value = points_from_text(points)
-        items[item] = added(items.get(item, metrics.NOTHING), Mark(Verdict(verdict), value, value))
+        items[item] = added(items.get(item, NOTHING), Mark(Verdict(verdict), value, value))
     return Counter(items.values())
 
 
 def conf(entries: Sequence[str]) -> float:
     """Conf@k: the share of items whose instances are all correct."""
-    return float(metrics.conf(items_by_tally(entries)).value or 0)
+    return float(FIGURES["conf"].aggregate(items_by_tally(entries)).value or 0)
 
 
 def nms(entries: Sequence[str]) -> float:
     """NMS@k: how many items have at least four fifths of their instances correct, but not all."""
-    return float(metrics.nms(items_by_tally(entries)).value or 0)
+    return float(FIGURES["nms"].aggregate(items_by_tally(entries)).value or 0)
 
 
 def rs(entries: Sequence[str]) -> float:
     """RS@k: the sum over items of the item's mean points."""
-    return float(metrics.rs(items_by_tally(entries)).value or 0)
+    return float(FIGURES["rs"].aggregate(items_by_tally(entries)).value or 0)
 
 
 def tsr(entries: Sequence[str]) -> float:

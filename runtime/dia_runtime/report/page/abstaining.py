@@ -4,75 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from dia_runtime.report.page.cells import Grid, count, figure, grid, word
-from dia_runtime.report.page.shown import Model, Score, Section, heading, of, picture
-from dia_runtime.report.pictures.abstention import has_curve
+from dia_runtime.report.page.cells import Column, Grid, count, figure, grid, word
+from dia_runtime.report.page.shown import Section, column, picture
+from dia_runtime.report.pictures.abstention import DRAWN_BY_DROP, has_curve
+from dia_runtime.scoring.figures import page_figures
+from dia_runtime.scoring.results import Respondent, Score, SkipAgreement, figure_of
 
 FEW_PAIRS, MOST_PAIRS = 15, 200  # of models: above the one they are folded, above the other left out
-SKIPS = (("both skip", "both"), ("only the first", "first"), ("only the second", "second"), ("neither", "neither"))
 
 
-def abstention(score: Score, models: Sequence[Model]) -> Section | None:
+def abstention(score: Score, models: Sequence[Respondent]) -> Section | None:
     """What abstaining costs and brings."""
     if not models:
         return None
-    heads: list[Any] = [("model", lambda model: word(model["model"]))]
-    heads += [(heading(key, score["k"]), of(key)) for key in ("trad_score", "idk_score", "drop", "idk_freq")]
+    heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
+    others = [figure.name for figure in page_figures("abstention") if figure.name not in DRAWN_BY_DROP]
+    heads += [column(name, score["k"]) for name in (*DRAWN_BY_DROP, *others)]
     drop = picture(
         "drop", score, "What wrong answers cost",
         "The share of right replies, and the same less a point for each wrong one: who abstains in time loses little.",
         grid("Scores with and without abstention", heads, models, is_sortable=True),
     )  # fmt: skip
     shown = [drop]
-    if any(model["accuracy_answered"]["value"] is not None for model in models):
-        shown.append(picture("risk-coverage", score, "Risk and coverage", _risk_caption(models), _risk(models)))
-    tables = [held for held in (_skips(score),) if held]
+    if any(figure_of(model, "accuracy_answered")["value"] is not None for model in models):
+        shown.append(
+            picture("risk-coverage", score, "Risk and coverage", _risk_caption(models), _risk(models, score["k"]))
+        )
+    tables = [table for table in (_skips(score),) if table]
     return Section("abstention", "Abstention", "", tuple(shown), tuple(tables))
 
 
-def _risk_caption(models: Sequence[Model]) -> str:
+def _risk_caption(models: Sequence[Respondent]) -> str:
     words = {
         "answered": "how many of the item's other instances it answered",
         "agreement": "how many of its other attempts said the same",
     }
-    signals = {model["selective"]["signal"] for model in models if model.get("selective")}
+    signals = {model["selective"]["signal"] for model in models}
     more = "".join(f" Confidence is {words[name]}." for name in sorted(signals & words.keys()))
     if not any(has_curve(model) for model in models):
         return "How many questions each model answers, and how many of these wrongly."
     return f"Each curve counts a model's answers from the most confident on; its dot is where the model stopped.{more}"
 
 
-def _risk(models: Sequence[Model]) -> Grid:
-    heads: list[Any] = [
-        ("model", lambda model: word(model["model"])),
-        ("coverage %", of("coverage")),
-        ("right if answered %", of("accuracy_answered")),
+def _risk(models: Sequence[Respondent], k: int) -> Grid:
+    heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
+    heads += [column(figure.name, k) for figure in page_figures("selective")]
+    heads += [
+        ("area under the curve", lambda model: figure(model["selective"]["aurc"], 1, 3)),
+        ("best possible area", lambda model: figure(model["selective"]["aurc_best"], 1, 3)),
+        ("excess", lambda model: figure(model["selective"]["excess"], 1, 3)),
+        ("RS with perfect abstention", lambda model: figure(model["selective"]["rs_best"])),
     ]
-    if any(model.get("selective") for model in models):
-        for key, heading in (
-            ("aurc", "area under the curve"),
-            ("aurc_best", "best possible area"),
-            ("excess", "excess"),
-        ):
-            heads.append((heading, lambda model, key=key: figure((model.get("selective") or {}).get(key), 1, 3)))
-        heads.append(
-            ("RS with perfect abstention", lambda model: figure((model.get("selective") or {}).get("rs_best")))
-        )
     return grid("Selective prediction", heads, models, is_sortable=True)
 
 
 def _skips(score: Score) -> Grid | None:
-    pairs = [pair for pair in score.get("skip_agreement") or () if pair["phi"]["value"] is not None]
+    pairs = [pair for pair in score["skip_agreement"] if pair["phi"]["value"] is not None]
     if not pairs:
         return None
-    heads: list[Any] = [
+    heads: list[Column[SkipAgreement]] = [
         ("model", lambda pair: word(pair["models"][0])),
         ("and", lambda pair: word(pair["models"][1])),
-        *((head, lambda pair, key=key: count(pair[key])) for head, key in SKIPS),
+        ("both skip", lambda pair: count(pair["both"])),
+        ("only the first", lambda pair: count(pair["first"])),
+        ("only the second", lambda pair: count(pair["second"])),
+        ("neither", lambda pair: count(pair["neither"])),
         ("agreement (phi)", lambda pair: figure(pair["phi"], 1, 2)),
     ]
-    pairs.sort(key=lambda pair: -abs(pair["phi"]["value"]))
+    pairs.sort(key=lambda pair: -abs(pair["phi"]["value"] or 0))
     table = grid("Whether two models skip the same questions", heads, pairs[:MOST_PAIRS], 2, True)
     return replace(table, is_folded=len(pairs) > FEW_PAIRS)

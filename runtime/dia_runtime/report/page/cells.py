@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from dia_runtime.report.pictures.figures import ends, middle
+from dia_runtime.scoring.results import Estimate, unknown
 
+T = TypeVar("T")
+Column = tuple[str, Callable[[T], "Cell"]]  # heading, and what makes the cell of an entry
 DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
-NOTHING: Mapping[str, Any] = {"value": None, "se": None, "ci": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +52,16 @@ def share(value: float | None, places: int = 1) -> Cell:
     return Cell(DASH if value is None else f"{100 * value:.{places}f} %", key=value)
 
 
-def figure(held: Mapping[str, Any] | None, factor: float = 1, places: int = 1) -> Cell:
+def figure(estimate: Estimate | None, factor: float = 1, places: int = 1) -> Cell:
     """A cell with a figure, and its interval below it."""
-    held = held or NOTHING
-    value, found = middle(held), ends(held)
+    estimate = estimate or unknown()
+    value, interval = middle(estimate), ends(estimate)
     if value is None:
         return Cell(DASH)
-    note = f"{number(found[0], factor, places)} to {number(found[1], factor, places)}" if found else ""
-    if held["value"] is None:
+    note = f"{number(interval[0], factor, places)} to {number(interval[1], factor, places)}" if interval else ""
+    if estimate["value"] is None:
         return Cell(note, "open while errors are left", value)
-    return Cell(number(value, factor, places), note if held.get("ci") or held.get("se") else "", value)
+    return Cell(number(value, factor, places), note if estimate["ci"] or estimate["se"] else "", value)
 
 
 def number(value: float, factor: float = 1, places: int = 1) -> str:
@@ -73,11 +75,11 @@ def number(value: float, factor: float = 1, places: int = 1) -> str:
 
 def grid(
     caption: str,
-    columns: Sequence[tuple[str, Callable[[Any], Cell]]],
-    held: Sequence[Any],
+    columns: Sequence[Column[T]],
+    entries: Sequence[T],
     names: int = 1,
     is_sortable: bool = False,
 ) -> Grid:
-    """A table with a row for each of what is held, and the columns (heading, what of it)."""
-    rows = tuple(tuple(make(entry) for _, make in columns) for entry in held)
+    """A table with a row for each entry, and the columns (heading, its cell of an entry)."""
+    rows = tuple(tuple(make(entry) for _, make in columns) for entry in entries)
     return Grid(caption, tuple(heading for heading, _ in columns), rows, names, is_sortable)

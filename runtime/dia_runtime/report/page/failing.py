@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
-from dia_runtime.report.page.cells import Cell, count, figure, grid, number, word
-from dia_runtime.report.page.shown import Model, Score, Section, picture
+from dia_runtime.report.page.cells import Cell, Column, count, figure, grid, word
+from dia_runtime.report.page.shown import Section, picture
 from dia_runtime.report.pictures.flags import FLAGS
 from dia_runtime.report.pictures.flags import count as flag_count
+from dia_runtime.scoring.results import Respondent, Score
 
 MOST_ROWS = 20
-EXPLAINED: list[Any] = [
+Row = tuple[str, str, str, Cell]  # template, mistake, model, share
+EXPLAINED: list[Column[Respondent]] = [
     ("model", lambda model: word(model["model"])),
     ("wrong", lambda model: count(model["mistake_shares"]["wrong"])),
     ("by one mistake", lambda model: count(model["mistake_shares"]["one"])),
@@ -21,10 +22,10 @@ EXPLAINED: list[Any] = [
 ]
 
 
-def failures(score: Score, models: Sequence[Model]) -> Section:
+def failures(score: Score, models: Sequence[Respondent]) -> Section:
     """What went wrong beside the answers."""
-    heads: list[Any] = [("model", lambda model: word(model["model"]))]
-    heads += [(told, lambda model, name=name: count(flag_count(model, name))) for name, told in FLAGS.items()]
+    heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
+    heads += [(heading, _flag_column(name)) for name, heading in FLAGS.items()]
     heads.append(("not asked", lambda model: count(model["missing"])))
     caption = (
         "Questions whose reply could not be read, failed, was refused or cut off, was beyond the context, abstained in "
@@ -35,12 +36,16 @@ def failures(score: Score, models: Sequence[Model]) -> Section:
     return Section("failures", "Flags and failures", "", (shown,))
 
 
-def mistakes(models: Sequence[Model]) -> Section | None:
+def _flag_column(name: str) -> Callable[[Respondent], Cell]:
+    return lambda model: count(flag_count(model, name))
+
+
+def mistakes(models: Sequence[Respondent]) -> Section | None:
     """Mistakes that templates foresaw, where any were made."""
     rows = sorted(_named(models), key=lambda row: (row[0], row[1], -float(row[3].key or 0)))
     if not rows:
         return None
-    heads: list[Any] = [
+    heads: list[Column[Row]] = [
         ("template", lambda row: word(row[0])),
         ("mistake", lambda row: word(row[1])),
         ("model", lambda row: word(row[2])),
@@ -48,29 +53,22 @@ def mistakes(models: Sequence[Model]) -> Section | None:
     ]
     lead = "Wrong replies that are a mistake which the template foresaw, as shares of its wrong replies."
     tables = [grid(f"The {min(len(rows), MOST_ROWS)} most frequent named mistakes", heads, _top(rows), 2, True)]
-    explained = [model for model in models if (model.get("mistake_shares") or {}).get("wrong")]
+    explained = [model for model in models if model["mistake_shares"]["wrong"]]
     if explained:
         tables.insert(0, grid("Wrong replies that a named mistake explains", EXPLAINED, explained, is_sortable=True))
     return Section("mistakes", "Named mistakes", lead, (), tuple(tables))
 
 
-def _top(rows: Sequence[tuple[str, str, str, Cell]]) -> list[tuple[str, str, str, Cell]]:
+def _top(rows: Sequence[Row]) -> list[Row]:
     """The rows with the largest shares, in the order in which they stood."""
-    kept = sorted(range(len(rows)), key=lambda at: -float(rows[at][3].key or 0))[:MOST_ROWS]
-    return [rows[at] for at in sorted(kept)]
+    largest = sorted(range(len(rows)), key=lambda at: -float(rows[at][3].key or 0))[:MOST_ROWS]
+    return [rows[at] for at in sorted(largest)]
 
 
-def _named(models: Sequence[Model]) -> Iterator[tuple[str, str, str, Cell]]:
+def _named(models: Sequence[Respondent]) -> Iterator[Row]:
     """(template, mistake, model, share) of what the models' wrong replies were."""
     for model in models:
-        found = (model.get("mistake_shares") or {}).get("templates")
-        if found is not None:
-            for template, held in found.items():
-                for name, one in held["mistakes"].items():
-                    if one["count"]:
-                        yield template, name, model["model"], figure(one["share"], 100)
-            continue
-        for template, shares in model.get("mistakes", {}).items():
-            for name, value in shares.items():
-                if value:
-                    yield template, name, model["model"], Cell(number(value, 100), key=value)
+        for template, mistakes in model["mistake_shares"]["templates"].items():
+            for name, mistake in mistakes["mistakes"].items():
+                if mistake["count"]:
+                    yield template, name, model["model"], figure(mistake["share"], 100)

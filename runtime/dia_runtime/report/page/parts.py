@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.grading.judge import Judged
-from dia_runtime.report.page.texts import sessions, short, shown
-from dia_runtime.scoring.align import Said
+from dia_runtime.report.page.texts import displayed, sessions, short
+from dia_runtime.scoring.align import AlignedReply
 from dia_runtime.store.store import Store
 
 ABSENT = "-"
@@ -62,36 +62,36 @@ def _kept(stores: Sequence[Store], length: int, attempt: int | None) -> int:
 
 def write_parts(
     out: BinaryIO,
-    said: Iterator[list[Said]],
+    replies: Iterator[list[AlignedReply]],
     models: int,
     source: Bundle | None,
     length: int,
-    told: Callable[[int], None] = lambda done: None,
+    on_progress: Callable[[int], None] = lambda done: None,
 ) -> Written:
-    """What was written of the questions, part by part; `told` hears how many questions are done."""
+    """What was written of the questions, part by part; `on_progress` hears how many questions are done."""
     written, prompts = Written(length), _Prompts(source)
-    held: list[str] = []
+    records: list[str] = []
     size = 0
-    for entries in said:
+    for entries in replies:
         record = _question(entries, prompts, written)
-        held.append(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
-        size += len(held[-1])
+        records.append(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
+        size += len(records[-1])
         _note(entries, models, written)
         if size > PART:
-            _close(out, held, written)
-            held, size = [], 0
-            told(written.questions)
-    if held:
-        _close(out, held, written)
-    told(written.questions)
+            _close(out, records, written)
+            records, size = [], 0
+            on_progress(written.questions)
+    if records:
+        _close(out, records, written)
+    on_progress(written.questions)
     index = {"starts": written.starts, "ids": written.ids, "signs": written.signs}
     out.write(block("index", json.dumps(index, ensure_ascii=False, separators=(",", ":"))))
     return written
 
 
-def _close(out: BinaryIO, held: Sequence[str], written: Written) -> None:
-    out.write(block(f"part-{written.parts}", f"[{','.join(held)}]"))
-    written.starts.append(written.questions - len(held))
+def _close(out: BinaryIO, records: Sequence[str], written: Written) -> None:
+    out.write(block(f"part-{written.parts}", f"[{','.join(records)}]"))
+    written.starts.append(written.questions - len(records))
 
 
 def block(name: str, text: str) -> bytes:
@@ -100,46 +100,46 @@ def block(name: str, text: str) -> bytes:
     return b'<script type="application/octet-stream" id="%b">%b</script>\n' % (name.encode(), packed)
 
 
-def _note(entries: Sequence[Said], models: int, written: Written) -> None:
+def _note(entries: Sequence[AlignedReply], models: int, written: Written) -> None:
     """Adds the question to the index; a model's sign is that of its first attempt."""
     signs = [ABSENT] * models
     for entry in reversed(entries):
         signs[entry.respondent] = entry.judged.mark.verdict.sign
     written.questions += 1
     written.replies += len(entries)
-    written.ids.append(shown(entries[0].judged.question.id))
+    written.ids.append(displayed(entries[0].judged.question.id))
     written.signs.append("".join(signs))
 
 
-def _question(entries: Sequence[Said], prompts: _Prompts, written: Written) -> dict[str, Any]:
+def _question(entries: Sequence[AlignedReply], prompts: _Prompts, written: Written) -> dict[str, Any]:
     first = entries[0].judged
     question = first.question
-    labels = {name: shown(str(held)) for name in LABELS if (held := getattr(question, name)) not in (None, "")}
-    record = {"id": shown(question.id), "truth": short(shown(first.truth), PROMPT), "labels": labels}
+    labels = {name: displayed(str(value)) for name in LABELS if (value := getattr(question, name)) not in (None, "")}
+    record = {"id": displayed(question.id), "truth": short(displayed(first.truth), PROMPT), "labels": labels}
     messages = prompts.of(question.id)
     if messages:
         written.has_prompts = True
-        record["messages"] = [[shown(role), short(shown(text), PROMPT)] for role, text in messages]
+        record["messages"] = [[displayed(role), short(displayed(text), PROMPT)] for role, text in messages]
     return {**record, "replies": [_reply(entry, written) for entry in entries]}
 
 
-def _reply(entry: Said, written: Written) -> dict[str, Any]:
+def _reply(entry: AlignedReply, written: Written) -> dict[str, Any]:
     judged = entry.judged
     points = judged.mark.low, judged.mark.high
-    held: dict[str, Any] = {"model": entry.respondent, "verdict": judged.mark.verdict}
-    held["points"] = str(points[0]) if points[0] == points[1] else f"{points[0]} to {points[1]}"
+    reply: dict[str, Any] = {"model": entry.respondent, "verdict": judged.mark.verdict}
+    reply["points"] = str(points[0]) if points[0] == points[1] else f"{points[0]} to {points[1]}"
     if judged.reply.attempt != 1:
-        held["attempt"] = judged.reply.attempt
-    found = {
-        "step": shown(judged.step or ""),
-        "said": None if judged.said is None else short(shown(judged.said), 300),
+        reply["attempt"] = judged.reply.attempt
+    facts = {
+        "step": displayed(judged.step or ""),
+        "said": None if judged.said is None else short(displayed(judged.said), 300),
         "share": None if judged.share is None else str(judged.share),
         "flags": sorted(judged.flags),
-        "mistakes": [shown(name) for name, is_it in judged.mistakes.items() if is_it],
-        "error": short(shown(judged.reply.error or ""), 600),
+        "mistakes": [displayed(name) for name, is_it in judged.mistakes.items() if is_it],
+        "error": short(displayed(judged.reply.error or ""), 600),
         **_text(judged, written),
     }
-    return held | {name: value for name, value in found.items() if value or (value == "" and name == "text")}
+    return reply | {name: value for name, value in facts.items() if value or (value == "" and name == "text")}
 
 
 def _text(judged: Judged, written: Written) -> dict[str, Any]:
@@ -147,17 +147,18 @@ def _text(judged: Judged, written: Written) -> dict[str, Any]:
     text = judged.reply.text
     if text is None or not written.length:
         return {}
-    held = sessions(text)
-    if held is None:
-        kept = short(shown(text), written.length)
-        written.cut += not isinstance(kept, str)
-        return {"text": kept}
+    conversations = sessions(text)
+    if conversations is None:
+        part = short(displayed(text), written.length)
+        written.cut += not isinstance(part, str)
+        return {"text": part}
     length = written.length
-    said = [
-        [name, [[shown(role), short(shown(content), length)] for role, content in messages]] for name, messages in held
+    parts = [
+        [name, [[displayed(role), short(displayed(content), length)] for role, content in messages]]
+        for name, messages in conversations
     ]
-    written.cut += any(not isinstance(content, str) for _, messages in said for _, content in messages)
-    return {"sessions": said}
+    written.cut += any(not isinstance(content, str) for _, messages in parts for _, content in messages)
+    return {"sessions": parts}
 
 
 class _Prompts:
@@ -168,10 +169,12 @@ class _Prompts:
 
     def of(self, id: str) -> list[tuple[str, str]]:
         """The messages of the question as (role, text), and the names of what was sent beside them."""
-        record: Mapping[str, Any] = next((held for held in self._questions if held["id"] == id), {})
-        messages = [(str(held.get("role")), _content(held.get("content"))) for held in record.get("messages", ())]
-        beside = ", ".join(f"{held['name']} ({held['deliver']})" for held in record.get("assets", ()))
-        return [*messages, ("beside it", beside)] if beside else messages
+        record: Mapping[str, Any] = next((question for question in self._questions if question["id"] == id), {})
+        messages = [
+            (str(message.get("role")), _content(message.get("content"))) for message in record.get("messages", ())
+        ]
+        assets = ", ".join(f"{asset['name']} ({asset['deliver']})" for asset in record.get("assets", ()))
+        return [*messages, ("beside it", assets)] if assets else messages
 
 
 def _content(content: Any) -> str:

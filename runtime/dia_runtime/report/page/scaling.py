@@ -8,6 +8,7 @@ from typing import Any
 
 from dia_runtime.report.page.cells import DASH, Cell, Grid, count, figure, grid, number, share, word
 from dia_runtime.report.page.shown import Section, Shown, drawn
+from dia_runtime.report.pictures.figures import PictureData
 from dia_runtime.report.pictures.item_curves import chance, groups_of, name_of, summed
 from dia_runtime.report.pictures.item_fit import is_fitting
 
@@ -22,26 +23,26 @@ ORIGINS = {
 Entry = Mapping[str, Any]
 
 
-def on_one_scale(data: Mapping[str, Any]) -> Section:
+def on_one_scale(data: PictureData) -> Section:
     """Where models and items of a bank stand, as the Rasch model has them, and what the models of the runs did."""
     bank = data["bank"]
     models = sorted(bank["models"], key=lambda entry: (-entry["ability"], entry["model"]))
     items = sorted(bank["items"], key=lambda entry: (entry["difficulty"], entry["item"]))
-    shown = []
+    drawings = []
     if models and items:
         caption = "Models at the left, the able ones above; items at the right, the hard ones above. A model solves an "
         caption += "item at its own height half of the time."
         title = "Abilities and difficulties on one scale"
-        shown.append(drawn("wright-map", data, title, caption, _strips(models, items)))
+        drawings.append(drawn("wright-map", data, title, caption, _strips(models, items)))
     if models:
         caption = "Abilities in logits with intervals of 95 %, the most able model first."
-        shown.append(drawn("abilities", data, "Abilities", caption, _models(models)))
+        drawings.append(drawn("abilities", data, "Abilities", caption, _models(models)))
     if any(entry["infit"] is not None for entry in items):
         caption = (
             "Items in the shaded band keep to the model; above it replies are more erratic, below it more regular."
         )
-        shown.append(drawn("item-fit", data, "How well items fit", caption, _items(items)))
-    return Section("scale", "Scale", _lead(bank), (*shown, *_curves(data)))
+        drawings.append(drawn("item-fit", data, "How well items fit", caption, _items(items)))
+    return Section("scale", "Scale", _lead(bank), (*drawings, *_curves(data)))
 
 
 def _lead(bank: Entry) -> str:
@@ -60,23 +61,23 @@ def _strips(models: Sequence[Entry], items: Sequence[Entry]) -> Grid:
     places = [*(entry["ability"] for entry in models), *(entry["difficulty"] for entry in items)]
     width = next(step for step in (0.5, 1, 2, 5, 10, 100) if (max(places) - min(places)) / step < MOST_STRIPS - 1)
     low, high = floor(min(places) / width), ceil(max(places) / width)
-    held: dict[int, tuple[list[str], int]] = {at: ([], 0) for at in range(max(high - 1, low), low - 1, -1)}
+    strips: dict[int, tuple[list[str], int]] = {at: ([], 0) for at in range(max(high - 1, low), low - 1, -1)}
     for entry in models:
-        held[min(floor(entry["ability"] / width), max(held))][0].append(entry["model"])
+        strips[min(floor(entry["ability"] / width), max(strips))][0].append(entry["model"])
     for entry in items:
-        at = min(floor(entry["difficulty"] / width), max(held))
-        held[at] = (held[at][0], held[at][1] + 1)
+        at = min(floor(entry["difficulty"] / width), max(strips))
+        strips[at] = (strips[at][0], strips[at][1] + 1)
     heads: list[Any] = [
         ("logits", lambda at: Cell(f"{number(at * width)} to {number((at + 1) * width)}", key=at)),
-        ("models", lambda at: Cell(_listed(held[at][0]))),
-        ("items", lambda at: count(held[at][1])),
+        ("models", lambda at: Cell(_listed(strips[at][0]))),
+        ("items", lambda at: count(strips[at][1])),
     ]
-    return grid("Models and items from the top of the scale down", heads, list(held))
+    return grid("Models and items from the top of the scale down", heads, list(strips))
 
 
 def _listed(names: Sequence[str]) -> str:
-    left = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {left} more" if left > 0 else "") if names else DASH
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "") if names else DASH
 
 
 def _models(models: Sequence[Entry]) -> Grid:
@@ -90,18 +91,18 @@ def _models(models: Sequence[Entry]) -> Grid:
 
 def _items(items: Sequence[Entry]) -> Grid:
     """All items; of many those that fit worst."""
-    known = [entry for entry in items if entry["infit"] is not None]
+    fitted = [entry for entry in items if entry["infit"] is not None]
     few = ""
-    if len(known) > MOST_ITEMS:
-        few = f"; the {MOST_ITEMS} of {len(known):,} that fit worst"
-        known = sorted(known, key=lambda entry: (-abs(entry["infit"] - 1), entry["item"]))[:MOST_ITEMS]
+    if len(fitted) > MOST_ITEMS:
+        few = f"; the {MOST_ITEMS} of {len(fitted):,} that fit worst"
+        fitted = sorted(fitted, key=lambda entry: (-abs(entry["infit"] - 1), entry["item"]))[:MOST_ITEMS]
     heads: list[Any] = [
         ("item", lambda entry: word(entry["item"])),
         ("difficulty, logits", lambda entry: _place(entry, "difficulty")),
         *_counts_and_fit(),
         ("fits", lambda entry: word("yes" if is_fitting(entry["infit"]) else "no")),
     ]
-    return grid(f"Difficulty and fit of items{few}", heads, known, is_sortable=True)
+    return grid(f"Difficulty and fit of items{few}", heads, fitted, is_sortable=True)
 
 
 def _place(entry: Entry, key: str) -> Cell:
@@ -124,7 +125,7 @@ def _plain(value: float | None, places: int) -> Cell:
     return Cell(number(value, 1, 0 if value == round(value) and places == 1 else places), key=value)
 
 
-def _curves(data: Mapping[str, Any]) -> list[Shown]:
+def _curves(data: PictureData) -> list[Shown]:
     """What the model says of a few items, beside what the models of the runs did; nothing where none was tried."""
     bank, observed = data["bank"], data["observed"]
     groups = groups_of(bank["items"], observed)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.page.abstaining import abstention
-from dia_runtime.report.page.cells import Cell, Grid, count, figure, grid, word
+from dia_runtime.report.page.cells import Cell, Column, Grid, count, figure, grid, word
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
 from dia_runtime.report.page.failing import failures, mistakes
 from dia_runtime.report.page.scaling import on_one_scale
 from dia_runtime.report.page.sessions import sessions
-from dia_runtime.report.page.shown import MOST_CELLS, Model, Score, Section, Shown, a, heading, of, picture, words
-from dia_runtime.report.pictures.figures import names, ranked
+from dia_runtime.report.page.shown import MOST_CELLS, Section, Shown, a, column, picture, words
+from dia_runtime.report.pictures.figures import PictureData, ranked
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
-from dia_runtime.report.pictures.reliability import Column, columns, is_even, solved
+from dia_runtime.report.pictures.reliability import ItemColumn, columns, is_even, solved
 from dia_runtime.report.pictures.svg import decoration, svg
 from dia_runtime.report.pictures.verdicts import bars, groups
+from dia_runtime.scoring.figures import page_figures
+from dia_runtime.scoring.results import Block, Respondent, Score, figure_of, has_figure
 
 MOST_PANELS = 60
+Row = tuple[tuple[str, ...], Block]  # names of the row, and the figures in it
 
 
-def sections(
-    score: Score, notes: Sequence[str], by: Sequence[str], scale: Mapping[str, Any] | None = None
-) -> list[Section]:
+def sections(score: Score, notes: Sequence[str], by: Sequence[str], scale: PictureData | None = None) -> list[Section]:
     """The sections for which the score, or the bank with what was observed, has something to show, in their order."""
     models = ranked(score)
-    made = [
+    candidates = [
         _leaderboard(score, models, notes),
         _reliability(score, models),
         *(_groups(score, models, label) for label in dict.fromkeys(("domain", "category", *by))),
@@ -40,22 +40,23 @@ def sections(
         failures(score, models),
         mistakes(models),
     ]
-    return [section for section in made if section is not None]
+    return [section for section in candidates if section is not None]
 
 
-def _leaderboard(score: Score, models: Sequence[Model], notes: Sequence[str]) -> Section:
+def _leaderboard(score: Score, models: Sequence[Respondent], notes: Sequence[str]) -> Section:
     scale, k = strip_scale(score), score["k"]
-    shares = ["conf", "pass_at_k"] if k > 1 else []
-    shares += ["trad_score", "idk_score", "idk_freq", "accuracy_answered"]
-    shares += ["share"] if any("share" in model for model in models) else []
-    table: list[Any] = [
-        ("model", lambda model: word(model["model"])),
-        (f"RS@{k}", lambda model: figure(model["rs"])),
-        ("interval", lambda model: Cell("", key=_value(model["rs"]), art=decoration(strip(model["rs"], scale)))),
+    figures = [
+        figure.name
+        for figure in page_figures("leaderboard", k)
+        if figure.is_compared or any(has_figure(model, figure.name) for model in models)
     ]
-    table += [(heading(key, k), of(key)) for key in shares]
-    if k > 1:
-        table.append((f"NMS@{k}", lambda model: figure(model["nms"], 1, 0)))
+    interval: Column[Respondent] = (
+        "interval",
+        lambda model: Cell("", key=_value(model), art=decoration(strip(figure_of(model, "rs"), scale))),
+    )
+    table: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
+    for name in figures:
+        table += [column(name, k), *([interval] if name == "rs" else [])]
     caption = "Models by reliability score. Shares are in percent, with the ends of their intervals below them."
     verdicts = picture(
         "verdicts", score, "What became of the questions",
@@ -74,28 +75,35 @@ def _leaderboard(score: Score, models: Sequence[Model], notes: Sequence[str]) ->
     return Section("leaderboard", "Leaderboard", lead, (verdicts,), boards, tuple(notes))
 
 
-def _value(held: Mapping[str, Any]) -> float | None:
-    value = figure(held).key
+def _value(model: Respondent) -> float | None:
+    value = figure(figure_of(model, "rs")).key
     return value if isinstance(value, float) else None
 
 
-def _verdict_table(
-    caption: str, rows: Sequence[tuple[tuple[str, ...], Mapping[str, Any]]], heads: tuple[str, ...]
-) -> Grid:
-    table: list[Any] = [(head, lambda row, at=at: word(row[0][at])) for at, head in enumerate(heads)]
-    table += [(name, lambda row, name=name: count(row[1]["counts"][name])) for name in Verdict]
-    table += [("correct %", lambda row: figure(row[1]["trad_score"], 100)), ("RS", lambda row: figure(row[1]["rs"]))]
+def _verdict_table(caption: str, rows: Sequence[Row], heads: tuple[str, ...]) -> Grid:
+    table: list[Column[Row]] = [(head, _name_column(at)) for at, head in enumerate(heads)]
+    table += [(verdict, _count_column(verdict)) for verdict in Verdict]
+    table.append(("correct %", lambda row: figure(figure_of(row[1], "trad_score"), 100)))
+    table.append(("RS", lambda row: figure(figure_of(row[1], "rs"))))
     return grid(caption, table, rows, len(heads), True)
 
 
-def _reliability(score: Score, models: Sequence[Model]) -> Section | None:
+def _name_column(at: int) -> Callable[[Row], Cell]:
+    return lambda row: word(row[0][at])
+
+
+def _count_column(verdict: Verdict) -> Callable[[Row], Cell]:
+    return lambda row: count(row[1]["counts"][verdict])
+
+
+def _reliability(score: Score, models: Sequence[Respondent]) -> Section | None:
     k = score["k"]
-    found = columns(models, k)
-    if not found:
+    items = columns(models, k)
+    if not items:
         return None
-    fits = len(found) * len(models) <= MOST_CELLS
-    heads: list[Any] = [("item", lambda column: word(column.name))]
-    heads += [(model["model"], lambda column, at=at: _solved(column, at, k)) for at, model in enumerate(models)]
+    fits = len(items) * len(models) <= MOST_CELLS
+    heads: list[Column[ItemColumn]] = [("item", lambda item: word(item.name))]
+    heads += [(model["model"], _solved_column(at, k)) for at, model in enumerate(models)]
     one, part = words(score)
     caption = f"Which share of its {part}s a model solves of each {one}; {one}s differ in their number."
     if is_even(models):
@@ -104,46 +112,52 @@ def _reliability(score: Score, models: Sequence[Model]) -> Section | None:
             if k > 1
             else "In full colour where a model is right: what all solve stands at the left, what none at the right."
         )
-    table = grid(f"Solved instances of {k}, the easiest items first", heads, found, 1, True) if fits else None
+    table = grid(f"Solved instances of {k}, the easiest items first", heads, items, 1, True) if fits else None
     shown = picture("reliability", score, "Items, from the easiest to the hardest", caption, table)
     sums = [_ladder(score, models)] if k > 1 else []
-    return Section("reliability", "Reliability", "", (shown,), tuple(held for held in sums if held))
+    return Section("reliability", "Reliability", "", (shown,), tuple(table for table in sums if table))
 
 
-def _solved(column: Column, at: int, k: int) -> Cell:
-    share = column.shares[at]
-    return Cell("") if share is None else Cell(solved(share, column.sizes[at], k), key=share)
+def _solved_column(at: int, k: int) -> Callable[[ItemColumn], Cell]:
+    def cell(item: ItemColumn) -> Cell:
+        share = item.shares[at]
+        return Cell("") if share is None else Cell(solved(share, item.sizes[at], k), key=share)
+
+    return cell
 
 
-def _ladder(score: Score, models: Sequence[Model]) -> Grid | None:
+def _ladder(score: Score, models: Sequence[Respondent]) -> Grid | None:
     """How Conf and Pass grow with the number of instances that count."""
     steps = list(models[0]["pass_at_j"]) if models else []
     if len(steps) < 2:
         return None
-    heads: list[Any] = [("model", lambda model: word(model["model"]))]
-    heads += [(f"one of {j}", lambda model, j=j: figure(model["pass_at_j"].get(j), 100)) for j in steps]
-    heads += [(f"all {j}", lambda model, j=j: figure(model["pass_hat_j"].get(j), 100)) for j in steps[1:]]
+    heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
+    heads += [(f"one of {j}", _pass_at_column(j)) for j in steps]
+    heads += [(f"all {j}", _pass_hat_column(j)) for j in steps[1:]]
     one, part = words(score)
     caption = f"Share of {one}s, in percent, of which one of j {part}s is solved (Pass@j), and all of j (Pass^j)"
     caption += f", of the {one}s with at least j {part}s" if score["k_varies"] else ""
     return grid(caption, heads, models, is_sortable=True)
 
 
-def _groups(score: Score, models: Sequence[Model], label: str) -> Section | None:
-    found = groups(score, label)
-    if len(found) < 2:
+def _pass_at_column(j: str) -> Callable[[Respondent], Cell]:
+    return lambda model: figure(model["pass_at_j"].get(j), 100)
+
+
+def _pass_hat_column(j: str) -> Callable[[Respondent], Cell]:
+    return lambda model: figure(model["pass_hat_j"].get(j), 100)
+
+
+def _groups(score: Score, models: Sequence[Respondent], label: str) -> Section | None:
+    grouped = groups(score, label)
+    if len(grouped) < 2:
         return None
     panels = tuple(
-        svg(bars(name, blocks), f"{label}-{at}", alone=False) for at, (name, blocks) in enumerate(found[:MOST_PANELS])
+        svg(bars(name, blocks), f"{label}-{at}", alone=False) for at, (name, blocks) in enumerate(grouped[:MOST_PANELS])
     )
-    rows = [((name, model), block) for name, blocks in found for model, block in blocks]
+    rows = [((name, model), block) for name, blocks in grouped for model, block in blocks]
     table = _verdict_table(f"Verdicts by {label}", rows, (label, "model")) if len(rows) * 9 <= MOST_CELLS else None
-    left = f" The first {MOST_PANELS} of {len(found)} are drawn." if len(found) > MOST_PANELS else ""
-    caption = f"Each bar is a model's questions of one {label}; numbers are questions.{left}"
+    limit = f" The first {MOST_PANELS} of {len(grouped)} are drawn." if len(grouped) > MOST_PANELS else ""
+    caption = f"Each bar is a model's questions of one {label}; numbers are questions.{limit}"
     shown = Shown(label, "", caption, panels, table, tuple(Verdict), True)
     return Section(f"by-{label}", f"By {label}", "", (shown,))
-
-
-def model_names(score: Score) -> list[str]:
-    """The names of the respondents, in the order of the runs."""
-    return names(score)

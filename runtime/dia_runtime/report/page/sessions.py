@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import cast
 
-from dia_runtime.report.page.cells import DASH, Cell, Grid, count, figure, grid, number, word
-from dia_runtime.report.page.shown import Model, Score, Section
+from dia_runtime.report.page.cells import DASH, Cell, Column, Grid, count, figure, grid, number, word
+from dia_runtime.report.page.shown import Section
+from dia_runtime.report.session_tables import LEDGER, accuracies, ledger_counts
+from dia_runtime.scoring.results import (
+    AcrossModels,
+    Composite,
+    Correlation,
+    DeclaredFigure,
+    Estimate,
+    PrintedFigure,
+    Respondent,
+    Score,
+    SessionBlock,
+    session_figure,
+)  # fmt: skip
+from dia_runtime.scoring.sessions.tally import DENOMINATORS
 
 # Key of a figure -> heading, factor and decimals.
-FIGURES = {
+FIGURES: dict[str, tuple[str, int, int]] = {
     "macro_accuracy": ("mean over questions %", 100, 1),
     "precision": ("precision %", 100, 1),
     "recall": ("recall %", 100, 1),
@@ -19,13 +33,13 @@ FIGURES = {
     "exact": ("very order %", 100, 1),
     "tokens": ("tokens a question", 1, 0),
 }
-STATES = ("valid", "unread", "absent", "broken", "error")
-Row = tuple[str, str, Mapping[str, Any]]
+Row = tuple[str, str, SessionBlock]  # template, model, figures
+CompositeRow = tuple[Respondent, Composite]
 
 
-def sessions(score: Score, models: Sequence[Model]) -> Section | None:
+def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
     """The figures of templates of sessions, where there are any."""
-    rows = [(name, model["model"], held) for model in models for name, held in (model.get("sessions") or {}).items()]
+    rows = [(name, model["model"], block) for model in models for name, block in model.get("sessions", {}).items()]
     if not rows:
         return None
     rows.sort(key=lambda row: row[0])
@@ -33,7 +47,7 @@ def sessions(score: Score, models: Sequence[Model]) -> Section | None:
         "Questions that are conversations. Accuracy is over all decisions, over those whose replies came, and over "
         "those whose replies could be read."
     )
-    if any(held.get("paper") for _, _, held in rows):
+    if any(block.get("paper") for _, _, block in rows):
         lead += " What a published study prints as its accuracy stands beside them as the paper's."
     tables = [
         _figures(rows),
@@ -48,19 +62,29 @@ def sessions(score: Score, models: Sequence[Model]) -> Section | None:
 
 def _figures(rows: Sequence[Row]) -> Grid:
     heads = _names()
-    for name in ("all", "answered", "valid"):
-        heads.append((f"accuracy, {name} %", lambda row, name=name: figure(row[2]["accuracy"][name], 100)))
-    if any(held.get("paper") for _, _, held in rows):
+    heads += [(f"accuracy, {name} %", _accuracy_column(at)) for at, name in enumerate(DENOMINATORS)]
+    if any(block.get("paper") for _, _, block in rows):
         heads.append(("the paper's %", lambda row: _of_paper(row[2].get("paper"))))
-    for key, (heading, factor, places) in FIGURES.items():
-        if any(key in held for _, _, held in rows):
-            heads.append((heading, lambda row, key=key, how=(factor, places): figure(row[2].get(key), *how)))
+    heads += [(FIGURES[name][0], _figure_column(name)) for name in FIGURES if any(name in row[2] for row in rows)]
     return grid("Figures of sessions", heads, rows, 2, True)
 
 
+def _accuracy_column(at: int) -> Callable[[Row], Cell]:
+    return lambda row: figure(accuracies(row[2])[at], 100)
+
+
+def _figure_column(name: str) -> Callable[[Row], Cell]:
+    _, factor, places = FIGURES[name]
+    return lambda row: figure(session_figure(row[2], name), factor, places)
+
+
+def _ledger_column(at: int) -> Callable[[Row], Cell]:
+    return lambda row: count(ledger_counts(row[2])[at])
+
+
 def _ledger(rows: Sequence[Row]) -> Grid:
-    heads = [*_names(), ("questions", lambda row: count(row[2]["questions"]))]
-    heads += [(state, lambda row, state=state: count(row[2]["ledger"][state])) for state in STATES]
+    heads: list[Column[Row]] = [*_names(), ("questions", lambda row: count(row[2]["questions"]))]
+    heads += [(state, _ledger_column(at)) for at, state in enumerate(LEDGER)]
     return grid("What became of the questions", heads, rows, 2, True)
 
 
@@ -68,76 +92,91 @@ def _declared(rows: Sequence[Row]) -> list[Grid]:
     """The figures that templates declare themselves, a table a template."""
     tables = []
     for template in dict.fromkeys(row[0] for row in rows):
-        held = [row for row in rows if row[0] == template]
-        found = list(dict.fromkeys(name for row in held for name in row[2].get("figures") or ()))
-        heads: list[Any] = [("model", lambda row: word(row[1]))]
-        heads += [(name, lambda row, name=name: _value((row[2].get("figures") or {}).get(name))) for name in found]
-        if found:
-            tables.append(grid(f"Figures that {template} declares", heads, held, 1, True))
+        of_template = [row for row in rows if row[0] == template]
+        names = list(dict.fromkeys(name for row in of_template for name in row[2].get("figures", ())))
+        heads: list[Column[Row]] = [("model", lambda row: word(row[1]))]
+        heads += [(name, _declared_column(name)) for name in names]
+        if names:
+            tables.append(grid(f"Figures that {template} declares", heads, of_template, 1, True))
     return tables
+
+
+def _declared_column(name: str) -> Callable[[Row], Cell]:
+    return lambda row: _value(row[2].get("figures", {}).get(name))
 
 
 OF_PAPER = {"written": "of keys written", "all": "of all", "valid": "of valid rankings"}
 
 
-def _of_paper(found: Mapping[str, Any] | None) -> Cell:
+def _of_paper(printed: PrintedFigure | None) -> Cell:
     """What a study prints, and of what it is."""
-    if not found or found["value"] is None:
+    if not printed or printed["value"] is None:
         return Cell(DASH)
-    return Cell(number(found["value"], 100), OF_PAPER[found["over"]], found["value"])
+    return Cell(number(printed["value"], 100), OF_PAPER[printed["over"]], printed["value"])
 
 
-def _composites(models: Sequence[Model]) -> list[Grid]:
+def _composites(models: Sequence[Respondent]) -> list[Grid]:
     """The mean of the accuracies, where it is one of several."""
-    held = [model for model in models if len((model.get("composite") or {}).get("of", ())) > 1]
-    if not held:
+    rows = [(model, mean) for model in models if (mean := model.get("composite")) and len(mean["of"]) > 1]
+    if not rows:
         return []
-    names = list(dict.fromkeys(name for model in held for name in model["composite"]["of"]))
-    heads: list[Any] = [("model", lambda model: word(model["model"]))]
-    heads.append(("composite %", lambda model: figure(model["composite"], 100)))
-    heads += [(f"{name} %", lambda model, name=name: _of_whole(model["composite"]["of"].get(name))) for name in names]
-    if any("composite" in model.get("published", {}) for model in held):
+    names = list(dict.fromkeys(name for _, mean in rows for name in mean["of"]))
+    heads: list[Column[CompositeRow]] = [("model", lambda row: word(row[0]["model"]))]
+    heads.append(("composite %", lambda row: figure(cast(Estimate, row[1]), 100)))
+    heads += [(f"{name} %", _part_column(name)) for name in names]
+    if any("composite" in model.get("published", {}) for model, _ in rows):
         paper = "the paper's %"
-        heads.append((paper, lambda model: _of_whole(model.get("published", {}).get("composite", {}).get("accuracy"))))
-    return [grid("Composite score: the mean of accuracies of all questions", heads, held, 1, True)]
+        heads.append((paper, lambda row: _share(row[0].get("published", {}).get("composite", {}).get("accuracy"))))
+    return [grid("Composite score: the mean of accuracies of all questions", heads, rows, 1, True)]
 
 
-def _of_whole(value: float | None) -> Cell:
+def _part_column(name: str) -> Callable[[CompositeRow], Cell]:
+    return lambda row: _share(row[1]["of"].get(name))
+
+
+def _share(value: float | None) -> Cell:
     return Cell(DASH) if value is None else Cell(number(value, 100), key=value)
 
 
 def _across(score: Score) -> list[Grid]:
     """The correlations over models, where they are enough for one."""
-    known = [entry for entry in score.get("correlations", ()) if entry["r"] is not None]
-    heads: list[Any] = [("accuracy of", lambda entry: word(entry["a"])), ("with", lambda entry: word(entry["b"]))]
+    present = [entry for entry in score["correlations"] if entry["r"] is not None]
+    heads: list[Column[AcrossModels]] = [
+        ("accuracy of", lambda entry: word(entry["a"])),
+        ("with", lambda entry: word(entry["b"])),
+    ]
     heads += [("models", lambda entry: count(entry["n"])), ("r", _correlation)]
-    return [grid("Correlations over models", heads, known, 2, True)] if known else []
+    return [grid("Correlations over models", heads, present, 2, True)] if present else []
 
 
 def _companions(rows: Sequence[Row]) -> list[Grid]:
     """How far agreement goes with tokens and declared numbers, within each model."""
-    held = [row for row in rows if row[2].get("rank_correlations")]
-    names = list(dict.fromkeys(name for row in held for name in row[2]["rank_correlations"]))
+    present = [row for row in rows if row[2].get("rank_correlations")]
+    names = list(dict.fromkeys(name for row in present for name in row[2]["rank_correlations"]))
     heads = _names()
-    heads += [(name, lambda row, name=name: _correlation(row[2]["rank_correlations"].get(name))) for name in names]
+    heads += [(name, _correlation_column(name)) for name in names]
     caption = "Rank correlation of a question's agreement with what it took, within each model"
-    return [grid(caption, heads, held, 2, True)] if held else []
+    return [grid(caption, heads, present, 2, True)] if present else []
 
 
-def _correlation(found: Mapping[str, Any] | None) -> Cell:
-    return figure(found and {"value": found["r"], "se": None, "ci": found["ci"]}, 1, 2)
+def _correlation_column(name: str) -> Callable[[Row], Cell]:
+    return lambda row: _correlation(row[2]["rank_correlations"].get(name))
 
 
-def _value(found: Mapping[str, Any] | None) -> Cell:
-    if found is None or found["value"] is None:
+def _correlation(correlation: Correlation | None) -> Cell:
+    if correlation is None:
         return figure(None)
-    places = 3 if abs(found["value"]) < 10 else 1
-    return (
-        figure({"se": None, "ci": None, **found}, 1, places)
-        if "ci" in found
-        else Cell(number(found["value"], 1, places), key=found["value"])
-    )
+    return figure({"value": correlation["r"], "se": None, "ci": correlation["ci"]}, 1, 2)
 
 
-def _names() -> list[Any]:
+def _value(declared: DeclaredFigure | None) -> Cell:
+    if declared is None or declared["value"] is None:
+        return figure(None)
+    places = 3 if abs(declared["value"]) < 10 else 1
+    if "ci" in declared:
+        return figure(cast(Estimate, declared), 1, places)
+    return Cell(number(declared["value"], 1, places), key=declared["value"])
+
+
+def _names() -> list[Column[Row]]:
     return [("template", lambda row: word(row[0])), ("model", lambda row: word(row[1]))]

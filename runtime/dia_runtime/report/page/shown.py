@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from dia_runtime.report.page.cells import DASH, Cell, Grid, figure, number
-from dia_runtime.report.pictures import PICTURES
-from dia_runtime.report.pictures.figures import FIGURES, IN_POINTS
+from dia_runtime.report.page.cells import DASH, Cell, Column, Grid, figure, number
+from dia_runtime.report.pictures import pictures
+from dia_runtime.report.pictures.figures import PictureData
 from dia_runtime.report.pictures.svg import svg
+from dia_runtime.scoring.figures import FIGURES, Unit
+from dia_runtime.scoring.results import Block, Score, figure_of
 
-Score = Mapping[str, Any]
-Model = Mapping[str, Any]
 # Pictures that are drawn a second time for small screens, and how wide.
 OF_BANKS = ("wright-map", "abilities", "item-fit", "item-curves")
 FOR_PHONES = frozenset(["verdicts", "reliability", "drop", "risk-coverage", "comparisons", *OF_BANKS])
@@ -50,9 +48,9 @@ def picture(kind: str, score: Score, title: str, caption: str, table: Grid | Non
     return drawn(kind, {"score": score}, title, caption, table)
 
 
-def drawn(kind: str, data: Mapping[str, Any], title: str, caption: str, table: Grid | None = None) -> Shown:
+def drawn(kind: str, data: PictureData, title: str, caption: str, table: Grid | None = None) -> Shown:
     """A picture of these data for the page."""
-    draw = PICTURES[kind].draw
+    draw = pictures()[kind].draw
     art = [svg(draw(data), kind, alone=False)]
     if kind in FOR_PHONES:
         art.append(svg(draw({**data, "width": PHONE}), f"{kind}-narrow", alone=False))
@@ -69,21 +67,18 @@ def a(name: str) -> str:
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
-def heading(key: str, k: int) -> str:
-    """The heading of a column of shares."""
-    return FIGURES[key].replace("@k", f"@{k}") + " %"
-
-
-def of(key: str, factor: float = 100) -> Any:
-    """What makes cells of that figure."""
-    return lambda model: figure(model.get(key), factor)
+def column(name: str, k: int) -> Column[Block]:
+    """The column of a figure, where items have k instances."""
+    entry = FIGURES[name]
+    places = 0 if entry.unit is Unit.ITEMS else 1
+    return entry.heading_at(k), lambda block: figure(figure_of(block, name), entry.unit.factor, places)
 
 
 def factor(name: str) -> int:
-    """By what the figure is multiplied for readers: shares are told in percent."""
-    return 1 if name in IN_POINTS else 100
+    """By what the figure is multiplied for readers: shares are printed in percent."""
+    return FIGURES[name].unit.factor
 
 
 def plain(value: float | None, name: str) -> Cell:
-    """A cell with a value of that figure and nothing beside it."""
+    """A cell with a value of that figure and nothing else."""
     return Cell(DASH) if value is None else Cell(number(value, factor(name)), key=value)

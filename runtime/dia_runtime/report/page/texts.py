@@ -25,7 +25,7 @@ def short(text: str, length: int) -> str | list[Any]:
     return [text[:head], len(text) - length, text[len(text) - length + head :]]
 
 
-def shown(text: str) -> str:
+def displayed(text: str) -> str:
     """The text with the signs that would act made visible; quick where there are none."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
@@ -39,16 +39,19 @@ def sessions(text: str) -> list[tuple[str, list[tuple[str, str]]]] | None:
     if not (text.startswith("{") and '"transcript"' in text[-40:]):
         return None
     try:
-        held = conversation(text)
+        messages_by_session = conversation(text)
     except ValueError:
         return None
     return [
-        (shown(_name(session)), [*((str(held["role"]), str(held["content"])) for held in messages), *_unsaid(session)])
-        for session, messages in held
+        (
+            displayed(_name(session)),
+            [*((str(each["role"]), str(each["content"])) for each in messages), *_missing(session)],
+        )
+        for session, messages in messages_by_session
     ]
 
 
-def _unsaid(session: TranscriptSession) -> Iterator[tuple[str, str]]:
+def _missing(session: TranscriptSession) -> Iterator[tuple[str, str]]:
     """The replies that do not stand among the messages: values without their text, and why there is none."""
     for reply in session.replies:
         if reply.text is None or not session.messages:
@@ -56,8 +59,8 @@ def _unsaid(session: TranscriptSession) -> Iterator[tuple[str, str]]:
             why = (
                 reply.error["message"] if reply.error else f"no reply: {reply.finish_reason or 'its text is not known'}"
             )
-            known = reply.text if reply.extracted is None else f"read: {reply.extracted}"
-            yield f"{reply.name or 'turn'} {reply.turn + 1}{step}", why if known is None else known
+            value = reply.text if reply.extracted is None else f"read: {reply.extracted}"
+            yield f"{reply.name or 'turn'} {reply.turn + 1}{step}", why if value is None else value
 
 
 def _name(session: TranscriptSession) -> str:

@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,80 +21,83 @@ from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Rules
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.page.parts import Written, fitting, write_parts
-from dia_runtime.report.page.sections import model_names, sections
+from dia_runtime.report.page.sections import sections
 from dia_runtime.report.page.terms import facts, source_facts, terms
+from dia_runtime.report.pictures.figures import PictureData, names
 from dia_runtime.report.pictures.palette import COLOURS, styles
-from dia_runtime.scoring.align import beside
+from dia_runtime.scoring.align import aligned_replies
+from dia_runtime.scoring.results import Score
 from dia_runtime.store.store import Store
 
 HERE = Path(__file__).parent
 PARTS = "<!-- parts -->"
-Told = Callable[[int], None]
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """What is on a page beside the figures.
+
+    `reply_length` is how many characters of a reply are kept, 0 for none; without it, as many as make a page that can
+    be sent. `scale` has a bank, and what was observed of its items.
+    """
+
+    title: str | None = None
+    reply_length: int | None = None
+    notes: Sequence[str] = ()
+    by: Sequence[str] = ()
+    scale: PictureData | None = None
 
 
 def write_report(
     path: Path,
-    score: Mapping[str, Any],
+    score: Score,
     stores: Sequence[Store],
     rules: Rules,
     source: Bundle | None,
-    title: str | None = None,
-    length: int | None = None,
-    notes: Sequence[str] = (),
-    by: Sequence[str] = (),
-    told: Told = lambda done: None,
-    scale: Mapping[str, Any] | None = None,
+    options: PageOptions = PageOptions(),
+    on_progress: Progress = lambda done: None,
 ) -> Written:
-    """What was written of the questions to the page of a score; the file is there whole or not at all.
-
-    `scale` has a "bank" and what was "observed" of its items, as pictures of banks want them.
-    """
+    """What was written of the questions to the page of a score; the file is there whole or not at all."""
     attempt = 1 if rules.over == "instances" else None
+    length = options.reply_length
     length = fitting(stores, source, attempt) if length is None else length
-    above, below = page(score, title, length, source is not None, notes, by, scale).split(PARTS)
-    models = model_names(score)
+    above, below = page(score, replace(options, reply_length=length), source is not None).split(PARTS)
+    models = names(score)
     with replaced(path) as out:
         out.write(above.encode())
-        written = write_parts(out, beside(stores, rules, source), len(models), source, length, told)
+        written = write_parts(out, aligned_replies(stores, rules, source), len(models), source, length, on_progress)
         out.write(below.encode())
     return written
 
 
-def page(
-    score: Mapping[str, Any],
-    title: str | None,
-    length: int,
-    has_prompts: bool,
-    notes: Sequence[str] = (),
-    by: Sequence[str] = (),
-    scale: Mapping[str, Any] | None = None,
-) -> str:
+def page(score: Score, options: PageOptions = PageOptions(), has_prompts: bool = False) -> str:
     """The page, in which a comment stands for the packed questions."""
-    models = model_names(score)
+    models = names(score)
     style, script = style_sheet(), program()
-    named = title or f"{score['benchmark']}: {len(models)} model{'' if len(models) == 1 else 's'}"
+    title = options.title or f"{score['benchmark']}: {len(models)} model{'' if len(models) == 1 else 's'}"
     text = environment().get_template("page.html").render(
-        title=named,
+        title=title,
         lead="How reliably the models answer, when they abstain, and how far they differ.",
         policy=policy(style, script),
         style=style,
         script=script,
         facts=facts(score),
-        sections=sections(score, notes, by, scale),
+        sections=sections(score, options.notes, options.by, options.scale),
         models=models,
         names=_data("models", list(map(visible, models))),
         verdicts=Verdict,
         signs=[(verdict.sign, verdict) for verdict in Verdict],
-        kept=_kept(length, has_prompts),
+        kept=_notice(options.reply_length or 0, has_prompts),
         terms=terms(score),
         source=source_facts(score),
     )  # fmt: skip
     return text.strip() + "\n"
 
 
-def _kept(length: int, has_prompts: bool) -> str:
-    told = "Replies are left out." if not length else f"Replies above {length:,} characters are cut in their middle."
-    return told if has_prompts else f"{told} What was asked is shown where the bundle is named by --bundle."
+def _notice(length: int, has_prompts: bool) -> str:
+    notice = "Replies are left out." if not length else f"Replies above {length:,} characters are cut in their middle."
+    return notice if has_prompts else f"{notice} What was asked is shown where the bundle is named by --bundle."
 
 
 def _data(name: str, value: Any) -> str:
@@ -149,17 +153,17 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
     refuse_special_file(path)
     if path.is_dir():
         raise cannot_write(path, IsADirectoryError(0, "it is a folder"))
-    beside = path.with_name(f".{path.name[:100]}-{os.getpid()}")
+    temporary = path.with_name(f".{path.name[:100]}-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("wb") as file:
+        with temporary.open("wb") as file:
             yield file
-        beside.replace(path)
+        temporary.replace(path)
     except OSError as error:
         raise cannot_write(path, error) from None
     finally:
         with suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
 
 
 def cannot_write(path: Path, error: OSError) -> DiaError:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from dia_runtime.report.pictures.abstention import drop, risk_coverage
 from dia_runtime.report.pictures.comparisons import comparisons
 from dia_runtime.report.pictures.correlation import correlation
 from dia_runtime.report.pictures.drawing import Drawing
+from dia_runtime.report.pictures.figures import PictureData
 from dia_runtime.report.pictures.flags import flags
 from dia_runtime.report.pictures.item_curves import item_curves
 from dia_runtime.report.pictures.item_fit import item_fit
@@ -17,8 +18,8 @@ from dia_runtime.report.pictures.leaderboard import leaderboard
 from dia_runtime.report.pictures.reliability import reliability
 from dia_runtime.report.pictures.verdicts import categories, domains, verdicts
 from dia_runtime.report.pictures.wright import abilities, wright_map
+from dia_runtime.scoring.figures import FIGURES
 
-Data = Mapping[str, Any]
 SCORE = ("score",)
 BANK = ("bank",)
 
@@ -34,12 +35,22 @@ class Picture:
 
     title: str
     needs: tuple[str, ...]
-    draw: Callable[[Data], Drawing]
+    draw: Callable[[PictureData], Drawing]
 
 
-# Kind, as `dia plot` is told it -> the picture.
+def pictures() -> dict[str, Picture]:
+    """Kind, as `dia plot` takes it -> the picture; those of all models by a figure are what figures declare."""
+    leaderboards = {
+        figure.leaderboard.kind: Picture(
+            f"all models by {figure.label}, with intervals", SCORE, partial(leaderboard, figure=figure)
+        )
+        for figure in FIGURES.values()
+        if figure.leaderboard
+    }
+    return {**leaderboards, **PICTURES}
+
+
 PICTURES: dict[str, Picture] = {
-    "leaderboard": Picture("all models by RS@k, with intervals", SCORE, leaderboard),
     "verdicts": Picture("what became of the questions, by model", SCORE, verdicts),
     "reliability": Picture("solved instances of each item, by model", SCORE, reliability),
     "domains": Picture("verdicts by domain", SCORE, domains),

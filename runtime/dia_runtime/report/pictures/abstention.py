@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from dia_runtime.report.pictures.axes import (
     SMALL,
@@ -16,14 +15,26 @@ from dia_runtime.report.pictures.axes import (
     plain,
 )
 from dia_runtime.report.pictures.drawing import DASHES, Circle, Drawing, Line, Mark, Polyline, Rect, Text, text_width
-from dia_runtime.report.pictures.figures import NARROW, ends, kind_of_interval, middle, name_at, ranked, require, room
+from dia_runtime.report.pictures.figures import (
+    NARROW,
+    PictureData,
+    ends,
+    kind_of_interval,
+    middle,
+    name_at,
+    ranked,
+    require,
+    room,
+)
 from dia_runtime.report.pictures.palette import series
+from dia_runtime.scoring.results import Respondent, figure_of
 
 WIDTH, ROW = 720, 30
+DRAWN_BY_DROP = ("trad_score", "idk_score", "drop")
 TRAD, IDK = "series-1", "series-2"
 
 
-def drop(data: Mapping[str, Any]) -> Drawing:
+def drop(data: PictureData) -> Drawing:
     """Each model's traditional score and its score under abstention, joined by what lies between."""
     models = ranked(data["score"], "idk_score")
     require(models, "no run holds replies")
@@ -31,22 +42,22 @@ def drop(data: Mapping[str, Any]) -> Drawing:
     width, names = room(data, WIDTH)
     is_wide = width > NARROW
     drops = [_points(model) if is_wide else _points(model).removesuffix(" points") for model in models]
-    beside = max(90 if is_wide else 52, *(text_width(told, 12) + 20 for told in drops))
+    beside = max(90 if is_wide else 52, *(text_width(text, 12) + 20 for text in drops))
     scale = Scale(_floor(low), 1.0, names, width - beside)
     left = names if is_wide else 0
     key, height = dot_legend([(IDK, "+1 right, 0 abstained, −1 wrong"), (TRAD, "right replies")], left, 2, width - left)
     top = height + (8 if is_wide else 20)
     bottom = top + ROW * len(models)
-    note = kind_of_interval([model["idk_score"] for model in models])
+    note = kind_of_interval([figure_of(model, "idk_score") for model in models])
     marks: list[Mark] = [*bottom_axis(scale, top, bottom, f"score, with {note}", percent, _few(width)), *key]
     marks.append(Text(width - 6, top - 6, "drop" if is_wide else "drop %", 12, "end", "muted"))
-    for at, (model, told) in enumerate(zip(models, drops, strict=True)):
+    for at, (model, text) in enumerate(zip(models, drops, strict=True)):
         y = top + ROW * (at + 0.5)
         if at % 2:
             marks.insert(0, Rect(0, y - ROW / 2, width, ROW, "shade"))
         marks += _row(model, scale, y, names)
-        marks.append(Text(width - 6, y + 4, told, 12, "end", "ink", True))
-    worst = max(models, key=lambda model: middle(model["drop"]) or 0)
+        marks.append(Text(width - 6, y + 4, text, 12, "end", "ink", True))
+    worst = max(models, key=lambda model: middle(figure_of(model, "drop")) or 0)
     words = (
         f"For each of {len(models)} models the share of right replies, and the score less a point for a wrong one. "
         f"The largest drop has {worst['model']}: {_points(worst)}."
@@ -54,17 +65,17 @@ def drop(data: Mapping[str, Any]) -> Drawing:
     return Drawing("What wrong answers cost", words, width, bottom + 46, tuple(marks))
 
 
-def _row(model: Mapping[str, Any], scale: Scale, y: float, names: float) -> list[Mark]:
+def _row(model: Respondent, scale: Scale, y: float, names: float) -> list[Mark]:
     marks: list[Mark] = [name_at(model["model"], y, names)]
-    idk, trad = (middle(model[key]) for key in ("idk_score", "trad_score"))
+    idk, trad = (middle(figure_of(model, name)) for name in ("idk_score", "trad_score"))
     if idk is None or trad is None:
         return marks
-    is_open = model["idk_score"]["value"] is None
+    is_open = figure_of(model, "idk_score")["value"] is None
     if not is_open:
         marks.append(Line(scale(idk), y, scale(trad), y, "faint", 6))
-    for key, value, colour, side in (("trad_score", trad, TRAD, -1), ("idk_score", idk, IDK, 1)):
-        if found := ends(model[key]):
-            low, high = (scale(min(1.0, max(-1.0, end))) for end in found)
+    for name, value, colour, side in (("trad_score", trad, TRAD, -1), ("idk_score", idk, IDK, 1)):
+        if interval := ends(figure_of(model, name)):
+            low, high = (scale(min(1.0, max(-1.0, end))) for end in interval)
             marks.append(Line(low, y + 7 * side, high, y + 7 * side, colour, 1.5))
         if is_open:  # the line alone says what the score can still become
             continue
@@ -73,18 +84,18 @@ def _row(model: Mapping[str, Any], scale: Scale, y: float, names: float) -> list
     return marks
 
 
-def _points(model: Mapping[str, Any]) -> str:
-    value, found = middle(model["drop"]), ends(model["drop"])
+def _points(model: Respondent) -> str:
+    value, interval = middle(figure_of(model, "drop")), ends(figure_of(model, "drop"))
     if value is None:
         return "\N{EN DASH}"
-    if model["drop"]["value"] is None and found:
-        return f"{plain(round(100 * found[0]))} to {plain(round(100 * found[1]))} points"
+    if figure_of(model, "drop")["value"] is None and interval:
+        return f"{plain(round(100 * interval[0]))} to {plain(round(100 * interval[1]))} points"
     return f"{plain(round(100 * value, 1))} points"
 
 
-def _values(model: Mapping[str, Any]) -> list[float]:
-    held = [middle(model[key]) for key in ("idk_score", "trad_score")]
-    return [value for value in (*held, *(ends(model["idk_score"]) or ())) if value is not None]
+def _values(model: Respondent) -> list[float]:
+    values = [middle(figure_of(model, name)) for name in ("idk_score", "trad_score")]
+    return [value for value in (*values, *(ends(figure_of(model, "idk_score")) or ())) if value is not None]
 
 
 def _floor(low: float) -> float:
@@ -92,7 +103,7 @@ def _floor(low: float) -> float:
     return 0.0 if low >= 0 else max(-1.0, int(low * 5 - 1) / 5)
 
 
-def risk_coverage(data: Mapping[str, Any]) -> Drawing:
+def risk_coverage(data: PictureData) -> Drawing:
     """Each model's risk, the more of its answers count, from the most confident on; the dot is where it stopped."""
     models = [model for model in ranked(data["score"]) if _curve(model)]
     require(models, "no model answered anything")
@@ -116,7 +127,7 @@ def _few(width: float) -> int:
     return 6 if width > NARROW else 4
 
 
-def _path(model: Mapping[str, Any], number: int, across: Scale, up: Scale) -> list[Mark]:
+def _path(model: Respondent, number: int, across: Scale, up: Scale) -> list[Mark]:
     """The model's curve, and the dot with its number where it ends."""
     marks: list[Mark] = []
     points = tuple((across(coverage), up(risk)) for coverage, risk in _curve(model))
@@ -129,27 +140,27 @@ def _path(model: Mapping[str, Any], number: int, across: Scale, up: Scale) -> li
     return [*marks, dot, Text(x, y - 9, str(number + 1), SMALL, "middle", series(number), True)]
 
 
-def has_curve(model: Mapping[str, Any]) -> bool:
+def has_curve(model: Respondent) -> bool:
     """Whether the model's answers are told apart by confidence."""
     return len(_curve(model)) > 1
 
 
-def _nearest(models: Sequence[Mapping[str, Any]]) -> float:
+def _nearest(models: Sequence[Respondent]) -> float:
     """The low end of the coverages: 0 with curves, else somewhat below the lowest dot."""
     if any(map(has_curve, models)):
         return 0.0
     return max(0.0, int((min(coverage for model in models for coverage, _ in _curve(model)) - 0.05) * 10) / 10)
 
 
-def _curve(model: Mapping[str, Any]) -> list[tuple[float, float]]:
+def _curve(model: Respondent) -> list[tuple[float, float]]:
     """The (coverage, risk) of a model from its most confident answers on; without a curve the last point alone."""
     selective = model.get("selective")
     if selective and selective["curve"]:
         return [(point["coverage"], point["risk"]) for point in selective["curve"]]
-    coverage, accuracy = (model[key]["value"] for key in ("coverage", "accuracy_answered"))
+    coverage, accuracy = (figure_of(model, name)["value"] for name in ("coverage", "accuracy_answered"))
     return [] if coverage is None or accuracy is None else [(coverage, 1 - accuracy)]
 
 
-def _stop(model: Mapping[str, Any]) -> str:
+def _stop(model: Respondent) -> str:
     coverage, risk = _curve(model)[-1]
     return f"{model['model']} answers {100 * coverage:.0f} % and errs in {100 * risk:.0f} % of them"

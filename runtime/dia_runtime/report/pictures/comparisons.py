@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, dot_legend, plain, rounded
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, clipped
-from dia_runtime.report.pictures.figures import FIGURES, NARROW, kind_of_interval, require, room, span, whisker
+from dia_runtime.report.pictures.figures import NARROW, PictureData, kind_of_interval, require, room, span, whisker
+from dia_runtime.scoring.figures import FIGURES
+from dia_runtime.scoring.results import ComparedPair, Estimate, Score
 
 WIDTH = 720
 MOST = 60  # pairs
 ALPHA = 0.05
 
 
-def comparisons(data: Mapping[str, Any]) -> Drawing:
+def comparisons(data: PictureData) -> Drawing:
     """The differences of all pairs by the first figure that was compared, the largest first."""
     pairs = largest(data["score"])
     require(pairs, "no two models were compared")
@@ -24,7 +23,7 @@ def comparisons(data: Mapping[str, Any]) -> Drawing:
     figures = [pair["difference"] for pair in shown]
     scale = Scale(*rounded(*span(figures, 0.0)), names + 6, width - (70 if names else 10))
     top, bottom = 20, 24 + row * len(shown)
-    name = FIGURES.get(pairs[0]["figure"], pairs[0]["figure"])
+    name = FIGURES[pairs[0]["figure"]].label
     label = f"difference in {name}, {kind_of_interval(figures)}"
     marks: list[Mark] = [*bottom_axis(scale, top, bottom, label)]
     marks.append(Text(width - 6, 12, "p, Holm", 12, "end", "muted"))
@@ -35,12 +34,12 @@ def comparisons(data: Mapping[str, Any]) -> Drawing:
         marks += _beside(pair, names, width, y + row / 2) if names else _above(pair, width, y + 15)
         marks += _whisker(pair, scale, y + row / 2 if names else y + 31)
     key, height = dot_legend([("accent", f"p below {ALPHA}"), ("muted", "not told apart")], names, bottom + 44, width)
-    found = sum(is_clear(pair) for pair in pairs)
-    words = f"{len(pairs)} pairs of models; {found} differ at p below {ALPHA} after Holm's adjustment."
+    clear = sum(is_clear(pair) for pair in pairs)
+    words = f"{len(pairs)} pairs of models; {clear} differ at p below {ALPHA} after Holm's adjustment."
     return Drawing("Paired differences", words, width, bottom + 48 + height, (*marks, *key))
 
 
-def _beside(pair: Mapping[str, Any], names: float, width: float, y: float) -> list[Mark]:
+def _beside(pair: ComparedPair, names: float, width: float, y: float) -> list[Mark]:
     """The two names at the left of their line, and the probability at its right."""
     one, other = pair["models"]
     half = (names - 44) / 2
@@ -52,14 +51,14 @@ def _beside(pair: Mapping[str, Any], names: float, width: float, y: float) -> li
     ]
 
 
-def _above(pair: Mapping[str, Any], width: float, y: float) -> list[Mark]:
+def _above(pair: ComparedPair, width: float, y: float) -> list[Mark]:
     """The two names and the probability above their line, where there is no room beside it."""
     one, other = (clipped(name, (width - 120) / 2) for name in pair["models"])
     words = Text(6, y, f"{one} less {other}", 12, tip=" less ".join(pair["models"]))
     return [words, Text(width - 6, y, p_text(pair["p_holm"]), 12, "end")]
 
 
-def _whisker(pair: Mapping[str, Any], scale: Scale, y: float) -> list[Mark]:
+def _whisker(pair: ComparedPair, scale: Scale, y: float) -> list[Mark]:
     if pair["difference"]["value"] is None:
         return []
     one, other = pair["models"]
@@ -67,25 +66,26 @@ def _whisker(pair: Mapping[str, Any], scale: Scale, y: float) -> list[Mark]:
     return whisker(scale, y, pair["difference"], "accent" if is_clear(pair) else "muted", tip)
 
 
-def largest(score: Mapping[str, Any], figure: str | None = None) -> list[Mapping[str, Any]]:
+def largest(score: Score, figure: str | None = None) -> list[ComparedPair]:
     """The compared pairs of a figure, the largest difference first, turned so that none is below 0."""
-    held = score.get("comparisons") or []
-    wanted = figure or (held[0]["figure"] if held else None)
-    pairs = [_turned(pair) for pair in held if pair["figure"] == wanted]
+    compared = score["comparisons"]
+    name = figure or (compared[0]["figure"] if compared else None)
+    pairs = [_turned(pair) for pair in compared if pair["figure"] == name]
     return sorted(pairs, key=lambda pair: -(pair["difference"]["value"] or 0))
 
 
-def _turned(pair: Mapping[str, Any]) -> Mapping[str, Any]:
+def _turned(pair: ComparedPair) -> ComparedPair:
     """The pair with the better model first."""
-    figure = pair["difference"]
-    if (figure["value"] or 0) >= 0:
+    estimate = pair["difference"]
+    value, interval = estimate["value"], estimate["ci"]
+    if value is None or value >= 0:
         return pair
-    turned = {key: [-end for end in reversed(figure[key])] for key in ("ci", "bounds") if figure.get(key)}
-    both = {key: pair[key][::-1] for key in ("models", "at", "values") if key in pair}
-    return {**pair, **both, "difference": {**figure, **turned, "value": -figure["value"]}}
+    turned: Estimate = {**estimate, "value": -value, "ci": interval and [-end for end in reversed(interval)]}
+    models, at, values = pair["models"][::-1], pair["at"][::-1], pair["values"][::-1]
+    return {**pair, "models": models, "at": at, "values": values, "difference": turned}
 
 
-def is_clear(pair: Mapping[str, Any]) -> bool:
+def is_clear(pair: ComparedPair) -> bool:
     """Whether the two differ, after Holm's adjustment."""
     return pair["p_holm"] is not None and bool(pair["p_holm"] < ALPHA)
 

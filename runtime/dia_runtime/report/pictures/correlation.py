@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import radians, sin, sqrt
-from typing import Any
 
 from dia_runtime.report.pictures.axes import SMALL, plain
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped, text_width
-from dia_runtime.report.pictures.figures import LABELS, cell, instances, name_at, ranked, require
+from dia_runtime.report.pictures.figures import LABELS, PictureData, cell, instances, name_at, ranked, require
 from dia_runtime.report.pictures.palette import on, tilt
+from dia_runtime.scoring.results import Respondent
 
 WIDE, TALL, LONGEST = 54, 30, 120
 TURN = 40  # degrees
 MOST = 30  # models
 
 
-def correlation(data: Mapping[str, Any]) -> Drawing:
+def correlation(data: PictureData) -> Drawing:
     """Models in rows and in columns; blue for those that solve the same items, orange for those that solve others."""
     models = ranked(data["score"])[:MOST]
     require(len(models) > 1, "a correlation needs two models")
-    found = correlations(models, data["score"]["k"])
+    values = correlations(models, data["score"]["k"])
     marks: list[Mark] = []
     top = 22 + sin(radians(TURN)) * max(min(LONGEST, text_width(model["model"], SMALL)) for model in models[:-1])
     for row, model in enumerate(models):
@@ -32,15 +32,15 @@ def correlation(data: Mapping[str, Any]) -> Drawing:
         if row:
             marks.append(name_at(model["model"], y + TALL / 2))
         for column, other in enumerate(models[:row]):
-            value = found[row][column]
-            told = "\N{EN DASH}" if value is None else f"{value:z.2f}".replace("-", "\N{MINUS SIGN}")
+            value = values[row][column]
+            text = "\N{EN DASH}" if value is None else f"{value:z.2f}".replace("-", "\N{MINUS SIGN}")
             colour = "grid" if value is None else tilt(value)
-            tip = f"{model['model']} and {other['model']}: {told}"
+            tip = f"{model['model']} and {other['model']}: {text}"
             ink = "muted" if value is None else on(colour)
-            marks += cell(LABELS + column * WIDE, y + 1, WIDE - 2, TALL - 2, colour, told, ink, tip)
+            marks += cell(LABELS + column * WIDE, y + 1, WIDE - 2, TALL - 2, colour, text, ink, tip)
     width, height = LABELS + WIDE * len(models) + 20, top + TALL * (len(models) - 1) + 34
     marks += _key(height - 24)
-    words = "Correlations over items of how many instances two models solve. " + _closest(models, found)
+    words = "Correlations over items of how many instances two models solve. " + _closest(models, values)
     return Drawing("Which models solve the same items", words, max(width, LABELS + 250), height, tuple(marks))
 
 
@@ -52,7 +52,7 @@ def _key(y: float) -> list[Mark]:
     return marks
 
 
-def correlations(models: Sequence[Mapping[str, Any]], k: int) -> list[list[float | None]]:
+def correlations(models: Sequence[Respondent], k: int) -> list[list[float | None]]:
     """Pearson's correlation of each two models' solved instances, over the items that both were asked.
 
     Where items differ in their number of instances it is that of the shares: longer items are not solved more often.
@@ -61,9 +61,9 @@ def correlations(models: Sequence[Mapping[str, Any]], k: int) -> list[list[float
     return [[_pearson(one, other) for other in solved] for one in solved]
 
 
-def _solved(model: Mapping[str, Any], k: int) -> Mapping[str, int | Fraction]:
+def _solved(model: Respondent, k: int) -> Mapping[str, int | Fraction]:
     if not model.get("other_k"):
-        return model["tsr"]  # type: ignore[no-any-return]
+        return model["tsr"]
     return {item: Fraction(number, instances(model, item, k)) for item, number in model["tsr"].items()}
 
 
@@ -73,7 +73,7 @@ def _pearson(one: Mapping[str, int | Fraction], other: Mapping[str, int | Fracti
     >>> _pearson({"a": 0, "b": 1, "c": 2}, {"a": 2, "b": 1, "c": 0})
     -1.0
     """
-    pairs = [(held, other[item]) for item, held in one.items() if item in other]
+    pairs = [(share, other[item]) for item, share in one.items() if item in other]
     number = len(pairs)
     first, second = sum(x for x, _ in pairs), sum(y for _, y in pairs)
     spread = number * sum(x * x for x, _ in pairs) - first * first
@@ -83,12 +83,12 @@ def _pearson(one: Mapping[str, int | Fraction], other: Mapping[str, int | Fracti
     return float(number * sum(x * y for x, y in pairs) - first * second) / sqrt(spread * other_spread)
 
 
-def _closest(models: Sequence[Mapping[str, Any]], found: Sequence[Sequence[float | None]]) -> str:
+def _closest(models: Sequence[Respondent], values: Sequence[Sequence[float | None]]) -> str:
     pairs = [
         (value, models[row]["model"], models[column]["model"])
         for row in range(len(models))
         for column in range(row)
-        if (value := found[row][column]) is not None
+        if (value := values[row][column]) is not None
     ]
     if not pairs:
         return "None is defined."

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from dia_runtime.report.pictures.axes import SMALL, USUAL, Scale
 from dia_runtime.report.pictures.drawing import Circle, Line, Mark, Rect, Text, clipped
+from dia_runtime.scoring.figures import FIGURES
+from dia_runtime.scoring.results import Estimate, Respondent, Score, figure_of, respondents
 
-Model = Mapping[str, Any]
-# Names of figures in prose.
-FIGURES = {
-    "rs": "RS@k", "conf": "Conf@k", "nms": "NMS@k", "pass_at_k": "Pass@k", "trad_score": "right replies",
-    "idk_score": "abstention score", "idk_freq": "abstained", "extract_fail": "unread",
-    "accuracy_answered": "right if answered", "drop": "drop", "coverage": "coverage", "share": "marks",
-}  # fmt: skip
-IN_POINTS = frozenset(["rs", "nms"])  # figures that are no shares
+
+class PictureData(TypedDict, total=False):
+    """What pictures are drawn from: a score, or a bank with what was observed of its items."""
+
+    score: Score
+    bank: Mapping[str, Any]  # as `dia calibrate` writes it
+    observed: Mapping[str, Any]  # item -> ability, successes and trials of the models
+    width: float  # in pixels, for small screens
 
 
 Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
@@ -26,83 +28,93 @@ ROW = 26
 NARROW, FEW = 500, 104  # pixels of a picture for small screens at most, and its pixels for the names of models
 
 
-def room(data: Mapping[str, Any], usual: float) -> tuple[float, float]:
+def room(data: PictureData, usual: float) -> tuple[float, float]:
     """The width of the picture, which its data may ask for as `width`, and of it what is for the names of models."""
     width = float(data.get("width", usual))
     return width, FEW if width < NARROW else LABELS
 
 
-def ranked(score: Mapping[str, Any], key: str = "rs") -> list[Model]:
-    """The models and ensembles, those with the highest figure first, those without one last.
+def ranked(score: Score, name: str = "rs") -> list[Respondent]:
+    """The models and ensembles, those with the best figure first, those without one last.
 
-    Each has a name of its own, and its place in `models` as `at`.
+    Each has a name of its own.
     """
-    ensembles = score.get("ensembles", ())
-    every = zip((*names(score), *(held["model"] for held in ensembles)), (*score["models"], *ensembles), strict=True)
-    models = [{**model, "model": name, "at": at} for at, (name, model) in enumerate(every)]
-    return sorted(models, key=lambda model: (middle(model[key]) is None, -(middle(model[key]) or 0)))
+    own_names = (*names(score), *(ensemble["model"] for ensemble in score.get("ensembles", ())))
+    models = [
+        cast(Respondent, {**model, "model": own_name})
+        for own_name, model in zip(own_names, respondents(score), strict=True)
+    ]
+    sign = 1 if FIGURES[name].more_is_better is False else -1
+
+    def rank(model: Respondent) -> tuple[bool, float]:
+        value = middle(figure_of(model, name))
+        return value is None, sign * (value or 0)
+
+    return sorted(models, key=rank)
 
 
-def names(score: Mapping[str, Any]) -> list[str]:
+def names(score: Score) -> list[str]:
     """The names of the models; those that several have with that of their run behind."""
-    many = Counter(model["model"] for model in score["models"])
+    counts = Counter(model["model"] for model in score["models"])
     return [
-        f"{model['model']} ({PurePath(model['run']).name})" if many[model["model"]] > 1 else model["model"]
+        f"{model['model']} ({PurePath(model['run']).name})" if counts[model["model"]] > 1 else model["model"]
         for model in score["models"]
     ]
 
 
-def instances(model: Model, item: str, k: int) -> int:
+def instances(model: Respondent, item: str, k: int) -> int:
     """How many instances of the item count for the model: k, unless it says otherwise."""
-    return int((model.get("other_k") or {}).get(item, k))
+    return model.get("other_k", {}).get(item, k)
 
 
-def middle(figure: Mapping[str, Any]) -> float | None:
+def middle(estimate: Estimate) -> float | None:
     """The figure's value, or the middle of its bounds while errors leave it open."""
-    if figure["value"] is not None:
-        return float(figure["value"])
-    bounds = figure.get("bounds")
+    if estimate["value"] is not None:
+        return float(estimate["value"])
+    bounds = estimate.get("bounds")
     return None if not bounds else (bounds[0] + bounds[1]) / 2
 
 
-def ends(figure: Mapping[str, Any]) -> tuple[float, float] | None:
+def ends(estimate: Estimate) -> tuple[float, float] | None:
     """The ends of a figure's interval: its own, else 1.96 standard errors to both sides, else its bounds.
 
     >>> ends({"value": 1.0, "se": None, "ci": [0.5, 1.5]}), ends({"value": None, "se": None, "ci": None})
     ((0.5, 1.5), None)
     """
-    if figure.get("ci"):
-        return float(figure["ci"][0]), float(figure["ci"][1])
-    value, error = figure["value"], figure.get("se")
+    if estimate["ci"]:
+        return float(estimate["ci"][0]), float(estimate["ci"][1])
+    value, error = estimate["value"], estimate["se"]
     if value is not None and error is not None:
         return float(value - Z * error), float(value + Z * error)
-    bounds = figure.get("bounds")
+    bounds = estimate.get("bounds")
     return (float(bounds[0]), float(bounds[1])) if bounds else None
 
 
-def kind_of_interval(figures: Sequence[Mapping[str, Any]]) -> str:
+def kind_of_interval(estimates: Sequence[Estimate]) -> str:
     """What the whiskers of these figures are."""
-    if any(figure.get("ci") for figure in figures):
+    if any(estimate["ci"] for estimate in estimates):
         return "95 % confidence intervals"
     return "1.96 standard errors to both sides"
 
 
-def span(figures: Sequence[Mapping[str, Any]], *more: float) -> tuple[float, float]:
+def span(estimates: Sequence[Estimate], *more: float) -> tuple[float, float]:
     """The lowest and the highest value that has to be shown."""
-    held = [value for figure in figures for value in (*(ends(figure) or ()), middle(figure)) if value is not None]
-    held += more
-    return (min(held), max(held)) if held else (0.0, 1.0)
+    values = [
+        value for estimate in estimates for value in (*(ends(estimate) or ()), middle(estimate)) if value is not None
+    ]
+    values += more
+    return (min(values), max(values)) if values else (0.0, 1.0)
 
 
-def whisker(scale: Scale, y: float, figure: Mapping[str, Any], colour: str = "accent", tip: str = "") -> list[Mark]:
+def whisker(scale: Scale, y: float, estimate: Estimate, colour: str = "accent", tip: str = "") -> list[Mark]:
     """A dot with the line of its interval; an open figure is a line alone."""
     marks: list[Mark] = []
-    if found := ends(figure):
-        low, high = map(scale, found)
+    if interval := ends(estimate):
+        low, high = map(scale, interval)
         marks.append(Line(low, y, high, y, colour, 2))
         marks += [Line(end, y - 4, end, y + 4, colour, 2) for end in (low, high)]
-    if figure["value"] is not None:
-        marks.append(Circle(scale(figure["value"]), y, 4.5, colour, "paper", tip))
+    if estimate["value"] is not None:
+        marks.append(Circle(scale(estimate["value"]), y, 4.5, colour, "paper", tip))
     return marks
 
 
@@ -112,23 +124,18 @@ def name_at(name: str, y: float, width: float = LABELS, colour: str = "ink") -> 
 
 
 def cell(
-    x: float, y: float, width: float, height: float, colour: str, told: str, ink: str, tip: str = ""
+    x: float, y: float, width: float, height: float, colour: str, text: str, ink: str, tip: str = ""
 ) -> list[Mark]:
     """A field of a table of colours, with its text where there is room for it."""
     marks: list[Mark] = [Rect(x, y, width, height, colour, tip=tip)]
-    if told:
-        marks.append(Text(x + width / 2, y + height / 2 + 4, told, SMALL, "middle", ink))
+    if text:
+        marks.append(Text(x + width / 2, y + height / 2 + 4, text, SMALL, "middle", ink))
     return marks
 
 
-def require(held: Any, why: str) -> None:
+def require(condition: object, why: str) -> None:
     """Nothing, where there is something to draw; else DiaError (exit 2)."""
     from dia_language.diagnostics import DiaError, Diagnostic
 
-    if not held:
+    if not condition:
         raise DiaError(Diagnostic("E872", f"there is nothing to draw: {why}"))
-
-
-def told(value: float | None, form: Callable[[float], str]) -> str:
-    """The value as text; a dash where there is none."""
-    return "\N{EN DASH}" if value is None else form(value)

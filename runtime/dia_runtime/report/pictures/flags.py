@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.pictures.axes import SMALL
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Text
-from dia_runtime.report.pictures.figures import LABELS, cell, name_at, ranked, require
+from dia_runtime.report.pictures.figures import LABELS, PictureData, cell, name_at, ranked, require
 from dia_runtime.report.pictures.palette import heat, on
+from dia_runtime.scoring.results import Respondent
 
 WIDE, TALL, TOP = 92, 26, 26
 # What is counted -> how it is called.
@@ -23,13 +21,12 @@ FLAGS: dict[str, str] = {
 }
 
 
-def count(model: Mapping[str, Any], name: str) -> int:
+def count(model: Respondent, name: str) -> int:
     """How many of a model's questions have the flag, or the verdict of that name."""
-    held = model["counts"] if name in model["counts"] else model["flags"]
-    return int(held.get(name, 0))
+    return model["counts"].get(name, 0) or model["flags"].get(name, 0)
 
 
-def flags(data: Mapping[str, Any]) -> Drawing:
+def flags(data: PictureData) -> Drawing:
     """Models in rows, flags and failures in columns."""
     models = ranked(data["score"])
     require(models, "no run holds replies")

@@ -9,7 +9,7 @@ from typing import Any
 
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, left_axis, line_legend, percent, plain, rounded
 from dia_runtime.report.pictures.drawing import DASHES, Circle, Drawing, Line, Mark, Polyline, clipped
-from dia_runtime.report.pictures.figures import NARROW, require
+from dia_runtime.report.pictures.figures import NARROW, PictureData, require
 from dia_runtime.report.pictures.palette import series
 
 WIDTH, LEFT, TOP, BOTTOM = 760, 80, 16, 380
@@ -21,7 +21,7 @@ Entry = Mapping[str, Any]
 Observed = Mapping[str, Sequence[tuple[float, float, float]]]
 
 
-def item_curves(data: Mapping[str, Any]) -> Drawing:
+def item_curves(data: PictureData) -> Drawing:
     """The characteristic curves of items from the easiest to the hardest, and the pass rate of every model at each.
 
     Where a model tried each item but a few times, neighbouring items share a curve, the mean of theirs. `observed` has

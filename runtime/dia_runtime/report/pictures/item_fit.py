@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, left_axis, plain, rounded
 from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Mark, Rect
-from dia_runtime.report.pictures.figures import NARROW, require
+from dia_runtime.report.pictures.figures import NARROW, PictureData, require
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 760, 400, 70, 16, 346
 SMALL_LEFT = 50
@@ -21,7 +18,7 @@ def is_fitting(infit: float) -> bool:
     return BAND[0] <= infit <= BAND[1]
 
 
-def item_fit(data: Mapping[str, Any]) -> Drawing:
+def item_fit(data: PictureData) -> Drawing:
     """A dot for each item at its difficulty and infit; those between 0.7 and 1.3 keep to the model."""
     items = [entry for entry in data["bank"]["items"] if entry["infit"] is not None]
     require(items, "no item of the bank has an infit")

@@ -1,15 +1,13 @@
-"""All models by their reliability score, with intervals."""
+"""All models by one figure, with intervals."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, plain, rounded
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text
 from dia_runtime.report.pictures.figures import (
     LABELS,
     ROW,
+    PictureData,
     ends,
     kind_of_interval,
     middle,
@@ -19,52 +17,73 @@ from dia_runtime.report.pictures.figures import (
     span,
     whisker,
 )
+from dia_runtime.scoring.figures import Figure
+from dia_runtime.scoring.results import Estimate, Score, figure_of
 
 WIDTH, STRIP, STRIP_HEIGHT = 720, 120, 22
-FIGURE = "rs"
 
 
-def leaderboard(data: Mapping[str, Any]) -> Drawing:
-    """The models in rows, the best first, each with its RS@k and interval."""
+def leaderboard(data: PictureData, figure: Figure) -> Drawing:
+    """The models in rows, the best first, each with the figure and its interval."""
     score = data["score"]
-    models = ranked(score)
+    models = ranked(score, figure.name)
     require(models, "no run holds replies")
-    figures = [model[FIGURE] for model in models]
-    low, high = rounded(*span(figures, 0.0))
+    estimates = [scaled(figure_of(model, figure.name), figure) for model in models]
+    low, high = rounded(*span(estimates, 0.0))
     scale = Scale(low, high, LABELS, WIDTH - 70)
+    name = figure.heading_at(score["k"])
     bottom = 12 + ROW * len(models)
-    marks: list[Mark] = bottom_axis(scale, 8, bottom, f"RS@{score['k']}, {kind_of_interval(figures)}")
-    for at, (model, figure) in enumerate(zip(models, figures, strict=True)):
+    marks: list[Mark] = bottom_axis(scale, 8, bottom, f"{name}, {kind_of_interval(estimates)}")
+    for at, (model, estimate) in enumerate(zip(models, estimates, strict=True)):
         y = 12 + ROW * (at + 0.5)
         if at % 2:
             marks.insert(0, Rect(0, y - ROW / 2, WIDTH, ROW, "shade"))
         marks.append(name_at(model["model"], y))
-        marks += whisker(scale, y, figure, tip=f"{model['model']}: {_said(figure)}")
-        marks.append(Text(WIDTH - 8, y + 4, _said(figure, short=True), 12, "end", "ink", True))
-    first = f"{models[0]['model']} leads with {_said(figures[0])}."
-    return Drawing(
-        "Reliability scores", f"{len(models)} models by RS@{score['k']}. {first}", WIDTH, bottom + 46, tuple(marks)
-    )
+        marks += whisker(scale, y, estimate, tip=f"{model['model']}: {_text(estimate)}")
+        marks.append(Text(WIDTH - 8, y + 4, _text(estimate, short=True), 12, "end", "ink", True))
+    first = f"{models[0]['model']} leads with {_text(estimates[0])}."
+    title = figure.leaderboard.title if figure.leaderboard else figure.label
+    return Drawing(title, f"{len(models)} models by {name}. {first}", WIDTH, bottom + 46, tuple(marks))
 
 
-def strip(figure: Mapping[str, Any], scale: Scale) -> Drawing:
+def scaled(estimate: Estimate, figure: Figure) -> Estimate:
+    """The estimate as readers see it: of shares in percent."""
+    factor = figure.unit.factor
+    if factor == 1:
+        return estimate
+    value, error, interval = estimate["value"], estimate["se"], estimate["ci"]
+    result: Estimate = {
+        "value": None if value is None else factor * value,
+        "se": None if error is None else factor * error,
+        "ci": None if interval is None else [factor * end for end in interval],
+    }
+    if "bounds" in estimate:
+        result["bounds"] = [factor * end for end in estimate["bounds"]]
+    return result
+
+
+def strip(estimate: Estimate, scale: Scale) -> Drawing:
     """One row of the leaderboard by itself, for a cell of a table; its numbers stand beside it."""
     zero = scale(0)
     marks: list[Mark] = [Rect(zero - 0.5, 0, 1, STRIP_HEIGHT, "faint")]
-    return Drawing("", "", STRIP, STRIP_HEIGHT, (*marks, *whisker(scale, STRIP_HEIGHT / 2, figure)))
+    return Drawing("", "", STRIP, STRIP_HEIGHT, (*marks, *whisker(scale, STRIP_HEIGHT / 2, estimate)))
 
 
-def strip_scale(score: Mapping[str, Any]) -> Scale:
+def strip_scale(score: Score) -> Scale:
     """The scale that the rows of one table share."""
-    low, high = span([model[FIGURE] for model in ranked(score)], 0.0)
+    low, high = span([figure_of(model, "rs") for model in ranked(score)], 0.0)
     return Scale(low, high, 6, STRIP - 6)
 
 
-def _said(figure: Mapping[str, Any], short: bool = False) -> str:
-    value, found = middle(figure), ends(figure)
+def _text(estimate: Estimate, short: bool = False) -> str:
+    value, interval = middle(estimate), ends(estimate)
     if value is None:
         return "\N{EN DASH}"
-    if figure["value"] is None and found:
-        return f"{plain(round(found[0], 1))} to {plain(round(found[1], 1))}"
+    if estimate["value"] is None and interval:
+        return f"{plain(round(interval[0], 1))} to {plain(round(interval[1], 1))}"
     shown = plain(round(value, 1))
-    return shown if short or not found else f"{shown} ({plain(round(found[0], 1))} to {plain(round(found[1], 1))})"
+    return (
+        shown
+        if short or not interval
+        else f"{shown} ({plain(round(interval[0], 1))} to {plain(round(interval[1], 1))})"
+    )

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import radians, sin
 from statistics import fmean
-from typing import Any
 
 from dia_runtime.report.pictures.axes import SMALL, USUAL, percent, plain
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped, moved, text_width
-from dia_runtime.report.pictures.figures import NARROW, cell, instances, name_at, ranked, require, room
+from dia_runtime.report.pictures.figures import NARROW, PictureData, cell, instances, name_at, ranked, require, room
 from dia_runtime.report.pictures.palette import heat, on
+from dia_runtime.scoring.results import Respondent
 
 WIDTH, ROW, TOP = 960, 24, 8
 MOST_COLUMNS = 200  # above it, neighbours in difficulty share a column
 MOST_TIPS = 3000
 LONGEST, TURN = 110, 55  # pixels of an item's name, and by how many degrees it is turned
-NAMED, TOLD = 13, 18  # pixels of a column that has its name below, its number within
+NAMED, NUMBERED = 13, 18  # pixels of a column that has its name below, its number within
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ItemColumn:
     """An item, or several about as hard; the mean share of instances that each model solves, and of how many."""
 
     name: str
@@ -31,7 +31,7 @@ class Column:
     sizes: tuple[int, ...]
 
 
-def columns(models: Sequence[Mapping[str, Any]], k: int, most: int = MOST_COLUMNS) -> list[Column]:
+def columns(models: Sequence[Respondent], k: int, most: int = MOST_COLUMNS) -> list[ItemColumn]:
     """The items from the easiest to the hardest, those of equal ease by name; at most so many columns."""
     items = list(dict.fromkeys(item for model in models for item in model["tsr"]))
     rows = [_item(item, models, k) for item in items]
@@ -41,14 +41,14 @@ def columns(models: Sequence[Mapping[str, Any]], k: int, most: int = MOST_COLUMN
     return [_column(rows[low:high], low, k) for low, high in pairwise(edges)]
 
 
-def _item(item: str, models: Sequence[Mapping[str, Any]], k: int) -> Column:
+def _item(item: str, models: Sequence[Respondent], k: int) -> ItemColumn:
     sizes = tuple(instances(model, item, k) for model in models)
     solved = [model["tsr"].get(item) for model in models]
     shares = (None if number is None else min(1.0, number / size) for number, size in zip(solved, sizes, strict=True))
-    return Column(item, 1, tuple(shares), sizes)
+    return ItemColumn(item, 1, tuple(shares), sizes)
 
 
-def is_even(models: Sequence[Mapping[str, Any]]) -> bool:
+def is_even(models: Sequence[Respondent]) -> bool:
     """Whether all items have the same number of instances."""
     return not any(model.get("other_k") for model in models)
 
@@ -63,73 +63,73 @@ def solved(share: float, size: int, k: int) -> str:
     return number if size == k else f"{number} of {size}"
 
 
-def _column(rows: Sequence[Column], first: int, k: int) -> Column:
+def _column(rows: Sequence[ItemColumn], first: int, k: int) -> ItemColumn:
     if len(rows) == 1:
         return rows[0]
     shares = []
-    for held in zip(*(row.shares for row in rows), strict=True):
-        known = [share for share in held if share is not None]
-        shares.append(fmean(known) if known else None)
-    return Column(f"items {first + 1} to {first + len(rows)}", len(rows), tuple(shares), (k,) * len(shares))
+    for column in zip(*(row.shares for row in rows), strict=True):
+        present = [share for share in column if share is not None]
+        shares.append(fmean(present) if present else None)
+    return ItemColumn(f"items {first + 1} to {first + len(rows)}", len(rows), tuple(shares), (k,) * len(shares))
 
 
-def reliability(data: Mapping[str, Any]) -> Drawing:
+def reliability(data: PictureData) -> Drawing:
     """Models in rows, items in columns, the easiest at the left; the stronger the colour, the more is solved."""
     score = data["score"]
     models, k = ranked(score), score["k"]
     width, left = room(data, WIDTH)
-    found = columns(models, k, MOST_COLUMNS if width > NARROW else MOST_COLUMNS // 2)
-    require(found, "no run holds replies")
-    wide = min(40.0, (width - left - 8) / len(found))
-    has_tips = len(found) * len(models) <= MOST_TIPS
+    shown = columns(models, k, MOST_COLUMNS if width > NARROW else MOST_COLUMNS // 2)
+    require(shown, "no run holds replies")
+    wide = min(40.0, (width - left - 8) / len(shown))
+    has_tips = len(shown) * len(models) <= MOST_TIPS
     marks: list[Mark] = []
     for row, model in enumerate(models):
         y = TOP + row * ROW
         marks.append(name_at(model["model"], y + ROW / 2, left))
-        fields = _row(model["model"], found, row, wide, k, has_tips)
+        fields = _row(model["model"], shown, row, wide, k, has_tips)
         marks += [moved(mark, left, y) for mark in fields]
     base = TOP + ROW * len(models)
-    names, bottom = _names(found, wide, left, base)
-    key, height = _key(k if is_even(models) else None, found, left if width > NARROW else 0, bottom + 12)
+    names, bottom = _names(shown, wide, left, base)
+    key, height = _key(k if is_even(models) else None, shown, left if width > NARROW else 0, bottom + 12)
     words = f"{len(models)} models in rows, {score['n']} items in columns from the easiest to the hardest. "
     title = f"Solved instances of each item, of {k}" if is_even(models) else "Share of each item's instances solved"
-    return Drawing(title, words + _ends(models, found), width, bottom + 12 + height, (*marks, *names, *key))
+    return Drawing(title, words + _ends(models, shown), width, bottom + 12 + height, (*marks, *names, *key))
 
 
-def _row(model: str, found: Sequence[Column], row: int, wide: float, k: int, has_tips: bool) -> list[Mark]:
+def _row(model: str, shown: Sequence[ItemColumn], row: int, wide: float, k: int, has_tips: bool) -> list[Mark]:
     """The fields of one model; neighbours of one colour are one field where nothing is told of each."""
     gap = 1.0 if wide >= 6 else 0.0
     marks: list[Mark] = []
     at = 0
-    while at < len(found):
-        share = found[at].shares[row]
-        end = at + 1 if has_tips else _end(found, row, at)
+    while at < len(shown):
+        share = shown[at].shares[row]
+        end = at + 1 if has_tips else _end(shown, row, at)
         if share is None:
             at = end
             continue
         colour = heat(share)
-        size = found[at].sizes[row]
-        tip = f"{found[at].name}, {model}: {plain(round(share * size, 2))} of {size}" if has_tips else ""
-        told = solved(share, size, k) if has_tips else ""
-        told = told if wide >= max(TOLD, text_width(told, SMALL) + 4) else ""
-        overlap = 0.3 if not gap and end < len(found) else 0.0
+        size = shown[at].sizes[row]
+        tip = f"{shown[at].name}, {model}: {plain(round(share * size, 2))} of {size}" if has_tips else ""
+        text = solved(share, size, k) if has_tips else ""
+        text = text if wide >= max(NUMBERED, text_width(text, SMALL) + 4) else ""
+        overlap = 0.3 if not gap and end < len(shown) else 0.0
         x, width = at * wide, (end - at) * wide - gap + overlap
-        marks += cell(x, 1, width, ROW - 2, colour, told, on(colour), tip)
+        marks += cell(x, 1, width, ROW - 2, colour, text, on(colour), tip)
         at = end
     return marks
 
 
-def _end(found: Sequence[Column], row: int, at: int) -> int:
+def _end(shown: Sequence[ItemColumn], row: int, at: int) -> int:
     """The first column behind this one that has another colour in the row."""
-    shares = [column.shares[row] for column in found[at:]]
+    shares = [column.shares[row] for column in shown[at:]]
     colours = [None if share is None else heat(share) for share in shares]
     return at + next((number for number, colour in enumerate(colours) if colour != colours[0]), len(colours))
 
 
-def _names(found: Sequence[Column], wide: float, left: float, bottom: float) -> tuple[list[Mark], float]:
+def _names(shown: Sequence[ItemColumn], wide: float, left: float, bottom: float) -> tuple[list[Mark], float]:
     """The names of the items below their columns, where these are wide enough; else in which order they stand."""
     if wide < NAMED:
-        end = left + wide * len(found)
+        end = left + wide * len(shown)
         words = (Text(left, bottom + 16, "easiest item", SMALL, fill="muted"),
                  Text(end, bottom + 16, "hardest item", SMALL, "end", "muted"))  # fmt: skip
         return list(words), bottom + 22
@@ -143,13 +143,13 @@ def _names(found: Sequence[Column], wide: float, left: float, bottom: float) -> 
             "muted",
             turn=-TURN,
         )
-        for at, column in enumerate(found)
+        for at, column in enumerate(shown)
     ]
-    longest = max(min(LONGEST, text_width(column.name, SMALL)) for column in found)
+    longest = max(min(LONGEST, text_width(column.name, SMALL)) for column in shown)
     return marks, bottom + 16 + sin(radians(TURN)) * longest
 
 
-def _key(k: int | None, found: Sequence[Column], left: float, top: float) -> tuple[list[Mark], float]:
+def _key(k: int | None, shown: Sequence[ItemColumn], left: float, top: float) -> tuple[list[Mark], float]:
     """The colours with their numbers: all of 0 to k, where they are few; shares where there is no k."""
     if k is None:
         steps = [(share, percent(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
@@ -159,17 +159,17 @@ def _key(k: int | None, found: Sequence[Column], left: float, top: float) -> tup
     wide = 26 if k else 44
     marks: list[Mark] = [Text(left, top + 14, "solved", USUAL, fill="muted")]
     x = left + 50.0
-    for share, told in steps:
+    for share, text in steps:
         colour = heat(share)
-        marks += cell(x, top, wide, 20, colour, told, on(colour))
+        marks += cell(x, top, wide, 20, colour, text, on(colour))
         x += wide + 1
-    if any(column.items > 1 for column in found):
-        most = max(column.items for column in found)
+    if any(column.items > 1 for column in shown):
+        most = max(column.items for column in shown)
         marks.append(Text(x + 10, top + 14, f"means of up to {most} like items", SMALL, fill="muted"))
     return marks, 28
 
 
-def _ends(models: Sequence[Mapping[str, Any]], found: Sequence[Column]) -> str:
-    every = sum(all(share == 1 for share in column.shares) * column.items for column in found)
-    none = sum(all(share == 0 for share in column.shares) * column.items for column in found)
+def _ends(models: Sequence[Respondent], shown: Sequence[ItemColumn]) -> str:
+    every = sum(all(share == 1 for share in column.shares) * column.items for column in shown)
+    none = sum(all(share == 0 for share in column.shares) * column.items for column in shown)
     return f"{every} items are solved by all models in all instances, {none} by none in any."

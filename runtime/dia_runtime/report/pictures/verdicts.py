@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
 from dia_runtime.report.pictures.axes import SMALL, legend
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, clipped, moved, text_width
-from dia_runtime.report.pictures.figures import NARROW, name_at, ranked, require, room
+from dia_runtime.report.pictures.figures import NARROW, PictureData, name_at, ranked, require, room
+from dia_runtime.scoring.results import Block, Score, groups_by
 
 WIDTH, PANEL, ROW = 720, 350, 20
 NAMES, NUMBERS = 118, 40  # pixels of a panel for names at the left, for numbers at the right
 MOST_GROUPS = 60
-Blocks = Sequence[tuple[str, Mapping[str, Any]]]
+Blocks = Sequence[tuple[str, Block]]  # name of a model -> its figures
 
 
-def verdicts(data: Mapping[str, Any]) -> Drawing:
+def verdicts(data: PictureData) -> Drawing:
     """One bar a model, of all its questions."""
     models = ranked(data["score"])
     require(models, "no run holds replies")
@@ -25,7 +25,7 @@ def verdicts(data: Mapping[str, Any]) -> Drawing:
     drawn = bars("", blocks, width, names, 26)
     left = 0 if width < NARROW else names
     key, height = legend([(name, name) for name in _shown(blocks)], left, drawn.height + 8, width - left)
-    words = f"Shares of the verdicts of {len(models)} models. {_told(blocks)}"
+    words = f"Shares of the verdicts of {len(models)} models. {_words(blocks)}"
     return Drawing("Verdicts", words, width, drawn.height + 12 + height, (*drawn.marks, *key))
 
 
@@ -42,7 +42,7 @@ def bars(title: str, blocks: Blocks, width: float = PANEL, names: float = NAMES,
         marks.append(name_at(name, y + row / 2, names))
         marks += _bar(name, block["counts"], names, y + 2, wide, row - 5)
         marks.append(Text(width, y + row / 2 + 4, f"{sum(block['counts'].values()):,}", SMALL, "end", "muted"))
-    return Drawing(title or "Verdicts", _told(blocks), width, top + row * len(blocks) + 4, tuple(marks))
+    return Drawing(title or "Verdicts", _words(blocks), width, top + row * len(blocks) + 4, tuple(marks))
 
 
 def _bar(name: str, counts: Mapping[str, int], x: float, y: float, wide: float, height: float) -> list[Mark]:
@@ -62,20 +62,20 @@ def _bar(name: str, counts: Mapping[str, int], x: float, y: float, wide: float, 
     return marks
 
 
-def groups(score: Mapping[str, Any], label: str) -> list[tuple[str, list[tuple[str, Mapping[str, Any]]]]]:
+def groups(score: Score, label: str) -> list[tuple[str, list[tuple[str, Block]]]]:
     """Value of a label -> the blocks of the models that have it, the models in their order."""
-    found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    blocks: dict[str, list[tuple[str, Block]]] = {}
     for model in ranked(score):
-        for name, block in model.get(f"by_{label}", {}).items():
-            found.setdefault(name, []).append((model["model"], block))
-    return sorted(found.items())
+        for name, block in groups_by(model, label).items():
+            blocks.setdefault(name, []).append((model["model"], block))
+    return sorted(blocks.items())
 
 
-def by_label(score: Mapping[str, Any], label: str) -> Drawing:
+def by_label(score: Score, label: str) -> Drawing:
     """A panel for each value of the label, two beside each other."""
-    found = groups(score, label)
-    require(found, f"no question has a {label}")
-    panels = [bars(name, blocks) for name, blocks in found[:MOST_GROUPS]]
+    grouped = groups(score, label)
+    require(grouped, f"no question has a {label}")
+    panels = [bars(name, blocks) for name, blocks in grouped[:MOST_GROUPS]]
     marks: list[Mark] = []
     top = 0.0
     for at in range(0, len(panels), 2):
@@ -84,22 +84,22 @@ def by_label(score: Mapping[str, Any], label: str) -> Drawing:
             marks += [moved(mark, side * (WIDTH - PANEL), top) for mark in panel.marks]
         top += max(panel.height for panel in pair) + 12
     key, height = legend(
-        [(name, name) for name in _shown([block for _, blocks in found for block in blocks])], 0, top + 4, WIDTH
+        [(name, name) for name in _shown([block for _, blocks in grouped for block in blocks])], 0, top + 4, WIDTH
     )
-    left = len(found) - len(panels)
-    if left:
-        marks.append(Text(0, top + height + 20, f"and {left} more", SMALL, fill="muted"))
-    every = ", ".join(name for name, _ in found[:MOST_GROUPS])
-    words = f"Shares of the verdicts of every model in {len(found)} groups: {every}."
-    return Drawing(f"Verdicts by {label}", words, WIDTH, top + height + (30 if left else 8), (*marks, *key))
+    hidden = len(grouped) - len(panels)
+    if hidden:
+        marks.append(Text(0, top + height + 20, f"and {hidden} more", SMALL, fill="muted"))
+    every = ", ".join(name for name, _ in grouped[:MOST_GROUPS])
+    words = f"Shares of the verdicts of every model in {len(grouped)} groups: {every}."
+    return Drawing(f"Verdicts by {label}", words, WIDTH, top + height + (30 if hidden else 8), (*marks, *key))
 
 
-def domains(data: Mapping[str, Any]) -> Drawing:
+def domains(data: PictureData) -> Drawing:
     """The verdicts by domain."""
     return by_label(data["score"], "domain")
 
 
-def categories(data: Mapping[str, Any]) -> Drawing:
+def categories(data: PictureData) -> Drawing:
     """The verdicts by category."""
     return by_label(data["score"], "category")
 
@@ -109,11 +109,11 @@ def _shown(blocks: Blocks) -> list[str]:
     return [name for name in Verdict if name in WITH_POINTS or any(block["counts"][name] for _, block in blocks)]
 
 
-def _told(blocks: Blocks) -> str:
+def _words(blocks: Blocks) -> str:
     """The shares in words, of the first models."""
-    told = []
+    words = []
     for name, block in blocks[:12]:
         total = sum(block["counts"].values()) or 1
         shares = ", ".join(f"{100 * block['counts'][verdict] / total:.0f} % {verdict}" for verdict in WITH_POINTS)
-        told.append(f"{name}: {shares}")
-    return "; ".join(told) + "."
+        words.append(f"{name}: {shares}")
+    return "; ".join(words) + "."

@@ -7,7 +7,8 @@ from typing import Any
 
 from dia_runtime.report.pictures.axes import SMALL, USUAL, Scale, bottom_axis, left_axis, plain, rounded
 from dia_runtime.report.pictures.drawing import Drawing, Line, Mark, Rect, Text, clipped
-from dia_runtime.report.pictures.figures import NARROW, ROW, Z, name_at, require, room, whisker
+from dia_runtime.report.pictures.figures import NARROW, ROW, PictureData, Z, name_at, require, room, whisker
+from dia_runtime.scoring.results import Estimate
 
 WIDTH, HEIGHT, TOP, BOTTOM = 760, 520, 40, 30
 LEFT, MIDDLE, NAMES = 60.0, 360.0, 190.0  # the axis, where models and items meet, and room for a name
@@ -17,7 +18,7 @@ STEP = 14.0  # pixels between two names
 MOST_NAMES = 34
 
 
-def wright_map(data: Mapping[str, Any]) -> Drawing:
+def wright_map(data: PictureData) -> Drawing:
     """Models at the left, items by how many are as hard at the right, the strong and the hard ones above."""
     bank = data["bank"]
     models, items = bank["models"], bank["items"]
@@ -95,7 +96,7 @@ def _words(models: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any
     )
 
 
-def abilities(data: Mapping[str, Any]) -> Drawing:
+def abilities(data: PictureData) -> Drawing:
     """Every model's ability with its interval of 95 %, the highest first, beside its counts."""
     models = sorted(data["bank"]["models"], key=lambda entry: -entry["ability"])
     require(models, "the bank holds no models")
@@ -107,10 +108,10 @@ def abilities(data: Mapping[str, Any]) -> Drawing:
     marks: list[Mark] = bottom_axis(scale, 4, bottom, "ability, logits", about=6 if is_wide else 4)
     for number, entry in enumerate(models):
         y = 8 + ROW * (number + 0.5)
-        figure = {"value": entry["ability"], "se": entry["se"], "ci": None}
+        estimate: Estimate = {"value": entry["ability"], "se": entry["se"], "ci": None}
         short = plain(round(entry["ability"], 2))
         told = f"{short} \N{PLUS-MINUS SIGN} {plain(round(entry['se'], 2))}" if entry["se"] is not None else short
-        marks += [name_at(entry["model"], y, left), *whisker(scale, y, figure, tip=f"{entry['model']}: {told}")]
+        marks += [name_at(entry["model"], y, left), *whisker(scale, y, estimate, tip=f"{entry['model']}: {told}")]
         if not is_wide:
             marks.append(Text(wide - 4, y + 4, short, USUAL, "end"))
             continue

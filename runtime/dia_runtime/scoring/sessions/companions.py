@@ -1,20 +1,20 @@
-"""A question's agreement beside what it took: tokens, and the numbers that its template declares."""
+"""How a question's agreement goes with what it took: tokens, and the numbers that its template declares."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any
 
 from dia_runtime.grading.sessions.outcome import VALID, Outcome
 from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.scoring.results import Correlation
 from dia_runtime.scoring.statistics.correlate import rank_correlation
 
 TOKENS = "tokens"
 
 
-class Companions:
-    """Sums of agreement and of one number beside it, by item, since the instances of an item are not independent."""
+class AgreementCorrelations:
+    """Sums of agreement and of each number, by item, since the instances of an item are not independent."""
 
     def __init__(self, declared: Iterable[str]) -> None:
         """`declared` are the figures whose values are numbers."""
@@ -27,9 +27,9 @@ class Companions:
         if score is None:
             return
         for name, value in self._numbers(outcome):
-            held = self.sums.setdefault(name, {})
-            before = held.get(item, (Fraction(0), Fraction(0), 0))
-            held[item] = (before[0] + score, before[1] + value, before[2] + 1)
+            by_item = self.sums.setdefault(name, {})
+            scores, values, number = by_item.get(item, (Fraction(0), Fraction(0), 0))
+            by_item[item] = (scores + score, values + value, number + 1)
 
     def _numbers(self, outcome: Outcome) -> Iterator[tuple[str, Fraction]]:
         if outcome.tokens is not None and TOKENS not in self.declared:
@@ -39,11 +39,11 @@ class Companions:
             if isinstance(value, int | Fraction) and not isinstance(value, bool):
                 yield name, Fraction(value)
 
-    def as_json(self) -> dict[str, Any]:
+    def result(self) -> dict[str, Correlation]:
         """Number -> Spearman's correlation with agreement, over the means of the items."""
         return {
-            name: rank_correlation([(float(score / n), float(value / n)) for score, value, n in held.values()])
-            for name, held in self.sums.items()
+            name: rank_correlation([(float(score / n), float(value / n)) for score, value, n in by_item.values()])
+            for name, by_item in self.sums.items()
         }
 
 
@@ -54,6 +54,7 @@ def agreement(outcome: Outcome) -> Fraction | None:
     if outcome.kind == "ranking":
         return None if outcome.order is None else outcome.order.score
     if outcome.kind == "decisions":
-        known = [one for one in outcome.decisions if one.is_known]
-        return Fraction(sum(one.predicted == one.actual for one in known), len(known)) if known else None
+        decisions = [decision for decision in outcome.decisions if decision.is_known]
+        agreeing = sum(decision.predicted == decision.actual for decision in decisions)
+        return Fraction(agreeing, len(decisions)) if decisions else None
     return None if outcome.verdict is Verdict.SKIPPED else Fraction(outcome.verdict is Verdict.CORRECT)

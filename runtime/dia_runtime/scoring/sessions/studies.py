@@ -14,25 +14,27 @@ from typing import Any, NamedTuple
 from dia_language.expressions.replies import UNSET
 from dia_language.numbers.values import Value
 from dia_runtime.grading.sessions.outcome import Outcome
-from dia_runtime.scoring.sessions.tally import Counts, counted
+from dia_runtime.scoring.results import PrintedFigure, Published
+from dia_runtime.scoring.sessions.tally import Counts, decision_counts
 
 
-class Pair(NamedTuple):
+class StudiedOutcome(NamedTuple):
     """A question's outcome by our truth, and by that of the study, which takes what its log recorded."""
 
     ours: Outcome
     published: Outcome
 
 
-Study = Callable[[Sequence[Pair]], dict[str, Any]]
+Figures = dict[str, Any]  # under the names of the recordings: JSON that the study defines
+Study = Callable[[Sequence[StudiedOutcome]], Figures]
 
 
-def association(pairs: Sequence[Pair]) -> dict[str, Any]:
+def association(pairs: Sequence[StudiedOutcome]) -> Figures:
     """Experiment 1: pooled over the keys that the model wrote, and over the options by two denominators."""
     written = _pooled(pair.published for pair in pairs)
-    options = [counted(pair.ours) for pair in pairs]
-    here = [held for held in options if held.has_come]
-    agreeing = sum(held.agreeing for held in options)
+    options = [decision_counts(pair.ours) for pair in pairs]
+    answered = [counts for counts in options if counts.has_come]
+    agreeing = sum(counts.agreeing for counts in options)
     return {
         "TP": written.tp,
         "FP": written.fp,
@@ -46,41 +48,41 @@ def association(pairs: Sequence[Pair]) -> dict[str, Any]:
         "positive_rate": _ratio(written.tp + written.fp, written.known),
         "always_false_baseline": _ratio(written.fp + written.tn, written.known),
         "option_level_accuracy_all_1786": _ratio(agreeing, _units(options)),
-        "option_level_accuracy_answered_targets": _ratio(sum(held.agreeing for held in here), _units(here)),
+        "option_level_accuracy_answered_targets": _ratio(sum(counts.agreeing for counts in answered), _units(answered)),
     }
 
 
-def restriction(pairs: Sequence[Pair]) -> dict[str, Any]:
+def restriction(pairs: Sequence[StudiedOutcome]) -> Figures:
     """Experiment 2: over all prompts and over the valid rows, and the two denominators of over-niceness.
 
-    The study's own takes as errors all prompts that are not consistent and were not counted as a failure.
+    The study's own takes as errors all prompts that are not consistent and were not decision_counts as a failure.
     """
-    held = _pooled(pair.published for pair in pairs)
+    counts = _pooled(pair.published for pair in pairs)
     lost = Counter(pair.published.missing for pair in pairs if not _is_known(pair.published))
     failures = {name: lost[reply] for name, reply in (("provision", "forecast"), ("verification", "verdict"))}
-    formula = _ratio(held.fn, len(pairs) - held.agreeing - sum(failures.values()))
+    formula = _ratio(counts.fn, len(pairs) - counts.agreeing - sum(failures.values()))
     return {
-        "AA_TP": held.tp,
-        "AB_FP": held.fp,
-        "BA_FN": held.fn,
-        "BB_TN": held.tn,
+        "AA_TP": counts.tp,
+        "AB_FP": counts.fp,
+        "BA_FN": counts.fn,
+        "BB_TN": counts.tn,
         "n_prompts": len(pairs),
-        "valid_rows": held.known,
+        "valid_rows": counts.known,
         "other_label_rows": sum(pair.published.state == "unread" for pair in pairs),
-        "consistent": held.agreeing,
-        "accuracy_all_450": _ratio(held.agreeing, len(pairs)),
-        "accuracy_valid_only": _ratio(held.agreeing, held.known),
+        "consistent": counts.agreeing,
+        "accuracy_all_450": _ratio(counts.agreeing, len(pairs)),
+        "accuracy_valid_only": _ratio(counts.agreeing, counts.known),
         "provision_failure": failures["provision"],
         "verification_failure": failures["verification"],
-        "unaccounted_missing": len(pairs) - held.known - sum(failures.values()),
-        "overniceness_definition_FN/(FN+FP)": _ratio(held.fn, held.fn + held.fp),
+        "unacdecision_counts_missing": len(pairs) - counts.known - sum(failures.values()),
+        "overniceness_definition_FN/(FN+FP)": _ratio(counts.fn, counts.fn + counts.fp),
         "overniceness_repo": formula,
         "repo_formula": formula,
         "reextraction_mismatches": sum(pair.published.mismatches for pair in pairs),
     }
 
 
-def difficulty(pairs: Sequence[Pair]) -> dict[str, Any]:
+def difficulty(pairs: Sequence[StudiedOutcome]) -> Figures:
     """Experiment 3: rankings of the right length are valid, also with labels that there are not; those score zero."""
     scores, exact = _ranked(pair.published for pair in pairs)
     by_parser, _ = _ranked(pair.ours for pair in pairs)
@@ -100,29 +102,29 @@ def difficulty(pairs: Sequence[Pair]) -> dict[str, Any]:
 SINGLE = "letter"  # the reply to one question by itself
 
 
-def _single(pairs: Sequence[Pair]) -> dict[str, Any]:
+def _single(pairs: Sequence[StudiedOutcome]) -> Figures:
     """How the questions were answered by themselves; nothing where a log does not hold their replies."""
-    right = [bool(one) for pair in pairs for one in _listed(pair.published.figures.get("right"))]
+    correct = [bool(one) for pair in pairs for one in _listed(pair.published.figures.get("right"))]
     steps = [step for pair in pairs for step in _listed(pair.published.steps.get(SINGLE))]
-    untold = [one is None for pair in pairs for one in _listed(pair.published.figures.get("effort"))]
-    read = [is_right and step != "first" for is_right, step in zip(right, steps, strict=False)]
+    missing = [one is None for pair in pairs for one in _listed(pair.published.figures.get("effort"))]
+    extracted = [is_correct and step != "first" for is_correct, step in zip(correct, steps, strict=False)]
     names = ("answered", "correct", "accuracy", "accuracy_without_first_letter_fallback")
-    if not right:
+    if not correct:
         return {**{f"individual_{name}": None for name in names}, "missing_token_counts": None}
     return {
-        "individual_answered": len(right),
-        "individual_correct": sum(right),
-        "individual_accuracy": sum(right) / len(right),
-        "individual_accuracy_without_first_letter_fallback": sum(read) / len(right),
-        "missing_token_counts": sum(untold),
+        "individual_answered": len(correct),
+        "individual_correct": sum(correct),
+        "individual_accuracy": sum(correct) / len(correct),
+        "individual_accuracy_without_first_letter_fallback": sum(extracted) / len(correct),
+        "missing_token_counts": sum(missing),
     }
 
 
-def self_made(pairs: Sequence[Pair]) -> dict[str, Any]:
+def self_made(pairs: Sequence[StudiedOutcome]) -> Figures:
     """Experiment 4: one question with the model's own key and its own answer to it."""
     figures: Mapping[str, Value] = pairs[0].published.figures if pairs else {}
-    found = {name: figures.get(name) for name in ("key_raw", "key_normalised", "self_answer", "self_correct")}
-    return {name: None if value is UNSET else value for name, value in found.items()}
+    values = {name: figures.get(name) for name in ("key_raw", "key_normalised", "self_answer", "self_correct")}
+    return {name: None if value is UNSET else value for name, value in values.items()}
 
 
 STUDIES: dict[str, Study] = {
@@ -154,21 +156,21 @@ def printed(study: str) -> tuple[str, ...]:
     return (*([PRINTED[study]] if study in PRINTED else ()), *FURTHER.get(study, ()))
 
 
-def of_paper(study: str | None, found: Mapping[str, Any]) -> dict[str, Any] | None:
+def published_figure(study: str | None, studies: Published) -> PrintedFigure | None:
     """The figure that the study prints as its accuracy, with what it counts; None where it prints none."""
-    if study not in PRINTED or study not in found:
+    if study is None or study not in PRINTED or study not in studies:
         return None
     figure = PRINTED[study]
-    return {"study": study, "figure": figure, "over": COUNTED[study], "value": found[study][figure]}
+    return {"study": study, "figure": figure, "over": COUNTED[study], "value": studies[study][figure]}
 
 
-def published(studied: Mapping[str | None, Sequence[Pair]]) -> dict[str, Any]:
+def published(outcomes: Mapping[str | None, Sequence[StudiedOutcome]]) -> Published:
     """Study -> its figures; and its composite score, where all experiments of it that have an accuracy are there."""
-    found = {name: STUDIES[name](pairs) for name, pairs in studied.items() if name in STUDIES}
-    means = [found[name][figure] for name, figure in PRINTED.items() if name in found]
+    studies = {name: STUDIES[name](pairs) for name, pairs in outcomes.items() if name in STUDIES}
+    means = [studies[name][figure] for name, figure in PRINTED.items() if name in studies]
     if len(means) == len(PRINTED) and None not in means:
-        found["composite"] = {"accuracy": sum(means) / len(means)}
-    return found
+        studies["composite"] = {"accuracy": sum(means) / len(means)}
+    return studies
 
 
 def _is_known(outcome: Outcome) -> bool:
@@ -177,13 +179,13 @@ def _is_known(outcome: Outcome) -> bool:
 
 def _pooled(outcomes: Iterator[Outcome]) -> Counts:
     """The decisions of all questions as those of one."""
-    every = list(map(counted, outcomes))
-    tp, fp, fn, tn, unknown = (sum(held[at] for held in every) for at in range(5))
+    every = list(map(decision_counts, outcomes))
+    tp, fp, fn, tn, unknown = (sum(counts[at] for counts in every) for at in range(5))
     return Counts(tp, fp, fn, tn, unknown, True)
 
 
 def _units(options: Sequence[Counts]) -> int:
-    return sum(held.known + held.unknown for held in options)
+    return sum(counts.known + counts.unknown for counts in options)
 
 
 def _ranked(outcomes: Iterator[Outcome]) -> tuple[list[float], int]:
@@ -203,8 +205,8 @@ def _pairs_in_order(predicted: Sequence[str], actual: Sequence[str]) -> float:
     if set(predicted) != set(actual):
         return 0.0
     rank = {label: at for at, label in enumerate(predicted)}
-    held = [rank[first] < rank[second] for first, second in combinations(actual, 2)]
-    return sum(held) / len(held) if held else 0.0
+    in_order = [rank[first] < rank[second] for first, second in combinations(actual, 2)]
+    return sum(in_order) / len(in_order) if in_order else 0.0
 
 
 def _listed(value: Any) -> list[Any]:

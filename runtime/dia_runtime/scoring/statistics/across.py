@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
+from dia_runtime.scoring.results import AcrossModels, Model
 from dia_runtime.scoring.statistics.correlate import correlation
 
 ABILITY, COMPOSITE, PUBLISHED = "ability", "composite", "published composite"
 Values = Sequence[float | None]
 
 
-def across_models(models: Sequence[Mapping[str, Any]], abilities: Values | None) -> list[dict[str, Any]]:
+def across_models(models: Sequence[Model], abilities: Values | None) -> list[AcrossModels]:
     """Pearson's correlation of each two templates' accuracies over the models that have both, and of each with ability.
 
     Accuracies are those over all questions. Composites stand beside ability alone: with their own parts they go
     together whatever models do.
     """
     templates = dict.fromkeys(name for model in models for name in model.get("sessions", ()))
-    held: dict[str, Values] = {name: [_accuracy(model, name) for model in models] for name in templates}
-    pairs = [((one, held[one]), (other, held[other])) for one, other in combinations(held, 2)]
+    accuracies: dict[str, Values] = {name: [_accuracy(model, name) for model in models] for name in templates}
+    pairs = [((one, accuracies[one]), (other, accuracies[other])) for one, other in combinations(accuracies, 2)]
     if abilities is not None:
-        whole: dict[str, Values] = {
-            COMPOSITE: [(model.get("composite") or {}).get("value") for model in models],
+        composites: dict[str, Values] = {
+            COMPOSITE: [composite["value"] if (composite := model.get("composite")) else None for model in models],
             PUBLISHED: [model.get("published", {}).get("composite", {}).get("accuracy") for model in models],
         }
-        beside = [*held.items(), *((name, values) for name, values in whole.items() if set(values) != {None})]
-        pairs += [(entry, (ABILITY, abilities)) for entry in beside]
+        present = ((name, values) for name, values in composites.items() if set(values) != {None})
+        pairs += [(entry, (ABILITY, abilities)) for entry in (*accuracies.items(), *present)]
     return [{"a": one[0], "b": other[0], **correlation(_both(one[1], other[1]))} for one, other in pairs]
 
 
-def _accuracy(model: Mapping[str, Any], template: str) -> float | None:
+def _accuracy(model: Model, template: str) -> float | None:
     block = model.get("sessions", {}).get(template)
     return None if block is None else block["accuracy"]["all"]["value"]
 

@@ -26,13 +26,13 @@ def interval(
     `left_out` are the values without one item each, of which `times` are alike. Where BCa cannot be computed, because
     all resamples lie on one side of the point or one item decides alone, the percentiles stand as they are.
     """
-    held = values[numpy.isfinite(values)]
-    if len(held) < DEFINED * len(values):
+    finite = values[numpy.isfinite(values)]
+    if len(finite) < DEFINED * len(values):
         return None
     if method == "bca":
-        shares = _corrected(held, point, left_out, times, shares) or shares
-    held.sort()
-    return [_quantile(held, share) for share in shares]
+        shares = _corrected(finite, point, left_out, times, shares) or shares
+    finite.sort()
+    return [_quantile(finite, share) for share in shares]
 
 
 def widened(items: int) -> tuple[float, float]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import atanh, fsum, sqrt, tanh
-from typing import Any
 
 from dia_runtime.scoring.intervals import NORMAL, SHARES
+from dia_runtime.scoring.results import Correlation
 
 FEWEST = 4  # pairs, below which Fisher's z has no error
 Pairs = Sequence[tuple[float, float]]
 
 
-def correlation(pairs: Pairs) -> dict[str, Any]:
+def correlation(pairs: Pairs) -> Correlation:
     """Pearson's r of the pairs, with Fisher's interval of 95 % (1921), whose z has the error 1 / sqrt(n - 3).
 
     `r` is None below four pairs and where one side does not vary, `ci` also where r is -1 or 1.
@@ -20,10 +20,10 @@ def correlation(pairs: Pairs) -> dict[str, Any]:
     >>> correlation([(1, 1), (2, 3), (3, 2), (4, 4)])["r"]
     0.8
     """
-    return _told(pairs, _pearson(pairs), lambda r: 1.0)
+    return _with_interval(len(pairs), _pearson(pairs), 1.0)
 
 
-def rank_correlation(pairs: Pairs) -> dict[str, Any]:
+def rank_correlation(pairs: Pairs) -> Correlation:
     """Spearman's correlation of the pairs, ties at their mean rank; z has the error sqrt((1 + r^2/2) / (n - 3)).
 
     The error is that of Bonett and Wright, Sample size requirements for estimating Pearson, Kendall and Spearman
@@ -33,15 +33,16 @@ def rank_correlation(pairs: Pairs) -> dict[str, Any]:
     {'n': 4, 'r': 1.0, 'ci': None}
     """
     ranked = list(zip(*(_ranks([pair[side] for pair in pairs]) for side in (0, 1)), strict=True))
-    return _told(pairs, _pearson(ranked), lambda r: 1 + r * r / 2)
+    r = _pearson(ranked)
+    return _with_interval(len(pairs), r, 1 if r is None else 1 + r * r / 2)
 
 
-def _told(pairs: Pairs, r: float | None, times: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {"n": len(pairs), "r": r, "ci": None}
-    if r is not None and abs(r) < 1:
-        reach = NORMAL.inv_cdf(SHARES[1]) * sqrt(times(r) / (len(pairs) - 3))
-        found["ci"] = [tanh(atanh(r) - reach), tanh(atanh(r) + reach)]
-    return found
+def _with_interval(number: int, r: float | None, variance: float) -> Correlation:
+    """The correlation; `variance` is that of its z, times the number of pairs less three."""
+    if r is None or abs(r) >= 1:
+        return {"n": number, "r": r, "ci": None}
+    reach = NORMAL.inv_cdf(SHARES[1]) * sqrt(variance / (number - 3))
+    return {"n": number, "r": r, "ci": [tanh(atanh(r) - reach), tanh(atanh(r) + reach)]}
 
 
 def _pearson(pairs: Pairs) -> float | None:

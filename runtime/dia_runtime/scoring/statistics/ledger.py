@@ -8,8 +8,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dia_runtime.grading.verdicts import Mark
 from dia_runtime.scoring.metrics import Tally, tally
 
-Asked = dict[int, Mark]  # instance of an item, or over attempts the attempt at a question -> its mark
-Marks = dict[Hashable, Asked]  # item, or over attempts item and instance -> its marks
+ItemMarks = dict[int, Mark]  # instance of an item, or over attempts the attempt at a question -> its mark
+Marks = dict[Hashable, ItemMarks]  # item, or over attempts item and instance -> its marks
+Row = tuple[Tally, ...]
 
 
 class Ledger:
@@ -20,11 +21,7 @@ class Ledger:
 
     def add(self, variant: str | None, item: Hashable, question: int, entry: Mark) -> None:
         """Takes the mark of one reply."""
-        wording = self.wordings.setdefault(variant, {})
-        asked = wording.get(item)
-        if asked is None:
-            asked = wording[item] = {}
-        asked[question] = entry
+        self.wordings.setdefault(variant, {}).setdefault(item, {})[question] = entry
 
     @property
     def base(self) -> Marks:
@@ -32,30 +29,27 @@ class Ledger:
         return self.wordings.get(None, {})
 
 
-def is_same(marks: Sequence[Marks]) -> bool:
+def have_same_questions(marks: Sequence[Marks]) -> bool:
     """Whether all have marks of the same questions."""
-    asked = [{item: held.keys() for item, held in each.items()} for each in marks]
-    return all(each == asked[0] for each in asked)
+    questions = [{item: of_item.keys() for item, of_item in each.items()} for each in marks]
+    return all(each == questions[0] for each in questions)
 
 
-Row = tuple[Tally, ...]
-
-
-def shared(marks: list[Marks]) -> Iterator[list[tuple[Mark, ...]]]:
-    """Item by item the marks of the questions that all have, each question's side by side."""
+def shared_questions(marks: Sequence[Marks]) -> Iterator[list[tuple[Mark, ...]]]:
+    """Item by item the marks of the questions that all have, each question's next to each other."""
     for item in marks[0] if marks else ():
-        if all(item in held for held in marks):
-            asked = [held[item] for held in marks]
-            keys = [key for key in asked[0] if all(key in held for held in asked)]
+        if all(item in each for each in marks):
+            of_item = [each[item] for each in marks]
+            keys = [key for key in of_item[0] if all(key in each for each in of_item)]
             if keys:
-                yield [tuple(held[key] for held in asked) for key in keys]
+                yield [tuple(each[key] for each in of_item) for key in keys]
 
 
-def beside(marks: list[Marks]) -> tuple[Mapping[Row, int], int]:
+def aligned(marks: Sequence[Marks]) -> tuple[Mapping[Row, int], int]:
     """How many items have these tallies, one for each of the respondents, and how many questions all of them have."""
     rows: Counter[Row] = Counter()
     questions = 0
-    for together in shared(marks):
-        questions += len(together)
-        rows[tuple(tally(column) for column in zip(*together, strict=True))] += 1
+    for item in shared_questions(marks):
+        questions += len(item)
+        rows[tuple(tally(column) for column in zip(*item, strict=True))] += 1
     return rows, questions

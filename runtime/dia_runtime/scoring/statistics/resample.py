@@ -48,7 +48,7 @@ def resampled_sums(rows: Numbers, times: Sequence[int], intervals: Intervals) ->
 def _weights(times: tuple[int, ...], intervals: Intervals) -> Iterator[Counts]:
     """How often each row comes in the resamples, some resamples at a time."""
     if len(times) * intervals.resamples <= CELLS:
-        yield _kept_weights(times, intervals.resamples, intervals.seed)
+        yield _cached_weights(times, intervals.resamples, intervals.seed)
     elif len(times) * intervals.resamples <= LARGE * CELLS and sum(times) <= SMALL:
         yield from _large_weights(times, intervals.resamples, intervals.seed)
     else:
@@ -58,12 +58,12 @@ def _weights(times: tuple[int, ...], intervals: Intervals) -> Iterator[Counts]:
 def _in_parts(times: tuple[int, ...], resamples: int, seed: int) -> Iterator[Counts]:
     generator, step = _generator(times, seed), max(1, CELLS // len(times))
     for start in range(0, resamples, step):
-        yield _drawn(generator, times, min(step, resamples - start))
+        yield _resampled(generator, times, min(step, resamples - start))
 
 
 @lru_cache(maxsize=KEPT)
-def _kept_weights(times: tuple[int, ...], resamples: int, seed: int) -> Counts:
-    counts = _drawn(_generator(times, seed), times, resamples)
+def _cached_weights(times: tuple[int, ...], resamples: int, seed: int) -> Counts:
+    counts = _resampled(_generator(times, seed), times, resamples)
     return counts.astype(numpy.uint16) if sum(times) <= numpy.iinfo(numpy.uint16).max else counts
 
 
@@ -76,13 +76,13 @@ def _generator(times: tuple[int, ...], seed: int) -> numpy.random.Generator:
     return numpy.random.Generator(numpy.random.PCG64([seed, sum(times), len(times)]))
 
 
-def _drawn(generator: numpy.random.Generator, times: tuple[int, ...], resamples: int) -> Counts:
+def _resampled(generator: numpy.random.Generator, times: tuple[int, ...], resamples: int) -> Counts:
     """So many resamples of all items, as counts of the rows."""
     number, rows = sum(times), len(times)
     if number > FEW * rows or number * resamples > 4 * CELLS:
         return generator.multinomial(number, numpy.array(times) / number, size=resamples)
     row_of = numpy.repeat(numpy.arange(rows), times)
-    drawn = row_of[generator.integers(0, number, size=(resamples, number))]
-    drawn += rows * numpy.arange(resamples)[:, None]
-    counts = numpy.bincount(drawn.ravel(), minlength=rows * resamples)
+    rows_of_items = row_of[generator.integers(0, number, size=(resamples, number))]
+    rows_of_items += rows * numpy.arange(resamples)[:, None]
+    counts = numpy.bincount(rows_of_items.ravel(), minlength=rows * resamples)
     return counts.reshape(resamples, rows)

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy
 from dia_runtime.scoring.intervals import NORMAL, SHARES
+from dia_runtime.scoring.results import Estimate
 from dia_runtime.scoring.statistics.confidence import interval, widened
 from dia_runtime.scoring.statistics.resample import Intervals, Numbers, resampled_sums
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ class Sample:
     rows: Numbers
     times: NDArray[numpy.int64]
     scales: Numbers
-    _drawn: dict[Intervals, Numbers] = field(default_factory=dict, repr=False)
+    _resampled: dict[Intervals, Numbers] = field(default_factory=dict, repr=False)
 
     @property
     def number(self) -> int:
@@ -51,10 +52,10 @@ class Sample:
         with numpy.errstate(all="ignore"):
             if callable(quantity):
                 return quantity(sums / self.scales)
-            found = numpy.zeros(len(sums))
+            values = numpy.zeros(len(sums))
             for part in quantity:
-                found += self._part(part, sums)
-            return found
+                values += self._part(part, sums)
+            return values
 
     def _part(self, part: Ratio, sums: Numbers) -> Numbers:
         scaled = part.weight / float(self.scales[part.top])
@@ -64,11 +65,11 @@ class Sample:
         share: Numbers = sums[:, part.top] / sums[:, part.bottom] * (scaled * float(self.scales[part.bottom]))
         return share
 
-    def drawn(self, intervals: Intervals) -> Numbers:
+    def resampled(self, intervals: Intervals) -> Numbers:
         """The sums of each resample."""
-        if intervals not in self._drawn:
-            self._drawn[intervals] = resampled_sums(self.rows, self.times.tolist(), intervals)
-        return self._drawn[intervals]
+        if intervals not in self._resampled:
+            self._resampled[intervals] = resampled_sums(self.rows, self.times.tolist(), intervals)
+        return self._resampled[intervals]
 
     def replicates(self, quantity: Quantity, intervals: Intervals) -> Numbers:
         """The quantity in each resample; of many different items as many values of the normal distribution."""
@@ -76,7 +77,7 @@ class Sample:
             steps = (numpy.arange(intervals.resamples) + 0.5) / intervals.resamples
             normal = numpy.array([NORMAL.inv_cdf(step) for step in steps])
             return (self.point(quantity) or 0.0) + (self.standard_error(quantity) or 0.0) * normal
-        return self.values(quantity, self.drawn(intervals))
+        return self.values(quantity, self.resampled(intervals))
 
     def point(self, quantity: Quantity) -> float | None:
         """The quantity of the items themselves."""
@@ -137,6 +138,14 @@ class Sample:
         """The quantity without one item like each row."""
         return self.values(quantity, self._total() - self.rows)
 
+    def estimate(self, quantity: Quantity, intervals: Intervals) -> Estimate:
+        """The quantity with its uncertainty."""
+        return {
+            "value": self.point(quantity),
+            "se": self.standard_error(quantity),
+            "ci": self.interval(quantity, intervals),
+        }
+
     def interval(self, quantity: Quantity, intervals: Intervals, is_difference: bool = False) -> list[float] | None:
         """The confidence interval; None where nothing varies, below two items, and where none is wanted."""
         point, error = self.point(quantity), self.standard_error(quantity)
@@ -151,10 +160,10 @@ class Sample:
 
 def sample_of(items: Iterable[tuple[Row, int]]) -> Sample:
     """The sample of these rows, and how many items are like each."""
-    held = list(items)
-    times = numpy.array([number for _, number in held], dtype=numpy.int64)
-    columns = [_integers(column, int(times.sum())) for column in zip(*(row for row, _ in held), strict=True)]
-    rows = numpy.array([column for column, _ in columns], dtype=numpy.float64).T.reshape(len(held), len(columns))
+    pairs = list(items)
+    times = numpy.array([number for _, number in pairs], dtype=numpy.int64)
+    columns = [_integers(column, int(times.sum())) for column in zip(*(row for row, _ in pairs), strict=True)]
+    rows = numpy.array([column for column, _ in columns], dtype=numpy.float64).T.reshape(len(pairs), len(columns))
     return Sample(rows, times, numpy.array([scale for _, scale in columns], dtype=numpy.float64))
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Literal
 
 import numpy
 from dia_runtime.grading.verdicts import Exact
-from dia_runtime.scoring.metrics import MEAN, Figure, Part, Tally
-from dia_runtime.scoring.statistics.figures import NOWHERE, figures_json, of_one_value
+from dia_runtime.scoring.metrics import Aggregate, Part, Range, Tally
+from dia_runtime.scoring.results import Block, CurvePoint, Estimate, Penalty, Selective, figure_of, unknown
+from dia_runtime.scoring.statistics.estimates import estimate, estimates, interval_of_one_value
 from dia_runtime.scoring.statistics.resample import Intervals, Numbers
 from dia_runtime.scoring.statistics.sample import Quantity, sample_of
 
@@ -38,56 +39,63 @@ def levels_of(tally: Tally) -> Levels:
 
 def agreed(tally: Tally, readings: Mapping[str, int]) -> Levels:
     """The confidence of each attempt at a question: the share of the other attempts that said the same."""
-    found: Counter[tuple[Fraction, bool]] = Counter()
+    answers: Counter[tuple[Fraction, bool]] = Counter()
     others = max(1, tally.k - 1)
     for reading, number in readings.items():
-        found[Fraction(number - 1, others) if tally.k > 1 else Fraction(1), reading != "correct"] += number
-    found[Fraction(0) if tally.k > 1 else Fraction(1), True] += tally.unparsed
-    levels = dict.fromkeys(level for level, _ in found)
+        answers[Fraction(number - 1, others) if tally.k > 1 else Fraction(1), reading != "correct"] += number
+    answers[Fraction(0) if tally.k > 1 else Fraction(1), True] += tally.unparsed
+    levels = dict.fromkeys(level for level, _ in answers)
     return tuple(
-        (level, found[level, False] + found[level, True], found[level, True])
+        (level, answers[level, False] + answers[level, True], answers[level, True])
         for level in levels
-        if found[level, False] + found[level, True]
+        if answers[level, False] + answers[level, True]
     )
 
 
-def selective(
-    items: Mapping[tuple[Tally, Levels, Exact], int], signal: str, accuracy: Mapping[str, Any], intervals: Intervals
-) -> dict[str, Any]:
+Items = Mapping[tuple[Tally, Levels, Exact], int]
+Signal = Literal["answered", "agreement"]
+
+
+def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) -> Selective:
     """Coverage, risk and what perfect abstention would have given.
 
     `items` says of how many items have this tally, these levels, and these points had all that is not right been
-    skipped; `accuracy` holds the figures of the same items that are known already.
+    skipped; `block` has the figures of the same items.
     """
     is_open = any(tally.error for tally, _, _ in items)
-    areas = _areas({} if is_open else items, intervals)
+    aurc, aurc_best, excess = _areas({} if is_open else items, intervals)
+    best = _best(items, intervals)
+    accuracy = figure_of(block, "accuracy_answered")
     return {
         "signal": signal,
-        "coverage": accuracy["coverage"],
-        "accuracy": accuracy["accuracy_answered"],
+        "coverage": figure_of(block, "coverage"),
+        "accuracy": accuracy,
         "curve": [] if is_open else curve(items),
-        **areas,
-        **_best(items, intervals),
-        "penalties": [_at_penalty(items, penalty, accuracy["accuracy_answered"], intervals) for penalty in PENALTIES],
+        "aurc": aurc,
+        "aurc_best": aurc_best,
+        "excess": excess,
+        "rs_best": unknown() if is_open else best["rs_best"],
+        "rs_lost": unknown() if is_open else best["rs_lost"],
+        "idk_best": best["idk_best"],
+        "idk_lost": best["idk_lost"],
+        "penalties": [_at_penalty(items, penalty, accuracy["value"], intervals) for penalty in PENALTIES],
     }
 
 
-Items = Mapping[tuple[Tally, Levels, Exact], int]
-
-
-def curve(items: Items) -> list[dict[str, float]]:
+def curve(items: Items) -> list[CurvePoint]:
     """The points of the risk-coverage curve, from the highest confidence to all that was answered."""
     questions = sum(tally.k * times for (tally, _, _), times in items.items())
-    said, missed = Counter[Fraction](), Counter[Fraction]()
+    answers, misses = Counter[Fraction](), Counter[Fraction]()
     for (_, levels, _), times in items.items():
         for level, answered, wrong in levels:
-            said[_step(level)] += times * answered
-            missed[_step(level)] += times * wrong
-    found, answered, wrong = [], 0, 0
-    for level in sorted(said, reverse=True):
-        answered, wrong = answered + said[level], wrong + missed[level]
-        found.append({"confidence": float(level), "coverage": answered / questions, "risk": wrong / answered})
-    return found
+            answers[_step(level)] += times * answered
+            misses[_step(level)] += times * wrong
+    points: list[CurvePoint] = []
+    answered = wrong = 0
+    for level in sorted(answers, reverse=True):
+        answered, wrong = answered + answers[level], wrong + misses[level]
+        points.append({"confidence": float(level), "coverage": answered / questions, "risk": wrong / answered})
+    return points
 
 
 def _step(level: Fraction) -> Fraction:
@@ -98,12 +106,12 @@ def _steps(items: Items) -> list[Fraction]:
     return sorted({_step(level) for _, levels, _ in items for level, _, _ in levels}, reverse=True)
 
 
-def _areas(items: Items, intervals: Intervals) -> dict[str, Any]:
+def _areas(items: Items, intervals: Intervals) -> list[Estimate]:
     """The area under the curve, the smallest one for as many right answers, and their difference."""
     steps = _steps(items)
-    names: dict[str, Quantity] = {"aurc": area, "aurc_best": best_area, "excess": _excess}
+    quantities: tuple[Quantity, ...] = (area, best_area, _excess)
     if not steps:
-        return {name: dict(NOWHERE) for name in names}
+        return [unknown() for _ in quantities]
     rows: Counter[tuple[Exact, ...]] = Counter()
     for (_, levels, _), times in items.items():
         row = dict.fromkeys(((step, side) for step in steps for side in ("answered", "wrong")), 0)
@@ -112,14 +120,7 @@ def _areas(items: Items, intervals: Intervals) -> dict[str, Any]:
             row[_step(level), "wrong"] += wrong
         rows[tuple(row.values())] += times
     sample = sample_of(rows.items())
-    return {
-        name: {
-            "value": sample.point(quantity),
-            "se": sample.standard_error(quantity),
-            "ci": sample.interval(quantity, intervals),
-        }
-        for name, quantity in names.items()
-    }
+    return [sample.estimate(quantity, intervals) for quantity in quantities]
 
 
 def area(sums: Numbers) -> Numbers:
@@ -134,16 +135,16 @@ def area(sums: Numbers) -> Numbers:
         rate = numpy.divide(bad, more, out=numpy.zeros(len(sums)), where=more > 0)
         total += rate * more + (wrong - rate * answered) * (harmonic(answered + more) - harmonic(answered))
         answered, wrong = answered + more, wrong + bad
-    found: Numbers = total / answered
-    return found
+    areas: Numbers = total / answered
+    return areas
 
 
 def best_area(sums: Numbers) -> Numbers:
     """The same area if all right answers came first."""
     answered, wrong = sums[:, 0::2].sum(axis=1), sums[:, 1::2].sum(axis=1)
     right = answered - wrong
-    found: Numbers = (wrong - right * (harmonic(answered) - harmonic(right))) / answered
-    return found
+    areas: Numbers = (wrong - right * (harmonic(answered) - harmonic(right))) / answered
+    return areas
 
 
 def _excess(sums: Numbers) -> Numbers:
@@ -159,36 +160,39 @@ def harmonic(numbers: Numbers) -> Numbers:
     return numpy.where(numbers < TABLE, small, series)
 
 
-def _best(items: Items, intervals: Intervals) -> dict[str, Any]:
-    """The scores with perfect abstention, and what is lost without it; those in points not while errors are left."""
-    figures: dict[str, list[Part]] = {"rs_best": [], "rs_lost": [], "idk_best": [], "idk_lost": []}
+def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
+    """The scores with perfect abstention, and what is lost without it."""
+    parts: dict[str, list[Part]] = {"rs_best": [], "rs_lost": [], "idk_best": [], "idk_lost": []}
     for (tally, _, best), times in items.items():
         mean, bad = Fraction(best) / tally.k, tally.wrong + tally.unparsed
         lost = mean - Fraction(tally.low) / tally.k
-        figures["rs_best"].append(Part(mean, mean, 1, times))
-        figures["rs_lost"].append(Part(lost, lost, 1, times))
-        figures["idk_best"].append(Part(tally.correct, tally.correct + tally.error, tally.k, times))
-        figures["idk_lost"].append(Part(bad, bad + tally.error, tally.k, times))
-    found = figures_json(
-        {name: Figure(tuple(parts), name.startswith("rs")) for name, parts in figures.items()}, intervals
-    )
-    is_open = any(tally.error for tally, _, _ in items)
-    return {name: dict(NOWHERE) if is_open and name.startswith("rs") else held for name, held in found.items()}
+        parts["rs_best"].append(Part(mean, mean, 1, times))
+        parts["rs_lost"].append(Part(lost, lost, 1, times))
+        parts["idk_best"].append(Part(tally.correct, tally.correct + tally.error, tally.k, times))
+        parts["idk_lost"].append(Part(bad, bad + tally.error, tally.k, times))
+    aggregates = {
+        "rs_best": Aggregate(tuple(parts["rs_best"]), True, Range.POINTS),
+        "rs_lost": Aggregate(tuple(parts["rs_lost"]), True, Range.POINTS_LOST),
+        "idk_best": Aggregate(tuple(parts["idk_best"])),
+        "idk_lost": Aggregate(tuple(parts["idk_lost"])),
+    }
+    return estimates(aggregates, intervals)
 
 
-def _at_penalty(items: Items, penalty: Fraction, accuracy: Mapping[str, Any], intervals: Intervals) -> dict[str, Any]:
+def _at_penalty(items: Items, penalty: Fraction, accuracy: float | None, intervals: Intervals) -> Penalty:
     """The mean of +1, 0 and -penalty, and whether answering paid: whether accuracy exceeds p / (1 + p)."""
     parts = []
     for (tally, _, _), times in items.items():
         low = tally.correct - penalty * (tally.wrong + tally.unparsed)
         parts.append(Part(low - penalty * tally.error, low + tally.error, tally.k, times))
-    threshold, right, name = penalty / (1 + penalty), accuracy["value"], f"{MEAN}points"
-    points = figures_json({name: Figure(tuple(parts))}, intervals)[name]
-    if points["se"] == 0 and intervals.method != "none":
-        points["ci"] = of_one_value(points["value"], (-float(penalty), 1.0), sum(items.values()))
+    threshold = penalty / (1 + penalty)
+    points = estimate(Aggregate(tuple(parts), range=Range.UNKNOWN), intervals)
+    if points["value"] is not None and points["se"] == 0 and intervals.method != "none":
+        ends = (-float(penalty), 1.0)
+        points["ci"] = interval_of_one_value(points["value"], ends, sum(items.values()))
     return {
         "penalty": float(penalty),
         "threshold": float(threshold),
         "points": points,
-        "pays": None if right is None else right > float(threshold),
+        "pays": None if accuracy is None else accuracy > float(threshold),
     }

@@ -26,10 +26,10 @@ def holm(chances: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, 0.04, None, 0.03])
     [0.03, 0.06, None, 0.06]
     """
-    known = sorted((chance, at) for at, chance in enumerate(chances) if chance is not None)
+    ordered = sorted((chance, at) for at, chance in enumerate(chances) if chance is not None)
     adjusted: list[float | None] = [None] * len(chances)
     highest = 0.0
-    for rank, (chance, at) in enumerate(known):
-        highest = max(highest, min(1.0, chance * (len(known) - rank)))
+    for rank, (chance, at) in enumerate(ordered):
+        highest = max(highest, min(1.0, chance * (len(ordered) - rank)))
         adjusted[at] = highest
     return adjusted

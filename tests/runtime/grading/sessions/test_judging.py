@@ -13,7 +13,7 @@ from dia_language.diagnostics import DiaError
 from dia_language.workers.pool import Servant
 from dia_runtime.grading.sessions.judging import Found, judge_transcript, truth_of
 from dia_runtime.scoring.sessions.tally import SessionTally, survival
-from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 from hypothesis import given
@@ -200,7 +200,7 @@ def tally_of(stored: Mapping[str, Any], outcomes: Sequence[Any]) -> dict[str, An
     tally = SessionTally(stored)
     for outcome in outcomes:
         tally.add(outcome)
-    return tally.as_json(lambda figures: figures_json(figures, Intervals("none")))
+    return tally.result(lambda figures: estimates(figures, Intervals("none")))
 
 
 def test_figures_of_decisions_have_three_denominators_and_a_ledger_that_adds_up() -> None:

@@ -17,8 +17,8 @@ from dia_compiler.commands.cli import run
 from dia_runtime.grading.judge import Judged
 from dia_runtime.grading.verdicts import Mark
 from dia_runtime.report.page.parts import write_parts
-from dia_runtime.report.page.write import PARTS, page
-from dia_runtime.scoring.align import Said
+from dia_runtime.report.page.write import PARTS, PageOptions, page
+from dia_runtime.scoring.align import AlignedReply
 from dia_runtime.store.schema import StoredQuestion, StoredReply
 from helpers.places import GOLDEN
 
@@ -227,7 +227,7 @@ def test_it_prints(browser: Browser, small: Path) -> None:
 QUESTIONS, MODELS, K = 15_000, 10, 5
 
 
-def entries() -> Iterator[list[Said]]:
+def entries() -> Iterator[list[AlignedReply]]:
     """The replies of ten invented models to so many questions."""
     marks = [Mark(verdict, Fraction(0), Fraction(0)) for verdict in ("correct", "skipped", "wrong")]
     for at in range(QUESTIONS):
@@ -242,7 +242,7 @@ def entries() -> Iterator[list[Said]]:
             judged = Judged(
                 question, mark, frozenset(), {}, None, str(at), "whole", StoredReply(text, None, None), str(at)
             )
-            replies.append(Said(at, model, judged))
+            replies.append(AlignedReply(at, model, judged))
         yield replies
 
 
@@ -255,7 +255,7 @@ def test_a_large_page_is_small_enough_and_opens_at_once(browser: Browser, tmp_pa
         {**first, "model": f"model {at}", "tsr": {f"item_{item:04}": (item + at) % 6 for item in range(QUESTIONS // K)}}
         for at in range(MODELS)
     ]
-    above, below = page(score, None, 200, False).split(PARTS)
+    above, below = page(score, PageOptions(reply_length=200)).split(PARTS)
     place = tmp_path / "large.html"
     with place.open("wb") as out:
         out.write(above.encode())

@@ -16,8 +16,8 @@ from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
 from dia_runtime.report.page.scaling import on_one_scale
 from dia_runtime.report.page.shown import OF_BANKS, Section
-from dia_runtime.report.page.write import page
-from dia_runtime.report.pictures import PICTURES
+from dia_runtime.report.page.write import PageOptions, page
+from dia_runtime.report.pictures import pictures
 from dia_runtime.report.pictures.drawing import Circle, Polyline, Rect, Text, text_width
 from dia_runtime.report.pictures.svg import svg
 from helpers.places import GOLDEN
@@ -105,7 +105,7 @@ def test_many_items_make_no_endless_table_and_one_place_makes_a_map() -> None:
 @pytest.mark.parametrize("size", [{}, {"width": 356}])
 @pytest.mark.parametrize("kind", OF_BANKS)
 def test_pictures_of_banks_stay_inside_at_both_sizes(kind: str, size: dict[str, float]) -> None:
-    drawing = PICTURES[kind].draw({**data(models=12), **size})
+    drawing = pictures()[kind].draw({**data(models=12), **size})
     assert drawing.width == (356 if size else 760)
     for mark in drawing.marks:
         if isinstance(mark, (Rect, Text, Circle)):
@@ -120,11 +120,11 @@ def test_pictures_of_banks_stay_inside_at_both_sizes(kind: str, size: dict[str, 
 
 def test_the_page_escapes_what_a_bank_says() -> None:
     score = json.loads(SCORE.read_text(encoding="utf-8"))
-    made = page(score, None, 100, False, (), (), data())
+    made = page(score, PageOptions(reply_length=100, scale=data()))
     assert 'id="scale"' in made and HOSTILE not in made and "<script>alert(1)" not in made
     names = re.findall(r' id="([^"]+)"', made)
     assert len(names) == len(set(names)), "pictures of two sizes have ids of their own"
-    assert 'id="scale"' not in page(score, None, 100, False)
+    assert 'id="scale"' not in page(score, PageOptions(reply_length=100))
 
 
 def test_the_command_takes_a_bank_of_its_questions_alone(

@@ -19,7 +19,7 @@ FIGURE = {"value": 0.5, "se": 0.1, "ci": [0.3, 0.7]}
 @pytest.fixture
 def score() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(SCORE.read_text(encoding="utf-8"))
-    return found
+    return {"correlations": [], **found}
 
 
 def made(score: dict[str, Any], by: tuple[str, ...] = ()) -> dict[str, Section]:
@@ -61,7 +61,7 @@ def test_wordings_kinds_of_models_and_mistakes_are_shown(score: dict[str, Any]) 
         "p_holm": 0.5,
         "order": 1.0,
     }
-    score["by_respondent"] = {"size": {"groups": [group], "differences": [difference]}}
+    score["by_respondent"] = {"size": {"items": 6, "questions": 18, "groups": [group], "differences": [difference]}}
     templates = {"sum": {"wrong": 4, "one": 2, "several": 0, "none": 2,
                          "mistakes": {"off_by_one": {"count": 2, "share": FIGURE}, "never": {"count": 0, "share": FIGURE}}}}  # fmt: skip
     shares = {"wrong": 4, "one": 2, "several": 0, "none": 2, "explained": FIGURE, "templates": templates}

@@ -20,8 +20,8 @@ import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
-from dia_runtime.report.page.texts import short, shown
-from dia_runtime.report.page.write import page
+from dia_runtime.report.page.texts import displayed, short
+from dia_runtime.report.page.write import PageOptions, page
 from dia_runtime.respondents.respondent import Reply
 from helpers.places import GOLDEN
 
@@ -155,7 +155,7 @@ def test_hostile_texts_are_shown_as_texts(hostile: None, capsys: pytest.CaptureF
     kept = {question["replies"][0]["text"] for question in questions(text)}
     assert HOSTILE[0] in kept and "=cmd|' /C calc'!A0" in kept
     assert "\\u202egnirts desrever\\u2066 Answer: A" in kept and any("null\\x00byte" in held for held in kept)
-    assert all(not held.isprintable() or shown(held) == held for held in kept)
+    assert all(not held.isprintable() or displayed(held) == held for held in kept)
     assert html.escape("<b onclick=alert(3)>=cmd \\x1b[2J\\u202e", quote=False) in text
     capsys.readouterr()
     assert run(["score", "a.run", "--format", "csv", "-q"]) == 0
@@ -266,7 +266,7 @@ def test_an_interrupted_report_leaves_the_old_one(monkeypatch: pytest.MonkeyPatc
 
 def test_the_page_of_a_small_score_is_this_one(request: pytest.FixtureRequest) -> None:
     score = json.loads((REPORT / "score.json").read_text(encoding="utf-8"))
-    text = page(score, None, 500, True, ["a note <of> ours"])
+    text = page(score, PageOptions(reply_length=500, notes=["a note <of> ours"]), True)
     held = re.sub(r"(<(style|script)\b[^>]*>).*?(</\2>)", r"\1\3", text, flags=re.DOTALL)
     held = re.sub(
         r"sha256-[A-Za-z0-9+/=]+", "sha256-...", re.sub(r"(<svg\b[^>]*>).*?</svg>", r"\1</svg>", held, flags=re.DOTALL)

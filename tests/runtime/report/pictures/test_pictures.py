@@ -20,7 +20,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.page.shown import FOR_PHONES
-from dia_runtime.report.pictures import PICTURES
+from dia_runtime.report.pictures import pictures
 from dia_runtime.report.pictures.axes import Scale, ticks
 from dia_runtime.report.pictures.correlation import correlations
 from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Polygons, Polyline, Rect, Text, text_width
@@ -33,7 +33,7 @@ from helpers.places import GOLDEN
 
 REPORT = GOLDEN / "report"
 SVG = "{http://www.w3.org/2000/svg}"
-KINDS = [name for name, picture in PICTURES.items() if set(picture.needs) <= {"score", "comparisons"}]
+KINDS = [name for name, picture in pictures().items() if set(picture.needs) <= {"score", "comparisons"}]
 HOSTILE = "</text><script>alert(1)</script>\x1b[31m\x00\u202ea\ud800&\"'"
 ALL = Drawing(
     HOSTILE,
@@ -59,7 +59,7 @@ def score() -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_picture_is_drawn_to_these_bytes(kind: str, score: dict[str, Any], request: pytest.FixtureRequest) -> None:
-    drawn, path = svg(PICTURES[kind].draw({"score": score})), REPORT / f"{kind}.svg"
+    drawn, path = svg(pictures()[kind].draw({"score": score})), REPORT / f"{kind}.svg"
     if request.config.getoption("--update-golden"):
         path.write_text(drawn, encoding="utf-8")
     assert drawn == path.read_text(encoding="utf-8")
@@ -67,7 +67,7 @@ def test_a_picture_is_drawn_to_these_bytes(kind: str, score: dict[str, Any], req
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_picture_says_what_it_shows_and_loads_nothing(kind: str, score: dict[str, Any]) -> None:
-    root = ElementTree.fromstring(svg(PICTURES[kind].draw({"score": score})))
+    root = ElementTree.fromstring(svg(pictures()[kind].draw({"score": score})))
     assert root.get("role") == "img" and root.get("lang") == "en"
     names = (root.get("aria-labelledby") or "").split()
     told = {element.get("id"): element.text for element in root if element.get("id")}
@@ -81,7 +81,7 @@ def test_a_picture_says_what_it_shows_and_loads_nothing(kind: str, score: dict[s
 @pytest.mark.parametrize("size", [{}, {"width": 356}])
 def test_what_is_drawn_stays_inside(score: dict[str, Any], size: dict[str, float]) -> None:
     for kind in KINDS:
-        drawing = PICTURES[kind].draw({"score": score, **size})
+        drawing = pictures()[kind].draw({"score": score, **size})
         assert not size or kind not in FOR_PHONES or drawing.width == 356
         for mark in drawing.marks:
             if isinstance(mark, (Rect, Text, Circle)):
@@ -159,7 +159,7 @@ def test_nothing_to_draw_is_told(score: dict[str, Any]) -> None:
     alone = {**score, "models": score["models"][:1], "comparisons": []}
     for kind in ("correlation", "comparisons"):
         with pytest.raises(DiaError, match="there is nothing to draw"):
-            PICTURES[kind].draw({"score": alone})
+            pictures()[kind].draw({"score": alone})
 
 
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="a .png needs matplotlib")
@@ -234,7 +234,7 @@ def test_a_png_without_matplotlib_is_refused_in_one_line(
 def test_help_lists_the_kinds(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plot", "--help"]) == 0
     told = capsys.readouterr().out
-    assert all(re.search(rf"^  {kind}\s", told, re.MULTILINE) for kind in PICTURES)
+    assert all(re.search(rf"^  {kind}\s", told, re.MULTILINE) for kind in pictures())
 
 
 @pytest.fixture
@@ -266,7 +266,7 @@ def test_the_map_tells_how_many_of_how_many_where_items_differ(score: dict[str, 
     item = next(iter(score["models"][0]["tsr"]))
     for model in score["models"]:
         model["tsr"][item], model["other_k"] = 1, {item: 1}
-    drawn = svg(PICTURES["reliability"].draw({"score": score}))
+    drawn = svg(pictures()["reliability"].draw({"score": score}))
     assert "1 of 1<" in drawn and "100 %" in drawn and "50 %" in drawn
     assert "Share of each item" in drawn
 
@@ -276,7 +276,7 @@ def test_open_scores_have_no_dot_and_are_told_by_their_ends(score: dict[str, Any
         score["models"][0][key] = {"value": None, "se": None, "ci": None, "bounds": ends}
     score["models"] = score["models"][:1]
     for data in ({"score": score}, {"score": score, "width": 356}):
-        drawing = PICTURES["drop"].draw(data)
+        drawing = pictures()["drop"].draw(data)
         told = [mark.text for mark in drawing.marks if isinstance(mark, Text)]
         assert "17 to 33" in [text.removesuffix(" points") for text in told]
         assert len([mark for mark in drawing.marks if isinstance(mark, Circle)]) == 2, "those of the key alone"
@@ -288,7 +288,7 @@ def test_the_key_of_verdicts_by_label_explains_those_of_every_group(score: dict[
     for model in score["models"]:
         for name, held in model["by_domain"].items():
             held["counts"] |= {"unparsed": 0, "error": int(name == last)}
-    told = [mark.text for mark in PICTURES["domains"].draw({"score": score}).marks if isinstance(mark, Text)]
+    told = [mark.text for mark in pictures()["domains"].draw({"score": score}).marks if isinstance(mark, Text)]
     assert len(groups) > 1 and "error" in told and "unparsed" not in told
 
 
@@ -296,7 +296,7 @@ def test_long_names_stay_in_their_key_and_above_their_panel(score: dict[str, Any
     for model in score["models"]:
         model["model"], model["by_domain"] = "x" * 300, {f"{'y' * 300}{at}": model for at in range(2)}
     for kind in ("risk-coverage", "domains"):
-        drawing = PICTURES[kind].draw({"score": score})
+        drawing = pictures()[kind].draw({"score": score})
         for mark in drawing.marks:
             if isinstance(mark, Text) and mark.anchor == "start":
                 assert mark.x + text_width(mark.text, mark.size) <= drawing.width, (kind, mark.text)

@@ -16,7 +16,7 @@ from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
 from dia_runtime.psychometrics.rasch.bank import Bank, BankModel
 from dia_runtime.report.page.sessions import sessions
-from dia_runtime.scoring.compare import Wanted, abilities_of
+from dia_runtime.scoring.compare import abilities_of
 from dia_runtime.scoring.sessions.composite import composite
 from dia_runtime.scoring.statistics.across import across_models
 from dia_runtime.scoring.statistics.correlate import correlation, rank_correlation
@@ -196,8 +196,8 @@ def test_who_plays_other_roles_does_not_change_whose_ability_it_is() -> None:
     entries = (BankModel("a", 1.0, 0.5), BankModel("b+judge=c", 2.0))
     bank = Bank((), entries, "jml", "mean_difficulty")
     names = ["a+judge=b+predictor=none", "b+judge=c", "a", "a+b", "a (x.run)"]
-    found = abilities_of(Wanted(bank=bank), names, [{"model": name} for name in [*names[:4], "a"]])
-    assert found is not None and [entry and entry["value"] for entry in found] == [1.0, 2.0, 1.0, None, 1.0]
+    found = abilities_of(bank, names, [*names[:4], "a"])
+    assert [entry and entry["value"] for entry in found] == [1.0, 2.0, 1.0, None, 1.0]
 
 
 def test_a_bank_of_other_models_is_told(call: Call, tmp_path: Path) -> None:

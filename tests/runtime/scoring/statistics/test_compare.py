@@ -12,11 +12,12 @@ from typing import Any
 import numpy
 import pytest
 from dia_runtime.grading.verdicts import Mark, Verdict, mark
-from dia_runtime.scoring.metrics import FIGURES, tally
+from dia_runtime.scoring.figures import FIGURES, compared_figures
+from dia_runtime.scoring.metrics import tally
 from dia_runtime.scoring.statistics.compare import comparison, differences, rank_changes, ranks, skip_agreement
 from dia_runtime.scoring.statistics.groups import Respondents
-from dia_runtime.scoring.statistics.ledger import Ledger, Marks, beside
-from dia_runtime.scoring.statistics.paired import Side
+from dia_runtime.scoring.statistics.ledger import Ledger, Marks, aligned
+from dia_runtime.scoring.statistics.paired import PairedFigures
 from dia_runtime.scoring.statistics.power import REACH, power, spread
 from dia_runtime.scoring.statistics.resample import Intervals, resampled_sums
 from dia_runtime.scoring.statistics.significance import holm, two_sided
@@ -57,12 +58,12 @@ def drawn(seed: int, items: int, models: int, k: int = 3) -> list[Marks]:
 
 
 def value(held: Marks, name: str) -> float | None:
-    exact = FIGURES[name](Counter(tally(asked.values()) for asked in held.values())).value
+    exact = FIGURES[name].aggregate(Counter(tally(asked.values()) for asked in held.values())).value
     return None if exact is None else float(exact)
 
 
 @settings(max_examples=30, deadline=None)
-@given(BOTH, st.sampled_from(list(FIGURES)))
+@given(BOTH, st.sampled_from(compared_figures()))
 def test_a_difference_is_that_of_the_figures_and_its_error_that_of_paired_items(
     rows: list[list[tuple[str, str]]], name: str
 ) -> None:
@@ -78,9 +79,9 @@ def test_a_difference_is_that_of_the_figures_and_its_error_that_of_paired_items(
     # Each item's pull on a figure: its mean for a sum, and for a ratio (top - share * bottom) / all.
     pulls, evidence = numpy.zeros(len(rows)), len(rows)
     for held, sign in ((first, 1), (second, -1)):
-        parts = [FIGURES[name]({tally(asked.values()): 1}).parts[0] for asked in held.values()]
+        parts = [FIGURES[name].aggregate({tally(asked.values()): 1}).parts[0] for asked in held.values()]
         tops, sizes = (numpy.array([float(getattr(part, field)) for part in parts]) for field in ("low", "size"))
-        is_sum = FIGURES[name]({}).is_sum
+        is_sum = FIGURES[name].aggregate({}).is_sum
         evidence = evidence if is_sum else min(evidence, int(numpy.count_nonzero(sizes)))
         pulls += sign * (tops - tops.mean() if is_sum else (tops - tops.sum() / sizes.sum() * sizes) / sizes.sum())
     n = len(rows)
@@ -108,8 +109,8 @@ def test_both_respondents_are_resampled_alike(rows: list[list[tuple[str, str]]])
     from scipy.stats import norm, t
 
     first, second = sides(rows)
-    held, questions = beside([first, second])
-    side = Side(held, questions, ("trad_score",), WAY)
+    held, questions = aligned([first, second])
+    side = PairedFigures(held, questions, ("trad_score",), WAY)
     tested = side.tested("trad_score", {0: Fraction(1), 1: Fraction(-1)})
     assume(tested["difference"]["value"])
     weights = resampled_sums(numpy.eye(len(held)), list(held.values()), WAY).tolist()
@@ -241,7 +242,7 @@ def test_a_variant_is_paired_with_the_same_instances() -> None:
     assert (trad["base"], trad["variant"], trad["difference"]["value"]) == (
         pytest.approx(2 / 3), 0.0, pytest.approx(-2 / 3))  # fmt: skip
     assert trad["difference"]["se"] == pytest.approx(numpy.std([-1, -1, 0], ddof=1) / math.sqrt(3))
-    assert set(aside["figures"]) == set(FIGURES)
+    assert set(aside["figures"]) == set(compared_figures())
 
 
 def test_groups_are_means_of_their_respondents_over_the_same_questions() -> None:
@@ -285,7 +286,7 @@ def test_sizes_are_those_of_the_books() -> None:
     assert pytest.approx(2.8016, abs=1e-4) == REACH
     values = [[1.0], [-1.0]] * 50
     deviation = math.sqrt(100 / 99)
-    facts = spread(values).facts(2, 0.5 * deviation)
+    facts = spread(values).detectable("trad_score", 2, 0.5 * deviation)
     assert (facts["needed_items"], facts["needed_k"], facts["within"]) == (63, None, None)
     assert facts["detectable"] == pytest.approx(REACH * deviation * math.sqrt(2 / 100))
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy
 import pytest
 from dia_runtime.grading.verdicts import Verdict, mark
-from dia_runtime.scoring import metrics
-from dia_runtime.scoring.metrics import FIGURES, Figure, Part, Tally, tally
-from dia_runtime.scoring.statistics.figures import figures_json
+from dia_runtime.scoring.figures import FIGURES, compared_figures
+from dia_runtime.scoring.metrics import Aggregate, Part, Tally, tally
+from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.resample import Intervals, resampled_sums
 from dia_runtime.scoring.statistics.sample import MANY, Ratio, sample_of
 from hypothesis import assume, given, settings
@@ -40,13 +40,13 @@ def drawn_rows(seed: int, items: int, k: int = 5) -> list[list[str]]:
             for chance in chances]  # fmt: skip
 
 
-def by_hand(figure: Figure, way: Intervals) -> list[float] | None:
+def by_hand(figure: Aggregate, way: Intervals) -> list[float] | None:
     """The interval from a list of resamples, one after the other, by the formulas of the books."""
     weights = resampled_sums(numpy.eye(len(figure.parts)), [part.times for part in figure.parts], way)
 
     def value(times: Sequence[float]) -> Fraction | None:
         held = [part._replace(times=int(number)) for part, number in zip(figure.parts, times, strict=True)]
-        return Figure(tuple(held), figure.is_sum).value
+        return Aggregate(tuple(held), figure.is_sum).value
 
     values = sorted(found for row in weights.tolist() if (found := value(row)) is not None)
     if len(values) < 0.9 * way.resamples:
@@ -57,7 +57,7 @@ def by_hand(figure: Figure, way: Intervals) -> list[float] | None:
     return [quantile(values, share) for share in shares]
 
 
-def moved(figure: Figure, values: list[Fraction], value: Any) -> list[float] | None:
+def moved(figure: Aggregate, values: list[Fraction], value: Any) -> list[float] | None:
     normal, point = NormalDist(), figure.value
     assert point is not None
     below = sum(held < point for held in values) / len(values) + sum(held == point for held in values) / 2 / len(values)
@@ -89,10 +89,10 @@ def quantile(values: Sequence[Fraction], share: float) -> float:
 
 
 @settings(max_examples=25, deadline=None)
-@given(ROWS, st.sampled_from(WAYS), st.sampled_from(list(FIGURES)))
+@given(ROWS, st.sampled_from(WAYS), st.sampled_from(compared_figures()))
 def test_every_interval_equals_one_made_resample_by_resample(rows: list[list[str]], way: Intervals, name: str) -> None:
-    figure = FIGURES[name](tallies(rows))
-    found = figures_json({name: figure}, way)[name]
+    figure = FIGURES[name].aggregate(tallies(rows))
+    found = estimates({name: figure}, way)[name]
     assume(found["se"])
     assert found["ci"] == pytest.approx(by_hand(figure, way), abs=1e-9)
 
@@ -118,7 +118,7 @@ def test_intervals_are_those_of_scipy(seed: int, items: int, method: str) -> Non
     rows = drawn_rows(seed, items)
     held = tallies(rows)
     for name in ("trad_score", "rs", "accuracy_answered"):
-        figure = FIGURES[name](held)
+        figure = FIGURES[name].aggregate(held)
         parts = [part for part in figure.parts for _ in range(part.times)]
         top, bottom = (numpy.array([float(getattr(part, field)) for part in parts]) for field in ("low", "size"))
 
@@ -127,7 +127,7 @@ def test_intervals_are_those_of_scipy(seed: int, items: int, method: str) -> Non
 
         expected = bootstrap((top, bottom), statistic, paired=True, vectorized=True, n_resamples=6_000, batch=1_000,
                              method={"bca": "BCa"}.get(method, method), rng=numpy.random.default_rng(5))  # fmt: skip
-        found = figures_json({name: figure}, Intervals(method))[name]
+        found = estimates({name: figure}, Intervals(method))[name]
         # An end is a quantile of 10,000 resamples, its own error about a fortieth of the standard error.
         ends = expected.confidence_interval
         assert found["ci"] == pytest.approx([ends.low, ends.high], abs=0.16 * found["se"])
@@ -146,15 +146,15 @@ def test_clustered_errors_are_those_of_a_regression_on_a_constant(rows: list[lis
     places = numpy.cumsum([len(row) for row in rows])[:-1]
     meat = sum(numpy.outer(x.T @ e, x.T @ e) for x, e in zip(ones, numpy.split(rest, places), strict=True))
     expected = math.sqrt(len(rows) / (len(rows) - 1) * (bread @ meat @ bread)[0, 0])
-    found = figures_json({"trad_score": metrics.trad_score(tallies(rows))}, Intervals("none"))["trad_score"]
+    found = estimates({"trad_score": FIGURES["trad_score"].aggregate(tallies(rows))}, Intervals("none"))["trad_score"]
     assert found["se"] == pytest.approx(expected, abs=1e-12) and found["ci"] is None
 
 
 @settings(max_examples=25, deadline=None)
-@given(ROWS, st.sampled_from(list(FIGURES)))
+@given(ROWS, st.sampled_from(compared_figures()))
 def test_errors_of_samples_are_the_exact_ones(rows: list[list[str]], name: str) -> None:
-    figure = FIGURES[name](tallies(rows))
-    exact = figures_json({name: figure}, Intervals("none"))[name]
+    figure = FIGURES[name].aggregate(tallies(rows))
+    exact = estimates({name: figure}, Intervals("none"))[name]
     assume(exact["value"] is not None)
     sample = sample_of([((part.low, part.size), part.times) for part in figure.parts])
     part = (Ratio(0, None if figure.is_sum else 1),)
@@ -164,20 +164,22 @@ def test_errors_of_samples_are_the_exact_ones(rows: list[list[str]], name: str) 
 
 def test_equal_items_have_the_exact_bound_of_what_may_be_unseen() -> None:
     known = Intervals(points=(-2.0, 1.0))
-    every = figures_json({name: FIGURES[name](tallies([["correct"]] * 10)) for name in FIGURES}, known)
+    every = estimates(
+        {name: FIGURES[name].aggregate(tallies([["correct"]] * 10)) for name in compared_figures()}, known
+    )
     root = 0.025 ** (1 / 10)  # Clopper and Pearson: the tenth root of 2.5 %
     assert every["trad_score"] == {"value": 1.0, "se": 0.0, "ci": [pytest.approx(root), 1.0]}
     assert every["extract_fail"]["ci"] == [0.0, pytest.approx(1 - root)]
     assert every["idk_score"]["ci"] == [pytest.approx(2 * root - 1), 1.0]
     assert every["rs"] == {"value": 10.0, "se": 0.0, "ci": [pytest.approx(10 - 30 * (1 - root)), 10.0]}
     assert every["nms"] == {"value": 0.0, "se": 0.0, "ci": None}
-    half = figures_json({"trad_score": metrics.trad_score(tallies([["correct", "wrong"]] * 4))}, known)
+    half = estimates({"trad_score": FIGURES["trad_score"].aggregate(tallies([["correct", "wrong"]] * 4))}, known)
     reach = 0.5 * (1 - 0.025 ** (1 / 4))
     assert half["trad_score"]["ci"] == [pytest.approx(0.5 - reach), pytest.approx(0.5 + reach)]
-    assert figures_json({"rs": metrics.rs(tallies([["correct"]] * 4))}, Intervals())["rs"]["ci"] is None
+    assert estimates({"rs": FIGURES["rs"].aggregate(tallies([["correct"]] * 4))}, Intervals())["rs"]["ci"] is None
     # Of thirty items the two that were answered say something of the answers, the others nothing.
-    rare = metrics.accuracy_answered(tallies([["correct"], ["correct", "correct"], *[["skipped"]] * 28]))
-    assert figures_json({"right": rare}, known)["right"]["ci"] == [pytest.approx(0.025 ** (1 / 2)), 1.0]
+    rare = FIGURES["accuracy_answered"].aggregate(tallies([["correct"], ["correct", "correct"], *[["skipped"]] * 28]))
+    assert estimates({"right": rare}, known)["right"]["ci"] == [pytest.approx(0.025 ** (1 / 2)), 1.0]
 
 
 @settings(max_examples=25, deadline=None)
@@ -185,33 +187,33 @@ def test_equal_items_have_the_exact_bound_of_what_may_be_unseen() -> None:
 def test_the_bound_of_equal_items_is_that_of_clopper_and_pearson(number: int) -> None:
     from scipy.special import betaincinv
 
-    found = figures_json({"conf": metrics.conf(tallies([["correct"]] * number))}, Intervals())["conf"]
+    found = estimates({"conf": FIGURES["conf"].aggregate(tallies([["correct"]] * number))}, Intervals())["conf"]
     assert found["ci"][0] == pytest.approx(betaincinv(number, 1, 0.025))
 
 
 def test_one_item_open_figures_and_means_of_nothing_have_no_interval() -> None:
-    one = figures_json({"rs": metrics.rs(tallies([["correct", "wrong"]]))}, Intervals())["rs"]
+    one = estimates({"rs": FIGURES["rs"].aggregate(tallies([["correct", "wrong"]]))}, Intervals())["rs"]
     assert one == {"value": -0.5, "se": None, "ci": None}
     table = tallies([["correct", "error"], ["wrong", "wrong"]])
-    assert figures_json({"rs": metrics.rs(table)}, Intervals())["rs"] == {
+    assert estimates({"rs": FIGURES["rs"].aggregate(table)}, Intervals())["rs"] == {
         "value": None, "se": None, "ci": None, "bounds": [-2.5, -1.0]}  # fmt: skip
-    silent = metrics.accuracy_answered(tallies([["skipped"]] * 3))
-    assert figures_json({"right": silent}, Intervals())["right"] == {"value": None, "se": None, "ci": None}
+    silent = FIGURES["accuracy_answered"].aggregate(tallies([["skipped"]] * 3))
+    assert estimates({"right": silent}, Intervals())["right"] == {"value": None, "se": None, "ci": None}
     # One of thirty items holds all that was answered: a third of the resamples have no value at all.
-    rare = metrics.accuracy_answered(tallies([["correct", "wrong", "skipped"], *[["skipped"]] * 29]))
-    assert figures_json({"right": rare}, Intervals())["right"]["ci"] is None
+    rare = FIGURES["accuracy_answered"].aggregate(tallies([["correct", "wrong", "skipped"], *[["skipped"]] * 29]))
+    assert estimates({"right": rare}, Intervals())["right"]["ci"] is None
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_one_nearly() -> None:
-    figure = {"trad_score": metrics.trad_score(tallies(drawn_rows(3, 80)))}
-    first, again, other = (figures_json(figure, Intervals(seed=seed))["trad_score"] for seed in (0, 0, 1))
+    figure = {"trad_score": FIGURES["trad_score"].aggregate(tallies(drawn_rows(3, 80)))}
+    first, again, other = (estimates(figure, Intervals(seed=seed))["trad_score"] for seed in (0, 0, 1))
     assert first == again and first["ci"] != other["ci"]
     assert first["ci"] == pytest.approx(other["ci"], abs=0.15 * first["se"])
 
 
 def test_many_different_items_have_the_interval_of_the_normal_distribution() -> None:
     parts = tuple(Part(Fraction(at, 7_001), Fraction(at, 7_001), 1) for at in range(MANY + 1))
-    found = figures_json({"share": Figure(parts)}, Intervals())["share"]
+    found = estimates({"share": Aggregate(parts)}, Intervals())["share"]
     assert found["ci"] == pytest.approx([found["value"] - 1.96 * found["se"], found["value"] + 1.96 * found["se"]])
 
 
@@ -219,7 +221,7 @@ def test_points_beyond_what_floats_hold_exactly_give_an_interval_all_the_same() 
     huge = [Part(Fraction(at, 999_999_937), Fraction(at, 999_999_937), 1) for at in (10**15, 3 * 10**15, 10**9, 5)]
     prime = [part._replace(low=part.low + Fraction(1, 999_999_893), high=part.high + Fraction(1, 999_999_893))
              for part in huge]  # fmt: skip
-    found = figures_json({"rs": Figure((*huge, *prime), is_sum=True)}, Intervals())["rs"]
+    found = estimates({"rs": Aggregate((*huge, *prime), is_sum=True)}, Intervals())["rs"]
     assert found["ci"][0] < found["value"] < found["ci"][1]
 
 
@@ -234,5 +236,7 @@ def test_large_samples_are_drawn_as_counts_and_in_parts() -> None:
 
 def test_a_mean_over_the_values_of_one_item_has_no_error() -> None:
     rows = tallies([["correct", "wrong"], ["skipped"], ["skipped", "skipped"]])
-    found = figures_json({"accuracy_answered": FIGURES["accuracy_answered"](rows)}, Intervals())["accuracy_answered"]
+    found = estimates({"accuracy_answered": FIGURES["accuracy_answered"].aggregate(rows)}, Intervals())[
+        "accuracy_answered"
+    ]
     assert found == {"value": 0.5, "se": None, "ci": None}

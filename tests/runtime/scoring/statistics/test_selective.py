@@ -12,9 +12,10 @@ from typing import Any
 import numpy
 import pytest
 from dia_runtime.grading.verdicts import Verdict, mark
-from dia_runtime.scoring.metrics import accuracy_answered, coverage, idk_score, tally, trad_score
-from dia_runtime.scoring.statistics.figures import figures_json
-from dia_runtime.scoring.statistics.mistakes import Explained
+from dia_runtime.scoring.figures import FIGURES
+from dia_runtime.scoring.metrics import tally
+from dia_runtime.scoring.statistics.estimates import estimates
+from dia_runtime.scoring.statistics.mistakes import MistakeTally
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.scoring.statistics.selective import agreed, area, best_area, harmonic, levels_of, selective
 from hypothesis import given, settings
@@ -34,7 +35,7 @@ def found_of(rows: Sequence[Sequence[str]], way: Intervals = PLAIN) -> dict[str,
     table = Counter[Any]()
     for (held, _, _), times in items.items():
         table[held] += times
-    known = figures_json({"coverage": coverage(table), "accuracy_answered": accuracy_answered(table)}, way)
+    known = estimates({name: FIGURES[name].aggregate(table) for name in ("coverage", "accuracy_answered")}, way)
     return selective(items, "answered", known, way)
 
 
@@ -145,7 +146,7 @@ def test_very_many_instances_are_counted_in_steps() -> None:
 
 
 def test_mistakes_add_up_however_many_explain_a_reply() -> None:
-    held = Explained()
+    held = MistakeTally()
     for template, item, names in [
         ("a", "a", {"off": True, "sign": False}),
         ("a", "a", {"off": True, "sign": True}),
@@ -153,7 +154,7 @@ def test_mistakes_add_up_however_many_explain_a_reply() -> None:
         ("b", "c", {}),
     ]:
         held.add(template, item, names)
-    found = held.as_json(PLAIN)
+    found = held.result(PLAIN)
     assert {name: found[name] for name in ("wrong", "one", "several", "none")} == {
         "wrong": 4, "one": 1, "several": 1, "none": 2}  # fmt: skip
     assert found["explained"]["value"] == 0.5
@@ -163,7 +164,7 @@ def test_mistakes_add_up_however_many_explain_a_reply() -> None:
     shares = {name: entry["share"]["value"] for name, entry in found["templates"]["a"]["mistakes"].items()}
     assert shares == {"off": pytest.approx(2 / 3), "sign": pytest.approx(1 / 3)}
     assert held.shares() == {"a": shares}
-    assert Explained().as_json(PLAIN)["explained"] == {"value": None, "se": None, "ci": None}
+    assert MistakeTally().result(PLAIN)["explained"] == {"value": None, "se": None, "ci": None}
 
 
 @settings(max_examples=30, deadline=None)  # scipy is imported in the first example
@@ -171,11 +172,11 @@ def test_mistakes_add_up_however_many_explain_a_reply() -> None:
 def test_the_interval_of_a_mistake_is_that_of_wilson_in_scipy(number: int, wrong: int) -> None:
     from scipy.stats import binomtest
 
-    held = Explained()
+    held = MistakeTally()
     for at in range(wrong):
         held.add("t", f"item {at}", {"off": at < number})
     expected = binomtest(min(number, wrong), wrong).proportion_ci(0.95, method="wilson")
-    found = held.as_json(Intervals(resamples=100))["templates"]["t"]["mistakes"]["off"]["share"]
+    found = held.result(Intervals(resamples=100))["templates"]["t"]["mistakes"]["off"]["share"]
     assert found["ci"] == pytest.approx([expected.low, expected.high], abs=1e-9)
 
 
@@ -184,7 +185,7 @@ def test_points_that_all_items_share_may_lie_elsewhere_too(verdict: str) -> None
     """At a penalty of 0 and 1 the points are the traditional and the abstention score, and so are their intervals."""
     rows, way = [[verdict, verdict]] * 10, Intervals()
     table = Counter(tally(mark(Verdict(verdict), POINTS) for verdict in row) for row in rows)
-    scores = figures_json({"trad_score": trad_score(table), "idk_score": idk_score(table)}, way)
+    scores = estimates({name: FIGURES[name].aggregate(table) for name in ("trad_score", "idk_score")}, way)
     points = {entry["penalty"]: entry["points"] for entry in found_of(rows, way)["penalties"]}
     assert points[0.0] == scores["trad_score"] and points[1.0] == scores["idk_score"]
     assert points[9.0]["ci"][0] == pytest.approx(points[9.0]["value"] - (1 - 0.025**0.1) * (points[9.0]["value"] + 9))

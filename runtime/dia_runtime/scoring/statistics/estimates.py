@@ -1,0 +1,64 @@
+"""Aggregates to what JSON says of them: value, standard error and confidence interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dia_runtime.scoring.intervals import LEVEL, standard_error
+from dia_runtime.scoring.metrics import Aggregate, Ends
+from dia_runtime.scoring.results import Estimate, unknown
+from dia_runtime.scoring.statistics.resample import Intervals
+from dia_runtime.scoring.statistics.sample import Ratio, sample_of
+
+
+def estimate(aggregate: Aggregate, intervals: Intervals) -> Estimate:
+    """The aggregate with its uncertainty."""
+    return estimates({"": aggregate}, intervals)[""]
+
+
+def estimates(aggregates: Mapping[str, Aggregate], intervals: Intervals) -> dict[str, Estimate]:
+    """Each aggregate as `value`, `se` and `ci`, with `bounds` beside them while errors leave the value open.
+
+    All aggregates of as many items use the same resamples, so that they are computed together.
+    """
+    found = {name: _without_interval(aggregate) for name, aggregate in aggregates.items()}
+    by_times: dict[tuple[int, ...], list[str]] = {}
+    for name, aggregate in aggregates.items():
+        if intervals.method != "none" and found[name]["se"] is not None:
+            by_times.setdefault(tuple(part.times for part in aggregate.parts), []).append(name)
+    for times, names in by_times.items():
+        varied = [name for name in names if found[name]["se"]]
+        columns = [column for name in varied for column in aggregates[name].columns()]
+        sample = sample_of(zip(zip(*columns, strict=True), times, strict=True)) if varied else None
+        for name in names:
+            aggregate, value = aggregates[name], found[name]["value"]
+            if sample and name in varied:
+                at = 2 * varied.index(name)
+                part = Ratio(at, None if aggregate.is_sum else at + 1)
+                found[name]["ci"] = sample.interval((part,), intervals)
+            elif value is not None:
+                answered = sum(part.times for part in aggregate.parts if part.size)
+                ends = aggregate.range.ends(answered, intervals.points)
+                found[name]["ci"] = interval_of_one_value(value, ends, answered)
+    return found
+
+
+def _without_interval(aggregate: Aggregate) -> Estimate:
+    value, bounds = aggregate.value, aggregate.bounds
+    if value is None:
+        return {**unknown(), "bounds": [float(end) for end in bounds]} if bounds else unknown()
+    clusters = [(part.low, part.size) for part in aggregate.parts]
+    error = standard_error(clusters, aggregate.is_sum, [part.times for part in aggregate.parts])
+    return {"value": float(value), "se": error, "ci": None}
+
+
+def interval_of_one_value(value: float, ends: Ends | None, items: int) -> list[float] | None:
+    """The interval of a figure that so many items have alike, of which resamples show nothing.
+
+    With a chance of 97.5 % a value that one item in q has shows among them when (1 - q)^items is 2.5 %: so much may
+    lie unseen at either end. For a share of 0 or 1 this is the interval of Clopper and Pearson (1934).
+    """
+    if ends is None or items < 2:
+        return None
+    unseen = 1 - float(((1 - LEVEL) / 2) ** (1 / items))
+    return [value - unseen * (value - ends[0]), value + unseen * (ends[1] - value)]
