@@ -27,6 +27,13 @@ from dia_language.answers import ANSWER_TYPES
 from dia_language.answers.option_schemas import OPTION_SCHEMAS
 from dia_language.functions import FUNCTIONS, KINDS, registry
 from dia_language.functions.registry import library_function
+from dia_runtime.commands import plot, report
+from dia_runtime.formats.base import POINTS
+from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
+from dia_runtime.report.pictures.abstention import DRAWN_BY_DROP
+from dia_runtime.report.pictures.palette import COLOURS
+from dia_runtime.scoring.figures import COMPARED, FIGURES, compared_figures
+from dia_runtime.scoring.metrics import Tally
 from helpers.answer_samples import SAMPLES, TEMPLATES
 from helpers.places import ROOT
 
@@ -331,3 +338,57 @@ def test_what_a_command_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [message.partition(" ")[0] for message in missing_from_command(name)] == [
         "declare", "end", "end", "say", "describe", "check", "run", "show",
     ]  # fmt: skip
+
+
+# Figures and verdicts
+
+
+def missing_from_figure(name: str) -> list[str]:
+    """What to add to a figure; an entry that is wrong by itself cannot be made."""
+    lacking = []
+    if FIGURES[name].name != name:
+        lacking.append(f"list it as `{FIGURES[name].name}`")
+    if f'FIGURES["{name}"]' not in content(TESTS / "runtime" / "scoring"):
+        lacking.append(f'compare FIGURES["{name}"] with a count by hand in tests/runtime/scoring/test_metrics.py')
+    if f"\n| `{name}` | " not in content(REFERENCE / "figures.md"):
+        lacking.append(f"{GENERATE}: docs/reference/figures.md lacks it")
+    if name not in json.loads(content(ROOT / "schemas" / "score.schema.json"))["$defs"]["block"]["properties"]:
+        lacking.append(f"{GENERATE}: schemas/score.schema.json lacks it")
+    return lacking
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_complete(name: str) -> None:
+    lacking = missing_from_figure(name)
+    assert lacking == [], "; ".join(lacking)
+
+
+def test_what_a_figure_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "_".join(["half", "made"])  # in no test as a whole
+    monkeypatch.setitem(FIGURES, name, FIGURES["rs"])
+    assert [message.partition(" ")[0] for message in missing_from_figure(name)] == ["list", "compare", "run", "run"]
+
+
+def test_the_names_of_figures_that_code_writes_out_are_figures() -> None:
+    used = {*COMPARED, *DRAWN_BY_DROP, *plot.COMPARED, *report.COMPARED}
+    assert used <= set(compared_figures())
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_every_verdict_is_complete(verdict: Verdict) -> None:
+    lacking = []
+    if verdict not in Tally._fields:
+        lacking.append("count it in Tally of scoring/metrics.py")
+    if not {verdict.colour, f"on-{verdict.colour}"} <= COLOURS.keys():
+        lacking.append(f"add the colours `{verdict.colour}` and `on-{verdict.colour}` to pictures/palette.py")
+    if [other.sign for other in Verdict].count(verdict.sign) > 1:
+        lacking.append("give it a `sign` that no other verdict has")
+    if not verdict.meaning or f"\n| `{verdict}` | " not in content(REFERENCE / "figures.md"):
+        lacking.append(f"say what it means, and {GENERATE}")
+    if f'"{verdict}"' not in content(ROOT / "schemas" / "score.schema.json"):
+        lacking.append(f"{GENERATE}: schemas/score.schema.json lacks it")
+    assert lacking == [], "; ".join(lacking)
+
+
+def test_verdicts_with_points_are_those_of_specs() -> None:
+    assert POINTS == WITH_POINTS

@@ -155,9 +155,9 @@ def typed_schema(
 ) -> Schema:
     """The schema of a type: a TypedDict, list, dict, Literal, union or simple type, each with `Annotated` or without.
 
-    An annotation is a description, or `Keywords` that the schema has as well. `definitions` has the names of TypedDicts that
-    are referred to as `$defs`; `closed` are those without other keys. A TypedDict's own description is the first
-    paragraph of its docstring, all of it in one line.
+    An annotation is a description, or `Keywords` that the schema has as well. `definitions` has the names of
+    TypedDicts that are referred to as `$defs`; `closed` are those without other keys. With a description a TypedDict
+    has its docstring for one.
     """
 
     def refer(inner: Any) -> Schema:

@@ -16,8 +16,8 @@ from dia_compiler.commands.cli import run as dia
 from dia_language.diagnostics import DiaError
 from dia_runtime.respondents import rate_limit as pacing
 from dia_runtime.respondents.api_keys import find_key, read_env_file, redact
-from dia_runtime.respondents.registry import ModelOptions, key_destinations, require_base_url, resolve_endpoint
 from dia_runtime.respondents.openai_compatible import is_local, proxy_of
+from dia_runtime.respondents.registry import ModelOptions, key_destinations, require_base_url, resolve_endpoint
 from helpers import loopback as loop
 
 Make = Callable[..., Path]

@@ -7,8 +7,8 @@ from typing import Any
 
 import dia_runtime
 import pytest
-from dia_runtime.respondents.registry import BASELINES
 from dia_runtime.respondents.baselines import pick_by_hash
+from dia_runtime.respondents.registry import BASELINES
 from dia_runtime.respondents.respondent import Truth
 from dia_runtime.store.store import read_store
 

@@ -162,6 +162,12 @@ def test_reliability_with_errors_runs_from_all_wrong_to_all_correct() -> None:
     assert figure.value is None and figure.bounds == (Fraction(-1, 2) - 2, 1 - Fraction(1, 2))
 
 
+def test_shares_of_full_marks_have_their_mean_over_questions() -> None:
+    # Two items with 3/2 of two questions, one with 1/4 of one.
+    parts = metrics.mean_share({(Fraction(3, 2), 2): 2, (Fraction(1, 4), 1): 1})
+    assert FIGURES["share"].aggregate_of(parts).value == Fraction(13, 4) / 5
+
+
 def test_a_table_of_nothing() -> None:
     assert FIGURES["conf"].aggregate({}).value is None and FIGURES["rs"].aggregate({}).value == 0
     assert FIGURES["idk_score"].aggregate({}).bounds is None

@@ -50,10 +50,9 @@ def _intervals(score: Score) -> str:
     interval = score["interval"]
     if interval["method"] != "none":
         kind = {"bca": "bias-corrected and accelerated", "percentile": "percentile"}[interval["method"]]
-        return (
-            f"They cover {100 * interval['level']:.0f} %: {kind} bootstrap over items, {interval['resamples']:,} resamples, "
-            f"seed {interval['seed']}."
-        )
+        number, seed = interval["resamples"], interval["seed"]
+        level = f"They cover {100 * interval['level']:.0f} %"
+        return f"{level}: {kind} bootstrap over items, {number:,} resamples, seed {seed}."
     return "1.96 standard errors to both sides; instances of one item count as one cluster."
 
 

@@ -55,7 +55,7 @@ def association(pairs: Sequence[StudiedOutcome]) -> Figures:
 def restriction(pairs: Sequence[StudiedOutcome]) -> Figures:
     """Experiment 2: over all prompts and over the valid rows, and the two denominators of over-niceness.
 
-    The study's own takes as errors all prompts that are not consistent and were not decision_counts as a failure.
+    The study's own takes as errors all prompts that are not consistent and were not counted as a failure.
     """
     counts = _pooled(pair.published for pair in pairs)
     lost = Counter(pair.published.missing for pair in pairs if not _is_known(pair.published))
@@ -74,7 +74,7 @@ def restriction(pairs: Sequence[StudiedOutcome]) -> Figures:
         "accuracy_valid_only": _ratio(counts.agreeing, counts.known),
         "provision_failure": failures["provision"],
         "verification_failure": failures["verification"],
-        "unacdecision_counts_missing": len(pairs) - counts.known - sum(failures.values()),
+        "unaccounted_missing": len(pairs) - counts.known - sum(failures.values()),
         "overniceness_definition_FN/(FN+FP)": _ratio(counts.fn, counts.fn + counts.fp),
         "overniceness_repo": formula,
         "repo_formula": formula,

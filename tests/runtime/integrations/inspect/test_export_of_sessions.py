@@ -13,7 +13,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.integrations.exported_tasks.grading import SERVANT, Graded
-from dia_runtime.integrations.exported_tasks.transcripts import without_sessions, grade_transcript
+from dia_runtime.integrations.exported_tasks.transcripts import grade_transcript, without_sessions
 from dia_runtime.store.store import read_store
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 from helpers import session_records
