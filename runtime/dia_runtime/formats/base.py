@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+from dia_language.json_schema import Schema, array, described, integer, nonempty
 
 FormatRecord: TypeAlias = Mapping[str, Any]
 Step: TypeAlias = tuple[str, Callable[[str, FormatRecord], str | None]]
@@ -21,6 +24,42 @@ class Extraction(NamedTuple):
     step: str
 
 
+MOST = 1_000  # labels, options, lines or fields that a format may name
+KINDS: Mapping[str, Schema] = {
+    "text": nonempty(),
+    "texts": array(nonempty(), least=1),
+    "alternatives": array(nonempty(), least=2),
+    "count": integer(minimum=1, maximum=MOST),
+    "mapping": {"type": "object"},
+    "any": {},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FormatOption:
+    """An option of a format as data, from which schemas and docs are made. `kind` is one of KINDS.
+
+    `example` is its value in the format's example. An option that is not `in_specs` is written by the compiler.
+    """
+
+    kind: str
+    description: str
+    required: bool = False
+    default: Any = None
+    example: Any = None
+    in_specs: bool = True
+
+    @property
+    def schema(self) -> Schema:
+        """The JSON Schema of its value."""
+        return described(KINDS[self.kind], self.description or None)
+
+
+def option_table(options: Mapping[str, FormatOption] | frozenset[str]) -> Mapping[str, FormatOption]:
+    """The options as data; of names alone, as a package may give them, nothing more is known."""
+    return options if isinstance(options, Mapping) else dict.fromkeys(sorted(options), FormatOption("any", ""))
+
+
 class Format(ABC):
     """How a final answer is marked in a reply.
 
@@ -28,16 +67,25 @@ class Format(ABC):
     """
 
     # Options that a spec may give beside `kind`; those of a question's record have `skip` as well.
-    options: ClassVar[frozenset[str]] = frozenset()
+    options: ClassVar[Mapping[str, FormatOption]] = {}
     # Chain -> its steps in order: the first one that finds an answer decides.
     chains: ClassVar[Mapping[str, tuple[Step, ...]]]
     # Chains whose answer is compared as a string with a whole wrapped answer, not read as a type.
     verbatim: ClassVar[frozenset[str]] = frozenset()
 
+    def __init_subclass__(cls) -> None:
+        cls.options = option_table(cls.options)
+
+    @classmethod
+    def example(cls, kind: str) -> dict[str, Any]:
+        """A use of the format in a spec, under the name that it has there."""
+        shown = {name: option.example for name, option in cls.options.items() if option.example is not None}
+        return {"kind": kind, **shown}
+
     def faults(self, format: FormatRecord) -> list[str]:
         """One message for everything that is wrong with a question's record of this format."""
-        known = self.options | {"kind", "skip"}
-        return [f"the format {format['kind']} has no option `{name}`" for name in format if name not in known]
+        names = {*self.options, "kind", "skip"}
+        return [f"the format {format['kind']} has no option `{name}`" for name in format if name not in names]
 
     @abstractmethod
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, skip_sentence
 from dia_runtime.formats.tagged import fenced_body
 
 RESTARTS, TRIES, DEPTH = 3, 100, 100
@@ -165,7 +165,11 @@ STRICT = (("alone", alone), ("fence", fence))
 class Json(Format):
     """The answer as a value in a JSON object."""
 
-    options = frozenset({"key"})
+    options = {
+        "key": FormatOption(
+            "text", "the key that holds the answer; `answer` unless said", default="answer", example="result"
+        )
+    }
     chains = {
         "strict": STRICT,
         "lenient": (*STRICT, ("last", last)),

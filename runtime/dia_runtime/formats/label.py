@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, skip_sentence
 from dia_runtime.formats.last_line import last, unmarked
 
 LONGEST, MOST = 200, 1_000
@@ -60,7 +60,7 @@ def _pattern(words: tuple[str, ...]) -> Any:
 class Label(Format):
     """One of fixed labels."""
 
-    options = frozenset({"of"})
+    options = {"of": FormatOption("alternatives", "the labels", required=True, example=["AGREE", "DISAGREE"])}
     chains = {"strict": (("line", line),), "lenient": (("line", line), ("bare", bare), ("single", single))}
 
     def faults(self, format: FormatRecord) -> list[str]:

@@ -26,7 +26,7 @@ from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any
 
-from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, skip_sentence
 from dia_runtime.formats.letter_compat import CHAIN as COMPAT
 from dia_runtime.formats.letter_compat import without_thoughts
 
@@ -165,7 +165,10 @@ STRICT = (("alone", alone), ("mark", mark), ("said", said))
 class Letter(Format):
     """The letter of an option."""
 
-    options = frozenset({"of", "options"})
+    options = {
+        "of": FormatOption("alternatives", "the letters of the options", required=True, example=["A", "B", "C", "D"]),
+        "options": FormatOption("mapping", "the texts of the options by their letters", in_specs=False),
+    }
     chains = {
         "strict": STRICT,
         "lenient": (*STRICT, ("line", line), ("text", text), ("single", single)),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence, text_fault
+from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, skip_sentence, text_fault
 
 PLACE = "{answer}"
 LONGEST = 1_000
@@ -58,7 +58,14 @@ def compiled(pattern: str) -> Any:
 class Regex(Format):
     """The answer in the group of a regular expression."""
 
-    options = frozenset({"pattern", "reply"})
+    options = {
+        "pattern": FormatOption(
+            "text", "an RE2 pattern with one group, the answer", required=True, example="(?m)^RESULT=(.*)$"
+        ),
+        "reply": FormatOption(
+            "text", "a reply in which {answer} stands for the answer", required=True, example="RESULT={answer}"
+        ),
+    }
     chains = {"strict": (("only", only),), "lenient": (("only", only), ("last", last))}
 
     def faults(self, format: FormatRecord) -> list[str]:

@@ -12,9 +12,11 @@ A question's record is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KN
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import ClassVar
 
-from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, skip_sentence
 
 FENCE = "```"
 LANGUAGE = re.compile(r"[A-Za-z0-9_+.#-]*")
@@ -71,7 +73,9 @@ STRICT = (("alone", alone), ("fence", fence))
 class Tagged(Format):
     """The answer between two tags."""
 
-    options = frozenset({"tag"})
+    options: ClassVar[Mapping[str, FormatOption]] = {
+        "tag": FormatOption("text", "the name of the tag; `answer` unless said", default="answer", example="result")
+    }
     chains = {"strict": STRICT, "lenient": (*STRICT, ("last", last))}
 
     def faults(self, format: FormatRecord) -> list[str]:

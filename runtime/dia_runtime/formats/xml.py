@@ -13,8 +13,10 @@ than a million characters strict finds nothing, lenient searches the first milli
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import ClassVar
 
-from dia_runtime.formats.base import CHARACTERS, FormatRecord
+from dia_runtime.formats.base import CHARACTERS, FormatOption, FormatRecord
 from dia_runtime.formats.tagged import Tagged
 
 OPEN = "<xml>"
@@ -40,7 +42,7 @@ def whole(reply: str, format: FormatRecord) -> str | None:
 class Xml(Tagged):
     """The answer between <xml> and </xml>."""
 
-    options = frozenset()
+    options: ClassVar[Mapping[str, FormatOption]] = {}
     chains = {**Tagged.chains, "compat": (("fenced", fenced), ("whole", whole))}
     verbatim = frozenset({"compat"})
 

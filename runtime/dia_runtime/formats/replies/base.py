@@ -8,12 +8,11 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from dia_language.numbers.values import Value
 
-from dia_runtime.formats.base import NOTHING
+from dia_runtime.formats.base import MOST, NOTHING, FormatOption
 
 ReplyRecord: TypeAlias = Mapping[str, Any]
 Reading: TypeAlias = Callable[[str, ReplyRecord], Value | None]
 Chains: TypeAlias = Mapping[str, tuple[tuple[str, Reading], ...]]
-MOST = 1_000  # labels, options or fields that a format may name
 LONGEST = 1_000  # characters of one of them
 
 
@@ -31,14 +30,14 @@ class ReplyFormat(ABC):
     """
 
     # Options that a turn may give beside `kind`.
-    options: ClassVar[frozenset[str]] = frozenset()
+    options: ClassVar[Mapping[str, FormatOption]] = {}
     # Chain -> its steps in order: the first one that finds a value decides. Every format has `strict`.
     chains: ClassVar[Chains]
 
     def faults(self, format: ReplyRecord) -> list[str]:
         """One message for everything that is wrong with a turn's record of this format."""
-        known = self.options | {"kind"}
-        return [f"the format {format['kind']} has no option `{name}`" for name in format if name not in known]
+        names = {*self.options, "kind"}
+        return [f"the format {format['kind']} has no option `{name}`" for name in format if name not in names]
 
     @abstractmethod
     def instruction(self, format: ReplyRecord) -> str:

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from dia_language.numbers.values import Value
 
-from dia_runtime.formats.base import CHARACTERS, Format
+from dia_runtime.formats.base import CHARACTERS, Format, FormatOption
 from dia_runtime.formats.json_value import JSON
 from dia_runtime.formats.label import LABEL
 from dia_runtime.formats.letter import LETTER
@@ -32,6 +32,7 @@ from dia_runtime.formats.replies.json_text import alone, braced, fenced, flat, m
 from dia_runtime.formats.replies.texts import BULLET
 
 NONE = "none"
+KEY = "the key under which JSON holds the choice"
 MOST_RANKED = 1_000
 
 
@@ -80,7 +81,10 @@ def _published(default: str, is_folded: bool = False) -> tuple[tuple[str, Readin
 class Chosen(ReplyFormat):
     """One of fixed texts, read as the answer format of the same name reads it."""
 
-    options = frozenset({"of", "key"})
+    options: ClassVar[Mapping[str, FormatOption]] = {
+        "of": FormatOption("alternatives", "the texts to choose from", required=True),
+        "key": FormatOption("text", KEY),
+    }
     form: ClassVar[Format]
 
     def faults(self, format: ReplyRecord) -> list[str]:
@@ -179,7 +183,7 @@ def _bare(text: str) -> str:
 class Subset(ReplyFormat):
     """Some of fixed options."""
 
-    options = frozenset({"of"})
+    options = {"of": FormatOption("texts", "the options", required=True)}
     chains = {
         "strict": (("options", subset_of),),
         "lenient": (("options", subset_of), ("line", subset_on_line), ("json", subset_in_json)),
@@ -250,7 +254,10 @@ def _once(find: Callable[[str], Any]) -> Callable[[str], Iterable[Any]]:
 class Ranking(ReplyFormat):
     """All labels in an order."""
 
-    options = frozenset({"of", "key"})
+    options: ClassVar[Mapping[str, FormatOption]] = {
+        "of": FormatOption("alternatives", "the labels to put in order", required=True),
+        "key": FormatOption("text", KEY, default="ranking"),
+    }
     chains: ClassVar[Chains] = {
         "strict": (("order", order),),
         "lenient": (("order", order), ("json", order_in_json)),

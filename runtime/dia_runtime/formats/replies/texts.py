@@ -13,7 +13,7 @@ import re
 
 from dia_language.numbers.values import Value
 
-from dia_runtime.formats.base import CHARACTERS
+from dia_runtime.formats.base import CHARACTERS, FormatOption
 from dia_runtime.formats.replies.base import ReplyFormat, ReplyRecord, count_fault
 from dia_runtime.formats.replies.json_text import braced, parsed
 
@@ -78,7 +78,7 @@ class Text(ReplyFormat):
 class Lines(ReplyFormat):
     """A text a line."""
 
-    options = frozenset({"count"})
+    options = {"count": FormatOption("count", "how many lines there must be")}
     chains = {
         "strict": (("lines", lines),),
         "lenient": (("lines", lines), ("listed", listed), ("json", in_json), ("commas", commas)),
