@@ -21,7 +21,7 @@ from dia_compiler.analyze.check import HEALTH_WARNINGS
 from dia_compiler.assets import BUILDERS
 from dia_compiler.authoring.editor_schemas import editor_schema_text
 from dia_compiler.commands.cli import COMMANDS, EPILOG, dia
-from dia_compiler.parse.spec_schema import FILES, FORMAT_OPTIONS
+from dia_compiler.parse.spec_schema import FILES
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS, word_list
 from dia_language.answers import ANSWER_TYPES
@@ -151,9 +151,10 @@ def _format(name: str, form: Format) -> Iterator[str]:
     """What a format does, its options in specs, its chains, and the rules of the evaluator that one of them repeats."""
     text = literal(inspect.getdoc(sys.modules[type(form).__module__]) or "")
     yield text.replace(f"see {name}_compat.py", f"see [below](#the-chain-compat-of-{name})")
-    rows = [(f"`{key}`", literal(sentence(words))) for key, words in _format_options(name)]
+    described = [(key, option.description) for key, option in sorted(form.options.items()) if option.in_specs]
+    rows = [(f"`{key}`", literal(sentence(words))) for key, words in described]
     yield table(("option in specs", "meaning"), rows) if rows else ""
-    yield f"In a spec: `format: {FORMAT_EXAMPLES[name]}`."
+    yield f"In a spec: `format: {flow(form.example(name))}`."
     yield "Chains: " + ", ".join(f"`{chain}`" for chain in form.chains) + "."
     compat = sys.modules.get(f"{type(form).__module__}_compat")
     if compat is not None:
@@ -161,25 +162,15 @@ def _format(name: str, form: Format) -> Iterator[str]:
         yield literal(inspect.getdoc(compat) or "")
 
 
-def _format_options(name: str) -> Iterator[tuple[str, str]]:
-    """The options of a format, from schema texts such as `Of label: the labels; of letter: the letters.`"""
-    for key, held in FORMAT_OPTIONS.items():
-        for kind, words in re.findall(r"(?:^|; )[Oo]f (\w+): (.*?)(?=; of \w+: |\.?$)", _said(held)):
-            if kind == name:
-                yield key, words
+def flow(value: Any) -> str:
+    """The value as YAML in one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    return str(value) if re.fullmatch(r"[\w .-]+", str(value)) else "'" + str(value).replace("'", "''") + "'"
 
 
-FORMAT_EXAMPLES = {
-    "boxed": "{kind: boxed}",
-    "json": "{kind: json, key: result}",
-    "label": "{kind: label, of: [AGREE, DISAGREE]}",
-    "last_line": "{kind: last_line}",
-    "letter": "{kind: letter, of: [A, B, C, D]}",
-    "regex": "{kind: regex, pattern: '(?m)^RESULT=(.*)$', reply: 'RESULT={answer}'}",
-    "tagged": "{kind: tagged, tag: result}",
-    "whole": "{kind: whole}",
-    "xml": "{kind: xml}",
-}
 PARAMETERS_HEAD = (
     "What stands under `params`. Every type also takes `where`: a condition, or a list of them, on the value, which "
     "is called by the parameter's name, or `it` inside `of:`. `dia types NAME` shows an entry in the terminal."

@@ -209,10 +209,9 @@ def test_a_stale_page_is_told(
 
 
 def test_the_examples_of_formats_are_formats() -> None:
-    for name, text in generator().FORMAT_EXAMPLES.items():
-        record = {**yaml.safe_load(text), "skip": "I-DO-NOT-KNOW"}
-        assert record["kind"] == name and FORMATS[name].faults(record) == []
-    assert list(generator().FORMAT_EXAMPLES) == list(FORMATS.own)
+    for name, form in FORMATS.own.items():
+        record = yaml.safe_load(generator().flow(form.example(name)))
+        assert record == form.example(name) and form.faults({**record, "skip": "I-DO-NOT-KNOW"}) == []
 
 
 def test_every_option_of_answers_and_formats_is_told() -> None:
@@ -220,9 +219,11 @@ def test_every_option_of_answers_and_formats_is_told() -> None:
     options = page.partition("### Options of answers")[2].partition("\n###")[0]
     wanted = {option for kind in ANSWER_TYPES.values() for option in kind.options}
     assert set(re.findall(r"^\| `([a-z]+)` \| ", options, re.MULTILINE)) == wanted
+    formats = page.partition("## Answer formats")[2]
     for name, form in FORMATS.own.items():
-        told = {option for option, _ in generator()._format_options(name)}
-        assert told == form.options - {"options"}, name  # `options` comes from `choices`
+        section = formats.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+        options = {key for key, option in form.options.items() if option.in_specs}
+        assert set(re.findall(r"^\| `([a-z]+)` \| ", section, re.MULTILINE)) >= options, name
 
 
 def test_the_functions_are_called_by_the_names_of_the_language() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from dia_compiler.assets import BUILDERS
-from dia_compiler.parse.spec_schema import DEFINITIONS, FILES, FORMAT_OPTIONS, TEMPLATE, format_schema, schema_of
+from dia_compiler.parse.spec_schema import DEFINITIONS, FILES, TEMPLATE, format_schema, schema_of
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import OptionKind
 from dia_language.answers import ANSWER_TYPES
@@ -29,7 +29,7 @@ from dia_language.json_schema import (
     ref,
     text,
 )
-from dia_runtime.formats import FORMATS
+from dia_runtime.formats import FORMATS, Format
 from dia_runtime.formats.replies import REPLY_FORMATS
 
 WIDTH: Final = 118  # columns of the files
@@ -133,9 +133,9 @@ def _options_of(names: Collection[str]) -> list[str]:
     return [option for option in OPTION_SCHEMAS if option in names or LONG_FORMS.get(option) in names]
 
 
-def _format(formats: Mapping[str, Any]) -> Schema:
+def _format(formats: Mapping[str, Format]) -> Schema:
     options = {
-        name: only({option: FORMAT_OPTIONS.get(option, {}) for option in sorted(form.options)}, ("kind",))
+        name: only({key: option.schema for key, option in sorted(form.options.items()) if option.in_specs}, ("kind",))
         for name, form in formats.items()
     }
     kind = format_schema(formats)["properties"]["kind"]

@@ -6,7 +6,7 @@ later stages say more about a wrong one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from dia_language.answers.option_schemas import COMMON_SCHEMAS, OPTION_SCHEMAS
@@ -28,7 +28,8 @@ from dia_language.json_schema import (
     ref,
     text,
 )
-from dia_runtime.formats import FORMATS
+from dia_runtime.formats import FORMATS, Format
+from dia_runtime.formats.base import FormatOption
 
 ARGUMENTS: Final = r"\s*([A-Za-z][A-Za-z0-9_]*\s*(,\s*[A-Za-z][A-Za-z0-9_]*\s*)*)?"
 SIGNATURE: Final = rf"^[A-Za-z][A-Za-z0-9_]*\({ARGUMENTS}\)$"
@@ -444,14 +445,6 @@ CATALOG: Final[dict[str, Schema]] = {
     "entries": ref("entries", "Name -> the entry's parameters, and a body for each face."),
 }
 
-FORMAT_OPTIONS: Final[dict[str, Schema]] = {
-    "key": nonempty("Of json: the key that holds the answer; `answer` unless said."),
-    "of": array(nonempty(), "Of label: the labels; of letter: the letters of the options.", least=2),
-    "pattern": nonempty("Of regex: an RE2 pattern with one group, the answer."),
-    "reply": nonempty("Of regex: a reply in which {answer} stands for the answer."),
-    "tag": nonempty("Of tagged: the name of the tag; `answer` unless said."),
-}
-
 
 class SpecFile(NamedTuple):
     """A kind of spec file."""
@@ -508,7 +501,13 @@ def _references(schema: object) -> Iterable[str]:
             yield from _references(inner)
 
 
-def format_schema(kinds: Iterable[str]) -> Schema:
-    """The schema of `format`, with every option of every kind."""
-    kind = one_of(kinds, "How the final answer is marked in a reply.")
-    return mapping({"kind": kind, **FORMAT_OPTIONS}, required=["kind"])
+def format_schema(formats: Mapping[str, Format]) -> Schema:
+    """The schema of `format`, with every option of every kind; of one that formats read differently any value."""
+    kind = one_of(formats, "How the final answer is marked in a reply.")
+    options: dict[str, FormatOption] = {}
+    for form in formats.values():
+        for key, option in form.options.items():
+            if option.in_specs:
+                is_alike = key not in options or options[key].kind == option.kind
+                options[key] = option if is_alike else FormatOption("any", "")
+    return mapping({"kind": kind, **{key: option.schema for key, option in options.items()}}, required=["kind"])

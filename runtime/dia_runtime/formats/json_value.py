@@ -167,7 +167,7 @@ class Json(Format):
 
     options = {
         "key": FormatOption(
-            "text", "the key that holds the answer; `answer` unless said", default="answer", example="result"
+            "text", "The key that holds the answer; `answer` unless said.", default="answer", example="result"
         )
     }
     chains = {

@@ -60,7 +60,7 @@ def _pattern(words: tuple[str, ...]) -> Any:
 class Label(Format):
     """One of fixed labels."""
 
-    options = {"of": FormatOption("alternatives", "the labels", required=True, example=["AGREE", "DISAGREE"])}
+    options = {"of": FormatOption("alternatives", "The labels.", required=True, example=["AGREE", "DISAGREE"])}
     chains = {"strict": (("line", line),), "lenient": (("line", line), ("bare", bare), ("single", single))}
 
     def faults(self, format: FormatRecord) -> list[str]:

@@ -166,8 +166,8 @@ class Letter(Format):
     """The letter of an option."""
 
     options = {
-        "of": FormatOption("alternatives", "the letters of the options", required=True, example=["A", "B", "C", "D"]),
-        "options": FormatOption("mapping", "the texts of the options by their letters", in_specs=False),
+        "of": FormatOption("alternatives", "The letters of the options.", required=True, example=["A", "B", "C", "D"]),
+        "options": FormatOption("mapping", "The texts of the options by their letters.", in_specs=False),
     }
     chains = {
         "strict": STRICT,

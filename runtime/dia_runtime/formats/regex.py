@@ -60,10 +60,10 @@ class Regex(Format):
 
     options = {
         "pattern": FormatOption(
-            "text", "an RE2 pattern with one group, the answer", required=True, example="(?m)^RESULT=(.*)$"
+            "text", "An RE2 pattern with one group, the answer.", required=True, example="(?m)^RESULT=(.*)$"
         ),
         "reply": FormatOption(
-            "text", "a reply in which {answer} stands for the answer", required=True, example="RESULT={answer}"
+            "text", "A reply in which {answer} stands for the answer.", required=True, example="RESULT={answer}"
         ),
     }
     chains = {"strict": (("only", only),), "lenient": (("only", only), ("last", last))}

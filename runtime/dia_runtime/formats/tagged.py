@@ -74,7 +74,7 @@ class Tagged(Format):
     """The answer between two tags."""
 
     options: ClassVar[Mapping[str, FormatOption]] = {
-        "tag": FormatOption("text", "the name of the tag; `answer` unless said", default="answer", example="result")
+        "tag": FormatOption("text", "The name of the tag; `answer` unless said.", default="answer", example="result")
     }
     chains = {"strict": STRICT, "lenient": (*STRICT, ("last", last))}
 

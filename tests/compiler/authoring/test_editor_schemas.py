@@ -14,11 +14,11 @@ import yaml
 from dia_compiler.assets import BUILDERS
 from dia_compiler.authoring.editor_schemas import editor_schema, editor_schema_text
 from dia_compiler.authoring.scaffold import write_schemas
-from dia_compiler.parse.spec_schema import FILES, FORMAT_OPTIONS, structure
+from dia_compiler.parse.spec_schema import FILES, structure
 from dia_compiler.types import TYPES
 from dia_language.answers import ANSWER_TYPES
 from dia_language.answers.option_schemas import OPTION_SCHEMAS
-from dia_runtime.formats import FORMATS
+from dia_runtime.formats import FORMATS, Format
 
 ROOT = Path(__file__).parents[3]
 HEAD = {"template": "a", "title": "A", "prompt": "Say {{ n }}."}
@@ -109,6 +109,10 @@ def conditions(schema: dict[str, Any], key: str) -> Iterator[tuple[str, set[str]
         yield branch["if"]["properties"][key]["const"], set(branch["then"]["propertyNames"]["enum"])
 
 
+def options_in_specs(form: Format) -> set[str]:
+    return {name for name, option in form.options.items() if option.in_specs}
+
+
 def test_every_entry_of_the_registries_is_there_with_its_options() -> None:
     schema = editor_schema("template")
     types = dict(conditions(schema["$defs"]["parameter"], "type"))
@@ -117,7 +121,7 @@ def test_every_entry_of_the_registries_is_there_with_its_options() -> None:
     assert answers.keys() == ANSWER_TYPES.keys()
     assert all(set(kind.options) <= answers[name] for name, kind in ANSWER_TYPES.items())
     formats = dict(conditions(schema["$defs"]["format"], "kind"))
-    assert formats == {name: {"kind", *form.options} for name, form in FORMATS.own.items()}
+    assert formats == {name: {"kind", *options_in_specs(form)} for name, form in FORMATS.own.items()}
     builders = dict(conditions(schema["properties"]["assets"]["additionalProperties"], "build"))
     assert builders == {name: {"build", *builder.options} for name, builder in BUILDERS.own.items()}
 
@@ -126,6 +130,6 @@ def test_every_option_is_described() -> None:
     taken = {option for kind in ANSWER_TYPES.values() for option in kind.options}
     assert taken - OPTION_SCHEMAS.keys() == set(), "add them to OPTION_SCHEMAS in answers/option_schemas.py"
     assert OPTION_SCHEMAS.keys() - taken == {"decimals"}
-    in_formats = {option for form in FORMATS.own.values() for option in form.options}
-    assert in_formats - FORMAT_OPTIONS.keys() <= {"options"}, "add them to FORMAT_OPTIONS"
-    assert all(schema["description"] for schema in (*OPTION_SCHEMAS.values(), *FORMAT_OPTIONS.values()))
+    in_formats = [option for form in FORMATS.own.values() for option in form.options.values()]
+    assert all(option.description for option in in_formats), "give each FormatOption a description"
+    assert all(schema["description"] for schema in OPTION_SCHEMAS.values())

@@ -21,8 +21,8 @@ from typing import Any
 
 from dia_language.numbers.values import Record, Value, plain
 
-from dia_runtime.formats.base import FormatOption
-from dia_runtime.formats.replies.base import LONGEST, MOST, Reading, ReplyFormat, ReplyRecord, by_fold, texts_fault
+from dia_runtime.formats.base import MOST, FormatOption
+from dia_runtime.formats.replies.base import LONGEST, Reading, ReplyFormat, ReplyRecord, by_fold, texts_fault
 from dia_runtime.formats.replies.json_text import alone, braced, fenced, flat, marked
 
 PLAIN = ("text", "integer", "number", "boolean")
@@ -112,7 +112,7 @@ def kind_faults(kind: Any, depth: int = DEPTH) -> Iterator[str]:
 class Json(ReplyFormat):
     """An object with named fields."""
 
-    options = {"fields": FormatOption("mapping", "the names of the fields and the type of each", required=True)}
+    options = {"fields": FormatOption("mapping", "The names of the fields and the type of each.", required=True)}
     chains = {
         "strict": (("alone", _object(alone, _fields)), ("fence", _object(fenced, _fields))),
         "lenient": (
@@ -182,7 +182,7 @@ def _written_flags(record: Any, format: ReplyRecord) -> Value | None:
 class Flags(ReplyFormat):
     """A yes or no for each of several options."""
 
-    options = {"of": FormatOption("texts", "the options", required=True)}
+    options = {"of": FormatOption("texts", "The options.", required=True)}
     chains = {
         "strict": (("alone", _object(alone, _flags)), ("fence", _object(fenced, _flags))),
         "lenient": (

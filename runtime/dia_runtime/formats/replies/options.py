@@ -32,7 +32,7 @@ from dia_runtime.formats.replies.json_text import alone, braced, fenced, flat, m
 from dia_runtime.formats.replies.texts import BULLET
 
 NONE = "none"
-KEY = "the key under which JSON holds the choice"
+KEY = "The key under which JSON holds the choice."
 MOST_RANKED = 1_000
 
 
@@ -82,7 +82,7 @@ class Chosen(ReplyFormat):
     """One of fixed texts, read as the answer format of the same name reads it."""
 
     options: ClassVar[Mapping[str, FormatOption]] = {
-        "of": FormatOption("alternatives", "the texts to choose from", required=True),
+        "of": FormatOption("alternatives", "The texts to choose from.", required=True),
         "key": FormatOption("text", KEY),
     }
     form: ClassVar[Format]
@@ -183,7 +183,7 @@ def _bare(text: str) -> str:
 class Subset(ReplyFormat):
     """Some of fixed options."""
 
-    options = {"of": FormatOption("texts", "the options", required=True)}
+    options = {"of": FormatOption("texts", "The options.", required=True)}
     chains = {
         "strict": (("options", subset_of),),
         "lenient": (("options", subset_of), ("line", subset_on_line), ("json", subset_in_json)),
@@ -255,7 +255,7 @@ class Ranking(ReplyFormat):
     """All labels in an order."""
 
     options: ClassVar[Mapping[str, FormatOption]] = {
-        "of": FormatOption("alternatives", "the labels to put in order", required=True),
+        "of": FormatOption("alternatives", "The labels to put in order.", required=True),
         "key": FormatOption("text", KEY, default="ranking"),
     }
     chains: ClassVar[Chains] = {

@@ -78,7 +78,7 @@ class Text(ReplyFormat):
 class Lines(ReplyFormat):
     """A text a line."""
 
-    options = {"count": FormatOption("count", "how many lines there must be")}
+    options = {"count": FormatOption("count", "How many lines there must be.")}
     chains = {
         "strict": (("lines", lines),),
         "lenient": (("lines", lines), ("listed", listed), ("json", in_json), ("commas", commas)),
