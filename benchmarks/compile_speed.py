@@ -36,7 +36,7 @@ from dia_compiler.generate.expand import Expansion
 from dia_compiler.parse.discover import discover
 from dia_compiler.pipeline import job_of
 from dia_compiler.sampling.instance_tree import Stream, Walker
-from dia_language.workers.fork_server import YOUNG
+from dia_language.workers.fork_server import GC_THRESHOLD
 from dia_language.workers.pool import INTEGER_DIGITS
 from jinja2 import Environment
 
@@ -155,7 +155,7 @@ def main() -> None:
     parser.add_argument("--specs", type=Path, default=SPECS, help="folder of the specs")
     options = parser.parse_args()
     sys.set_int_max_str_digits(INTEGER_DIGITS)
-    gc.set_threshold(YOUNG)  # as in the workers of a compile
+    gc.set_threshold(GC_THRESHOLD)  # as in the workers of a compile
     if options.profile:
         profile(options.profile, options.specs, options.k)
         return

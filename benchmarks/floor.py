@@ -34,8 +34,8 @@ from dia_compiler.freeze.spool import BASE, ENTRY, FIRST, SHOWN
 from dia_compiler.generate.bundle_rows import Row, Writer, is_shown
 from dia_compiler.generate.draw import LANGUAGE
 from dia_compiler.sampling.instance_tree import ROUNDS, Stream, feistel, template_key
-from dia_language.workers.fork_server import YOUNG
-from dia_language.workers.heartbeat import begin
+from dia_language.workers.fork_server import GC_THRESHOLD
+from dia_language.workers.heartbeat import begin_evaluation
 from dia_language.workers.pool import INTEGER_DIGITS
 from dia_runtime.grading.grader import Grader
 from dia_runtime.grading.verdicts import Verdict
@@ -116,7 +116,7 @@ def products(job: TemplateJob, k: int, pattern: Row, is_proven: bool) -> list[Ro
         asked = content % (a, b)
         if is_proven:
             for evaluation in EVALUATIONS["products"]:
-                begin(evaluation)
+                begin_evaluation(evaluation)
             grade = grader.grade(value, (), said, wrap(said, form))
             if value % a or value // a != b or grade.verdict != Verdict.CORRECT:
                 raise SystemExit("a product is wrong")
@@ -159,7 +159,7 @@ def base_conversion(job: TemplateJob, k: int, pattern: Row, is_proven: bool) -> 
         asked = content % (source, given, target)
         if is_proven:
             for evaluation in EVALUATIONS["base_conversion"]:
-                begin(evaluation)
+                begin_evaluation(evaluation)
             grade = grader.grade(said, (), said, wrap(said, form))
             if int(said, target) != n or grade.verdict != Verdict.CORRECT:
                 raise SystemExit("a number in another base is wrong")
@@ -265,7 +265,7 @@ def main() -> None:
     parser.add_argument("--peer", default=sys.executable, metavar="PYTHON", help="an interpreter with reasoning-gym")
     options = parser.parse_args()
     sys.set_int_max_str_digits(INTEGER_DIGITS)
-    gc.set_threshold(YOUNG)
+    gc.set_threshold(GC_THRESHOLD)
     rounds = [peer_times(options.peer, options.k) for _ in range(ROUNDS_OF_TIMING)]
     print(f"microseconds a question, {options.k} of each family, each byte the same; the best of {ROUNDS_OF_TIMING}\n")
     print(f"{'family':<20}{'by hand':>10}{'proven':>10}{'compiler':>10}{'peer':>10}{'half':>10}{'bare loop':>12}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dia_language.confinement.permission import NO, WORDS
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_language.workers.pool import Crew
+from dia_language.workers.pool import WorkerPool
 
 from dia_compiler.freeze.output import SHARD, SPAN, CompileOptions, FrozenBundle
 from dia_compiler.parse.discover import Folder, discover
@@ -88,15 +88,15 @@ def compile(
     return _compilation(whole, sources)
 
 
-def _worker_pool(folders: list[Folder], jobs: int, k: int, cluster: str | None = None) -> Crew:
+def _worker_pool(folders: list[Folder], jobs: int, k: int, cluster: str | None = None) -> WorkerPool:
     """Workers that get ready while the rest of dia is imported and the specs are read: as many as there is use for."""
     if cluster is not None:
-        from dia_compiler.distribute.cluster import ClusterCrew
+        from dia_compiler.distribute.cluster import ClusterPool
 
-        return ClusterCrew(cluster, jobs)
+        return ClusterPool(cluster, jobs)
     files = sum(len(folder.chosen or folder.files) for folder in folders)
     most = jobs if k > SPAN else min(jobs, max(1, files))  # a large template is divided among all
-    return Crew(most, "dia_compiler.distribute.task", HEAVY if files >= MANY else ())
+    return WorkerPool(most, "dia_compiler.distribute.task", HEAVY if files >= MANY else ())
 
 
 def _part(
@@ -105,10 +105,10 @@ def _part(
     from dia_compiler.distribute.parts import parse_part_number
 
     number = parse_part_number(part)
-    with _worker_pool(folders, options.jobs, options.k, cluster) as crew:
+    with _worker_pool(folders, options.jobs, options.k, cluster) as pool:
         from dia_compiler.part import make_parts
 
-        parts, warnings, sources = make_parts(folders, options, number, crew, on_progress)
+        parts, warnings, sources = make_parts(folders, options, number, pool, on_progress)
     return Compilation((), warnings, sources, tuple(parts))
 
 
@@ -118,10 +118,10 @@ def _made(
     cluster: str | None,
     on_progress: Progress | None,
 ) -> tuple[list[BundleResult], dict[str, str]]:
-    with _worker_pool([folder for folder, _ in to_make], options.jobs, options.k, cluster) as crew:
+    with _worker_pool([folder for folder, _ in to_make], options.jobs, options.k, cluster) as pool:
         from dia_compiler.pipeline import make_bundles
 
-        return make_bundles(to_make, options, crew, on_progress)
+        return make_bundles(to_make, options, pool, on_progress)
 
 
 def _compilation(whole: list[BundleResult], sources: dict[str, str]) -> Compilation:
@@ -141,7 +141,7 @@ def check_specs(
 ) -> Checked:
     """Every fault of every spec: those that show without evaluating, then examples and three instances of the rest."""
     folders = discover([Path(path) for path in paths])
-    with _worker_pool(folders, jobs or os.cpu_count() or 1, TRIAL) as crew:
+    with _worker_pool(folders, jobs or os.cpu_count() or 1, TRIAL) as pool:
         from dia_compiler.pipeline import check_instances
 
-        return check_instances(folders, TRIAL, crew, is_strict, on_progress, allow_programs)
+        return check_instances(folders, TRIAL, pool, is_strict, on_progress, allow_programs)

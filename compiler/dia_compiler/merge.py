@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.confinement.permission import NO
-from dia_language.diagnostics import DiaError, Diagnostic, Faults, visible
-from dia_language.workers.pool import SECONDS, Crew, Task
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, visible
+from dia_language.workers.pool import SECONDS, Task, WorkerPool
 
 from dia_compiler.analyze.check import Checked, check
 from dia_compiler.analyze.worker_resources import WorkerResources
@@ -211,7 +211,7 @@ class _JoinedTemplate:
         if self.broken is None and self.instances is not None and number != self.instances:
             raise damaged_part(pieces[-1][0].folder, f"it lacks instances of `{template.name}`")
 
-    def ready(self, faults: Faults) -> TemplateRows:
+    def ready(self, faults: Diagnostics) -> TemplateRows:
         """The template with all of its rows; tells what these show together."""
         spool = Spool.chained(self.spools)
         statistics = row_statistics(spool)
@@ -277,7 +277,10 @@ def _remake(broken: Sequence[_JoinedTemplate], checked: Checked, private: Path, 
         return
     spools = [Spool(private, f"again-{place}") for place, _ in enumerate(broken)]
     tasks = deque(joined.task(place, str(private.absolute() / "tools")) for place, joined in enumerate(broken))
-    with Crew(min(jobs, len(broken)), "dia_compiler.distribute.task") as crew, closing(crew.run(tasks)) as outcomes:
+    with (
+        WorkerPool(min(jobs, len(broken)), "dia_compiler.distribute.task") as pool,
+        closing(pool.run(tasks)) as outcomes,
+    ):
         for outcome in outcomes:
             joined, spool = broken[outcome.key], spools[outcome.key]
             if isinstance(outcome.item, Batch):

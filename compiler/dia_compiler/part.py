@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_language.workers.pool import Crew
+from dia_language.workers.pool import WorkerPool
 
 from dia_compiler.analyze.check import check
 from dia_compiler.analyze.worker_resources import WorkerResources
@@ -38,7 +38,7 @@ class Part:
 
 
 def make_parts(
-    folders: list[Folder], options: CompileOptions, number: PartNumber, crew: Crew, on_progress: Progress | None
+    folders: list[Folder], options: CompileOptions, number: PartNumber, pool: WorkerPool, on_progress: Progress | None
 ) -> tuple[list[Part], tuple[Diagnostic, ...], dict[str, str]]:
     """That part of each benchmark's bundle, the warnings, and the texts of the specs.
 
@@ -51,7 +51,7 @@ def make_parts(
         jobs_of_plans = [(plan, job) for plan in plans for job in _works(plan, number, resources)]
         template_jobs = [job for _, job in jobs_of_plans]
         gathering = Gatherer(template_jobs, checked.faults, private, on_progress, explainer(plans))
-        gathered = gathering.run(crew)
+        gathered = gathering.run(pool)
         raise_errors(checked, options.is_strict)
         parts = [
             _written(

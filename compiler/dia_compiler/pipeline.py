@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.confinement.permission import NO
-from dia_language.diagnostics import DiaError, Diagnostic, Faults
-from dia_language.workers.pool import Crew
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
+from dia_language.workers.pool import WorkerPool
 
 from dia_compiler.analyze.check import Checked, CheckedBenchmark, check, faults_of
 from dia_compiler.analyze.host_requirements import lacks
@@ -43,9 +43,9 @@ class SpecFaults(DiaError):
 
 
 def make_bundles(
-    to_make: list[tuple[Folder, Inputs | None]], options: CompileOptions, crew: Crew, on_progress: Progress | None
+    to_make: list[tuple[Folder, Inputs | None]], options: CompileOptions, pool: WorkerPool, on_progress: Progress | None
 ) -> tuple[list[BundleResult], dict[str, str]]:
-    """The bundles of the benchmarks with their warnings, and the texts of the specs; the crew makes their rows.
+    """The bundles of the benchmarks with their warnings, and the texts of the specs; the pool makes their rows.
 
     Raises DiaError with every fault of every spec; nothing is written then.
     """
@@ -57,7 +57,7 @@ def make_bundles(
         inputs_of_plans = [inputs[plan.item.folder.path] for plan in plans]  # an unreadable folder has no plan
         rows = _RowStore(plans, inputs_of_plans, private, checked.faults, on_progress)
         resources = WorkerResources(str(private.absolute() / "tools"))
-        ready = rows.made(crew, options, resources)
+        ready = rows.made(pool, options, resources)
         raise_errors(checked, options.is_strict)
         bundles = [freeze(plan, each, private / f"bundle-{place}") for place, (plan, each) in enumerate(ready)]
         warnings = _warnings_by_benchmark(checked, folders)
@@ -68,7 +68,7 @@ def make_bundles(
 
 
 def check_instances(
-    folders: list[Folder], k: int, crew: Crew, is_strict: bool, on_progress: Progress | None, programs: str = NO
+    folders: list[Folder], k: int, pool: WorkerPool, is_strict: bool, on_progress: Progress | None, programs: str = NO
 ) -> Checked:
     """Every fault of every spec, those included that the first k instances show; nothing is written."""
     with scratch_folder() as scratch:
@@ -80,7 +80,7 @@ def check_instances(
             for template in plan.item.clean
         ]
         gathering = Gatherer(template_jobs, checked.faults, None, on_progress, explainer(plans))
-        expanded = gathering.run(crew)
+        expanded = gathering.run(pool)
     for job, rows in zip(template_jobs, expanded, strict=True):
         if rows.summary is not None:
             statistics = row_statistics(rows.spool)
@@ -150,7 +150,7 @@ class _RowStore:
         plans: list[BundlePlan],
         inputs: list[Inputs | None],
         private: Path,
-        faults: Faults,
+        faults: Diagnostics,
         on_progress: Progress | None,
     ) -> None:
         self.plans, self.inputs, self.private, self.faults = plans, inputs, private, faults
@@ -162,7 +162,7 @@ class _RowStore:
         ]
 
     def made(
-        self, crew: Crew, options: CompileOptions, resources: WorkerResources
+        self, pool: WorkerPool, options: CompileOptions, resources: WorkerResources
     ) -> list[tuple[BundlePlan, list[TemplateRows]]]:
         """The rows of every plan; what goes wrong is added to the faults."""
         self.cache = Cache(options.folder, "templates")
@@ -173,7 +173,7 @@ class _RowStore:
             replace(state.job, resources=replace(resources, programs=state.plan.item.programs)) for state in missing
         ]
         gathering = Gatherer(template_jobs, self.faults, self.private, self.on_progress, explainer(self.plans))
-        for state, rows in zip(missing, gathering.run(crew), strict=True):
+        for state, rows in zip(missing, gathering.run(pool), strict=True):
             self.look_at(state, rows)
         return [(plan, [a.ready for a in self.asked if a.plan is plan and a.ready]) for plan in self.plans]
 

@@ -1,4 +1,4 @@
-"""Faults with their positions, and how they are told."""
+"""Errors and warnings with their positions, and how they are printed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One fault or warning: where it is, what is wrong and how to mend it."""
+    """One error or warning: where it is, what is wrong and how to fix it."""
 
     code: str
     message: str
@@ -48,9 +48,9 @@ class DiaError(Exception):
     """An expected failure: one or more diagnostics and the exit code that they deserve."""
 
     def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic], exit_code: int = 2) -> None:
-        found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
-        super().__init__("; ".join(entry.message for entry in found))
-        self.diagnostics = found
+        entries = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        super().__init__("; ".join(entry.message for entry in entries))
+        self.diagnostics = entries
         self.exit_code = exit_code
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -71,8 +71,8 @@ class LanguageError(Exception):
 
 
 @dataclass(slots=True)
-class Faults:
-    """Collects the diagnostics of a stage, so that one run tells them all."""
+class Diagnostics:
+    """Collects the diagnostics of a stage, so that one run reports them all."""
 
     entries: list[Diagnostic] = field(default_factory=list)
 
@@ -103,21 +103,21 @@ class Faults:
         return sorted(unique, key=key)
 
 
-def closest(name: str, known: Iterable[str]) -> str | None:
+def closest(name: str, names: Iterable[str]) -> str | None:
     """The known name that looks most like `name`, or None when none is near."""
-    found = get_close_matches(name, sorted(set(known)), n=1, cutoff=0.6)
-    return found[0] if found else None
+    matches = get_close_matches(name, sorted(set(names)), n=1, cutoff=0.6)
+    return matches[0] if matches else None
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """The mend for an unknown name, or None when nothing is near."""
-    near = closest(name, known)
+def did_you_mean(name: str, names: Iterable[str]) -> str | None:
+    """The help for an unknown name, or None when no name is similar."""
+    near = closest(name, names)
     return f"did you mean `{near}`?" if near else None
 
 
-def names_help(name: str, known: Iterable[str], most: int = 12) -> str | None:
-    """The mend for an unknown name: the closest known one, else all of them where they are few."""
-    names = sorted(set(known))
+def names_help(name: str, names: Iterable[str], most: int = 12) -> str | None:
+    """The help for an unknown name: the most similar name, else all names where they are few."""
+    names = sorted(set(names))
     few = f"the names here are {', '.join(names)}" if 0 < len(names) <= most else None
     return did_you_mean(name, names) or few
 
@@ -143,8 +143,8 @@ def _escaped(char: str) -> str:
 BIDIRECTIONAL = frozenset([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 
-def told(entry: Diagnostic, sources: Mapping[str, str]) -> str:
-    """The diagnostic as terminals show it: message, source line, caret and mend."""
+def render_diagnostic(entry: Diagnostic, sources: Mapping[str, str]) -> str:
+    """The diagnostic as terminals show it: message, source line, caret and help."""
     place = f"{entry.position}: " if entry.position else ""
     parts = [f"{place}{entry.severity}[{entry.code}]: {entry.message}".replace("\n", "\\n")]
     text = sources.get(entry.position.file) if entry.position else None
@@ -161,6 +161,6 @@ def _excerpt(text: str, place: Position, width: int = 100) -> list[str]:
         return []
     line = lines[place.line - 1].rstrip("\r").replace("\t", " ")
     start = max(0, place.column - 1 - width * 3 // 4)
-    shown = line[start : start + width]
+    excerpt = line[start : start + width]
     margin = f"{place.line:>5} | "
-    return [margin + shown, " " * (len(margin) - 2) + "| " + " " * (place.column - 1 - start) + "^"]
+    return [margin + excerpt, " " * (len(margin) - 2) + "| " + " " * (place.column - 1 - start) + "^"]

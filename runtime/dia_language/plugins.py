@@ -26,10 +26,10 @@ T = TypeVar("T")
 class Plugin(Generic[T]):
     """What an entry point gave, and the distribution that it came from with its version."""
 
-    __slots__ = ("distribution", "held", "version")
+    __slots__ = ("distribution", "value", "version")
 
-    def __init__(self, held: T, distribution: str, version: str) -> None:
-        self.held, self.distribution, self.version = held, distribution, version
+    def __init__(self, value: T, distribution: str, version: str) -> None:
+        self.value, self.distribution, self.version = value, distribution, version
 
 
 class Registry(Mapping[str, T]):
@@ -44,23 +44,23 @@ class Registry(Mapping[str, T]):
         """The things of installed packages by name. Raises DiaError for one that cannot be used."""
         from importlib.metadata import entry_points
 
-        found: dict[str, Plugin[T]] = {}
+        plugins: dict[str, Plugin[T]] = {}
         for point in sorted(entry_points(group=self.group), key=lambda point: point.name):
-            known = point.dist.metadata["Name"] if point.dist else "an unknown package"
-            if point.name in self.own or point.name in found:
-                raise _refused(point.name, known, self.group, "the name is taken")
+            package = point.dist.metadata["Name"] if point.dist else "an unknown package"
+            if point.name in self.own or point.name in plugins:
+                raise _refused(point.name, package, self.group, "the name is taken")
             try:
-                held = point.load()
+                value = point.load()
             except Exception as error:
-                raise _refused(point.name, known, self.group, f"{type(error).__name__}: {error}") from None
-            fault = self.check(held) if self.check is not None else None
-            if fault is not None:
-                raise _refused(point.name, known, self.group, fault)
-            found[point.name] = Plugin(held, known, point.dist.version if point.dist else "")
-        return found
+                raise _refused(point.name, package, self.group, f"{type(error).__name__}: {error}") from None
+            problem = self.check(value) if self.check is not None else None
+            if problem is not None:
+                raise _refused(point.name, package, self.group, problem)
+            plugins[point.name] = Plugin(value, package, point.dist.version if point.dist else "")
+        return plugins
 
     def __getitem__(self, name: str) -> T:
-        return self.own[name] if name in self.own else self.plugins[name].held
+        return self.own[name] if name in self.own else self.plugins[name].value
 
     def __contains__(self, name: object) -> bool:
         return name in self.own or name in self.plugins

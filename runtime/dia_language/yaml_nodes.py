@@ -87,41 +87,41 @@ class Mapping:
 Node: TypeAlias = Scalar | Sequence | Mapping
 
 
-def read(path: Path, shown: str) -> tuple[Node, str]:
-    """The root node of a YAML file and its text; `shown` is the file's name in messages.
+def read(path: Path, display_name: str) -> tuple[Node, str]:
+    """The root node of a YAML file and its text; `display_name` is the file's name in messages.
 
     Raises DiaError (exit code 2) with one positioned diagnostic.
     """
-    text = read_text(path, shown)
-    return parse(text, shown), text
+    text = read_text(path, display_name)
+    return parse(text, display_name), text
 
 
-def read_text(path: Path, shown: str) -> str:
+def read_text(path: Path, display_name: str) -> str:
     """The text of a file of at most 1 MiB in UTF-8.
 
     Raises DiaError where the file cannot be read, is larger, or holds characters that a reader cannot see.
     """
-    start = Position(shown, 1, 1)
-    raw = read_bytes(path, shown)
+    start = Position(display_name, 1, 1)
+    raw = read_bytes(path, display_name)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _fault("E102", f"not UTF-8: byte {error.start} of the file", start, "save the file as UTF-8") from None
-    return _seen(text.removeprefix("\ufeff"), shown)
+        raise _error("E102", f"not UTF-8: byte {error.start} of the file", start, "save the file as UTF-8") from None
+    return _require_visible(text.removeprefix("\ufeff"), display_name)
 
 
-def read_bytes(path: Path, shown: str) -> bytes:
+def read_bytes(path: Path, display_name: str) -> bytes:
     """The bytes of a regular file of at most 1 MiB. Raises DiaError for anything else."""
-    start = Position(shown, 1, 1)
+    start = Position(display_name, 1, 1)
     try:
         if not path.is_file():
-            raise _fault("E101", f"no file `{path.as_posix()}`", start)
+            raise _error("E101", f"no file `{path.as_posix()}`", start)
         with path.open("rb") as file:
             raw = file.read(FILE_BYTES + 1)
     except (OSError, RuntimeError, ValueError) as error:
-        raise _fault("E101", f"the file cannot be read: {getattr(error, 'strerror', None) or error}", start) from None
+        raise _error("E101", f"the file cannot be read: {getattr(error, 'strerror', None) or error}", start) from None
     if len(raw) > FILE_BYTES:
-        raise _fault("E103", "the file is larger than 1 MiB", start, "split it, or put data rows in a data file")
+        raise _error("E103", "the file is larger than 1 MiB", start, "split it, or put data rows in a data file")
     return raw
 
 
@@ -133,20 +133,20 @@ UNSEEN = re.compile(
 )
 
 
-def _seen(text: str, shown: str) -> str:
-    found = UNSEEN.search(text)
-    if found is None:
+def _require_visible(text: str, display_name: str) -> str:
+    match = UNSEEN.search(text)
+    if match is None:
         return text
-    line = text.count("\n", 0, found.start()) + 1
-    place = Position(shown, line, found.start() - (text.rfind("\n", 0, found.start()) + 1) + 1)
-    code = ord(found.group())
+    line = text.count("\n", 0, match.start()) + 1
+    place = Position(display_name, line, match.start() - (text.rfind("\n", 0, match.start()) + 1) + 1)
+    code = ord(match.group())
     word = "bidirectional control character" if code in BIDIRECTIONAL else "control character"
-    raise _fault("E108", f"{word} U+{code:04X}", place, "remove it, or write it as an escape in double quotes")
+    raise _error("E108", f"{word} U+{code:04X}", place, "remove it, or write it as an escape in double quotes")
 
 
-def parse(text: str, shown: str) -> Node:
+def parse(text: str, display_name: str) -> Node:
     """The root node of a YAML text. Raises DiaError (exit code 2) with one positioned diagnostic."""
-    return _Builder(text, shown).document()
+    return _Builder(text, display_name).document()
 
 
 def size_of(node: Node) -> int:
@@ -156,36 +156,36 @@ def size_of(node: Node) -> int:
     return 1 + sum(map(size_of, node.items)) if isinstance(node, Sequence) else 1
 
 
-def _fault(code: str, message: str, position: Position, help: str | None = None) -> DiaError:
+def _error(code: str, message: str, position: Position, help: str | None = None) -> DiaError:
     return DiaError(Diagnostic(code, message, position, help))
 
 
 class _Builder:
     """Turns the stream of events into nodes; one document, bounded in depth and number."""
 
-    def __init__(self, text: str, shown: str) -> None:
-        self.shown, self.count = shown, 0
+    def __init__(self, text: str, display_name: str) -> None:
+        self.display_name, self.count = display_name, 0
         self.text, self.lines = text, text.split("\n")
 
     def _syntax(self, error: yaml.MarkedYAMLError) -> DiaError:
         mark = error.problem_mark or error.context_mark
-        place = self._place(mark) if mark else Position(self.shown, 1, 1)
+        place = self._place(mark) if mark else Position(self.display_name, 1, 1)
         line = self.lines[place.line - 1] if place.line <= len(self.lines) else ""
         problem = error.problem or "unknown problem"
         if line[max(0, place.column - 2) : place.column] == "{%":
-            at = Position(self.shown, place.line, place.column - 1)
-            return _fault("E104", "YAML takes `{%` for the begin of a mapping", at, QUOTE)
+            at = Position(self.display_name, place.line, place.column - 1)
+            return _error("E104", "YAML takes `{%` for the begin of a mapping", at, QUOTE)
         if "\t" in line[: place.column]:
-            return _fault("E104", "a tab stands where YAML wants spaces", place, "use spaces for indentation")
+            return _error("E104", "a tab stands where YAML wants spaces", place, "use spaces for indentation")
         if "expected ',' or" in problem and error.context_mark and error.context_mark.line < place.line - 1:
-            return _fault("E104", "a bracket or brace that is not closed", self._place(error.context_mark), QUOTE)
+            return _error("E104", "a bracket or brace that is not closed", self._place(error.context_mark), QUOTE)
         for words, message, help in SYNTAX:
             if words in problem:
-                return _fault("E104", message, place, help)
-        return _fault("E104", f"not YAML: {problem}", place, QUOTE)
+                return _error("E104", message, place, help)
+        return _error("E104", f"not YAML: {problem}", place, QUOTE)
 
     def _place(self, mark: Any) -> Position:
-        return Position(self.shown, mark.line + 1, mark.column + 1)
+        return Position(self.display_name, mark.line + 1, mark.column + 1)
 
     def document(self) -> Node:
         """The root node."""
@@ -199,7 +199,7 @@ class _Builder:
         except yaml.MarkedYAMLError as error:
             raise self._syntax(error) from None
         except yaml.YAMLError as error:
-            raise _fault("E104", f"not YAML: {error}", Position(self.shown, 1, 1)) from None
+            raise _error("E104", f"not YAML: {error}", Position(self.display_name, 1, 1)) from None
         return root
 
     def _root(self) -> Node:
@@ -208,26 +208,26 @@ class _Builder:
             if isinstance(event, yaml.DocumentStartEvent):
                 if root is not None:
                     place = self._place(event.start_mark)
-                    raise _fault("E110", "a second YAML document in one file", place, "one file holds one template")
+                    raise _error("E110", "a second YAML document in one file", place, "one file holds one template")
                 root = self._node(self.next(), 0)
         if root is None:
-            raise _fault("E110", "the file is empty", Position(self.shown, 1, 1), begin_with(self.shown))
+            raise _error("E110", "the file is empty", Position(self.display_name, 1, 1), begin_with(self.display_name))
         return root
 
     def _node(self, event: Any, depth: int) -> Node:
         place = self._place(event.start_mark)
         self.count += 1
         if depth > DEPTH:
-            raise _fault("E107", f"nested more than {DEPTH} deep", place)
+            raise _error("E107", f"nested more than {DEPTH} deep", place)
         if self.count > NODES:
-            raise _fault("E107", f"more than {NODES} nodes in one file", place, "put data rows in a data file")
+            raise _error("E107", f"more than {NODES} nodes in one file", place, "put data rows in a data file")
         if event.anchor is not None:
             if isinstance(event, yaml.AliasEvent):
-                mend = "quote the value if it begins with `*`; else write it out, or use `types` and `lists`"
-                raise _fault("E106", "aliases are not supported", place, mend)
-            raise _fault("E106", "anchors are not supported", place, "quote the value if it begins with `&`")
+                help = "quote the value if it begins with `*`; else write it out, or use `types` and `lists`"
+                raise _error("E106", "aliases are not supported", place, help)
+            raise _error("E106", "anchors are not supported", place, "quote the value if it begins with `&`")
         if event.tag is not None:
-            raise _fault("E106", "tags are not supported", place, "quote the value if it begins with `!`")
+            raise _error("E106", "tags are not supported", place, "quote the value if it begins with `!`")
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event, place)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -242,12 +242,12 @@ class _Builder:
 
     def _mapping(self, event: Any, place: Position, depth: int) -> Mapping:
         pairs: list[tuple[Scalar, Node]] = []
-        seen: dict[str, Scalar] = {}
+        keys: dict[str, Scalar] = {}
         while not isinstance(inner := self.next(), yaml.MappingEndEvent):
             key = self._node(inner, depth + 1)
             if not isinstance(key, Scalar):
                 raise self._no_key(key, place)
-            self._check_key(key, seen)
+            self._check_key(key, keys)
             pairs.append((key, self._node(self.next(), depth + 1)))
         return Mapping(tuple(pairs), place, bool(event.flow_style))
 
@@ -255,20 +255,20 @@ class _Builder:
         """The fault of a key that is a list or mapping: mostly the braces of a template without quotes."""
         line = self.lines[place.line - 1]
         if line[place.column - 1 : place.column + 1] == "{{":
-            return _fault("E104", "YAML takes `{{` for the begin of a mapping", place, QUOTE)
-        return _fault("E104", "a key must be a word, not a list or mapping", key.position, QUOTE)
+            return _error("E104", "YAML takes `{{` for the begin of a mapping", place, QUOTE)
+        return _error("E104", "a key must be a word, not a list or mapping", key.position, QUOTE)
 
-    def _check_key(self, key: Scalar, seen: dict[str, Scalar]) -> None:
+    def _check_key(self, key: Scalar, keys: dict[str, Scalar]) -> None:
         if len(key.text) > KEY_LENGTH:
-            raise _fault("E107", f"a key longer than {KEY_LENGTH} characters", key.position)
+            raise _error("E107", f"a key longer than {KEY_LENGTH} characters", key.position)
         if key.text == "<<" and not key.style:
-            raise _fault("E106", "merge keys are not supported", key.position, "write the keys out")
+            raise _error("E106", "merge keys are not supported", key.position, "write the keys out")
         name = key.text if key.text.isascii() else unicodedata.normalize("NFC", key.text)
-        first = seen.setdefault(name, key)
+        first = keys.setdefault(name, key)
         if first is not key:
             message = f"duplicate key `{key.text}`, first on line {first.position.line}"
-            is_split = any(one.count("(") > one.count(")") for one in seen)
-            raise _fault("E105", message, key.position, SPLIT if is_split else "keep one of them")
+            is_split = any(one.count("(") > one.count(")") for one in keys)
+            raise _error("E105", message, key.position, SPLIT if is_split else "keep one of them")
 
     def _scalar(self, event: Any, place: Position) -> Scalar:
         style = event.style or ""
@@ -289,9 +289,9 @@ class _Builder:
         return 0
 
 
-def begin_with(shown: str) -> str:
+def begin_with(display_name: str) -> str:
     """How a spec file of that name begins."""
-    return "begin with `language: 1`" if Path(shown).name == "benchmark.yaml" else "begin with `template: name`"
+    return "begin with `language: 1`" if Path(display_name).name == "benchmark.yaml" else "begin with `template: name`"
 
 
 SPLIT = "YAML splits keys at their commas: put `name(a, b)` in quotes, or on a line of its own"
@@ -340,25 +340,25 @@ def core_value(text: str, place: Position) -> Value:
     if re.fullmatch(r"0o[0-7]+|0x[0-9a-fA-F]+", text):
         return int(text, 0)
     if re.fullmatch(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", text):
-        raise _fault("E109", f"`{text}` is not a finite number", place, "quote it if it is text")
-    found = REAL.match(text)
-    if found is None or not (found[2] or found[3]):
+        raise _error("E109", f"`{text}` is not a finite number", place, "quote it if it is text")
+    match = REAL.match(text)
+    if match is None or not (match[2] or match[3]):
         return text
-    return _number(text, found, place)
+    return _number(text, match, place)
 
 
-def _number(text: str, found: re.Match[str], place: Position) -> Value:
-    if len(found[2]) > 1 and found[2][0] == "0":
-        raise _fault("E109", f"the number `{text}` begins with 0", place, f'quote it ("{text}") or drop the zero')
+def _number(text: str, match: re.Match[str], place: Position) -> Value:
+    if len(match[2]) > 1 and match[2][0] == "0":
+        raise _error("E109", f"the number `{text}` begins with 0", place, f'quote it ("{text}") or drop the zero')
     if len(text) > DIGITS:
-        raise _fault("E109", f"a number with more than {DIGITS} digits", place, "build it by an expression")
+        raise _error("E109", f"a number with more than {DIGITS} digits", place, "build it by an expression")
     if INTEGER.match(text):
         return int(text)
-    exponent = int(found[4] or 0)
+    exponent = int(match[4] or 0)
     if abs(exponent) > DIGITS:
-        raise _fault("E109", f"a number with more than {DIGITS} digits", place, "build it by an expression")
-    whole = Fraction(int(found[2] + (found[3] or "") or "0")) * Fraction(10) ** (exponent - len(found[3] or ""))
-    return decimal(-whole if found[1] == "-" else whole)
+        raise _error("E109", f"a number with more than {DIGITS} digits", place, "build it by an expression")
+    whole = Fraction(int(match[2] + (match[3] or "") or "0")) * Fraction(10) ** (exponent - len(match[3] or ""))
+    return decimal(-whole if match[1] == "-" else whole)
 
 
 def data(node: Node) -> Value:

@@ -19,7 +19,7 @@ from dia_language.confinement.walls import confinement
 from dia_language.diagnostics import DiaError
 from dia_language.expressions.expressions import compile_expression
 from dia_language.expressions.namespace import Namespace
-from dia_language.expressions.syntax import Loose, parse
+from dia_language.expressions.syntax import PlainSource, parse
 from dia_language.limits import INTEGER_DIGITS
 from dia_language.numbers import operators
 from dia_language.stored.stored_conditions import condition
@@ -265,7 +265,7 @@ def twenty() -> Iterator[None]:
 def test_digits_bound_what_is_computed(text: str, is_within: bool) -> None:
     namespace = Namespace()
     namespace.add("both", 2, lambda scope, a, b: operators.add(a, a))
-    code = compile_expression(parse(Loose(text)), namespace)
+    code = compile_expression(parse(PlainSource(text)), namespace)
     if is_within:
         assert -(10**21) < code({"n": 7}) < 10**21
     else:

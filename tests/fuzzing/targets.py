@@ -80,7 +80,7 @@ def in_time() -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
-        heartbeat.allow(ALLOWED)
+        heartbeat.set_limits(ALLOWED)
 
 
 @contextmanager
@@ -108,7 +108,7 @@ def expression(content: bytes) -> None:
     """Compiles an expression and evaluates it."""
     with suppress(*EXPECTED), in_time():
         code = compiled(snippet(content), Namespace(), frozenset(SCOPE))
-        heartbeat.allow(STEPS)
+        heartbeat.set_limits(STEPS)
         plain(code(dict(SCOPE)))
 
 
@@ -116,7 +116,7 @@ def template(content: bytes) -> None:
     """Compiles a template and renders it."""
     with suppress(*EXPECTED), in_time():
         made = compile_template(parse_template(snippet(content)), Namespace(), frozenset(SCOPE))
-        heartbeat.allow(STEPS)
+        heartbeat.set_limits(STEPS)
         made(dict(SCOPE))
 
 
@@ -137,7 +137,7 @@ def spec(content: bytes) -> None:
         for found in checked.benchmarks:
             for item in found.clean:
                 with suppress(*EXPECTED), in_time():
-                    heartbeat.allow(STEPS)
+                    heartbeat.set_limits(STEPS)
                     prepared = prepare(item, found.benchmark, checked.faults, found.lists_of(item))
                     expansion = expansion_of(prepared, settings_of(found.benchmark, item, "0"))
                     trip = RoundTrip(expansion)

@@ -69,12 +69,12 @@ def test_every_function_is_evaluated_by_a_seed() -> None:
     for _, text in seeds.expressions():
         try:
             code = compiled(snippet(text.encode()), Namespace(), frozenset(SCOPE))
-            heartbeat.allow(STEPS)
+            heartbeat.set_limits(STEPS)
             code(dict(SCOPE))
         except DiaError:
             continue
         finally:
-            heartbeat.allow(ALLOWED)
+            heartbeat.set_limits(ALLOWED)
         evaluated |= {use.name for use in code.parsed.calls + code.parsed.function_names}
     assert set(library()) - evaluated == set(seeds.ONLY_IN_SPECS)
 

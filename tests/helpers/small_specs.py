@@ -9,7 +9,7 @@ from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import settings_of
 from dia_compiler.generate.expand import Expansion, Instance
 from dia_compiler.parse.discover import discover
-from dia_language.diagnostics import DiaError, Diagnostic, Faults
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
 
 BENCHMARK = "language: 1\nbenchmark: small\nversion: 1.0.0\n"
 
@@ -37,7 +37,7 @@ def expansion(folder: Path, template: str, benchmark: str = BENCHMARK, seed: str
         raise DiaError(checked.faults.errors)
     item = checked.benchmarks[0]
     spec = item.clean[0]
-    faults = Faults()
+    faults = Diagnostics()
     prepared = prepare(spec, item.benchmark, faults, item.lists_of(spec))
     assert not faults.errors
     return Expansion(prepared, settings_of(item.benchmark, spec, seed))

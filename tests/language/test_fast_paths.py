@@ -60,7 +60,7 @@ def test_factors_of_large_numbers_are_those_that_were_multiplied(primes: list[in
 
 def test_an_integral_that_is_known_costs_the_steps_of_one_that_is_not() -> None:
     x, spent = sympy.Symbol("x"), []
-    certified._KNOWN.clear()
+    certified._INTEGRALS.clear()
     for _ in range(2):
         budgets.reset(10_000)
         held = definite_integral(sympy.exp(-(x**2)), x, 0, 1)
@@ -77,7 +77,7 @@ def test_few_integrals_are_kept() -> None:
     x = sympy.Symbol("x")
     for end in range(1, 9):
         definite_integral(sympy.exp(-(x**2)), x, 0, end)
-    assert len(certified._KNOWN) <= certified.MOST_KNOWN
+    assert len(certified._INTEGRALS) <= certified.CACHED_INTEGRALS
 
 
 def value_of(text: str, made: Namespace) -> tuple[object, int]:
@@ -94,7 +94,7 @@ def test_a_call_with_plain_arguments_is_made_once_and_costs_its_steps_each_time(
         budgets.charge(100)
         return len(calls)
 
-    made.add("slow", 1, slow, is_fixed=True)
+    made.add("slow", 1, slow, is_pure=True)
     made.add("loose", 1, slow)
     assert value_of("slow(5)", made) == value_of("slow(5)", made) == (1, 900)
     assert (
@@ -112,7 +112,7 @@ def test_a_call_that_fails_is_made_again() -> None:
         tries.append(given)
         raise LanguageError("no")
 
-    made.add("f", 1, failing, is_fixed=True)
+    made.add("f", 1, failing, is_pure=True)
     for _ in range(2):
         with pytest.raises(LanguageError):
             value_of("f(1)", made)

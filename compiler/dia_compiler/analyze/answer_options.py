@@ -11,11 +11,11 @@ from dia_compiler.parse.model_builder import SOLVED, comparison_of, marked
 from dia_compiler.parse.schema import Path
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data
 from dia_language.answers import ANSWER_TYPES, validate
-from dia_language.diagnostics import Faults, Position, did_you_mean
+from dia_language.diagnostics import Diagnostics, Position, did_you_mean
 from dia_runtime.formats import FORMATS
 
 
-def check_answer(node: Node | None, reported_paths: set[Path], faults: Faults) -> None:
+def check_answer(node: Node | None, reported_paths: set[Path], faults: Diagnostics) -> None:
     """Tells what is wrong with the type and the options of an answer, but for the keys that have been told."""
     wrong = {path[1] for path in reported_paths if len(path) > 1 and path[0] == "answer"}
     if not isinstance(node, Mapping) or ("answer",) in reported_paths or "type" in wrong:
@@ -34,7 +34,7 @@ def check_answer(node: Node | None, reported_paths: set[Path], faults: Faults) -
         faults.error("E404", words, _place(message, options) or kind.position, f"did you mean{help}" if help else None)
 
 
-def check_format(template: Template, benchmark: Benchmark, reported_paths: set[Path], faults: Faults) -> None:
+def check_format(template: Template, benchmark: Benchmark, reported_paths: set[Path], faults: Diagnostics) -> None:
     """Tells what is wrong with the options of the answer format, the template's own or the benchmark's."""
     node = template.node.get("format")
     format_facts = template.facts.get("format", benchmark.facts.get("format", {}))
@@ -50,7 +50,7 @@ def check_format(template: Template, benchmark: Benchmark, reported_paths: set[P
         faults.error("E404", message, place or where)
 
 
-def _is_known(kind: Scalar, faults: Faults) -> bool:
+def _is_known(kind: Scalar, faults: Diagnostics) -> bool:
     """Whether the answer's type is one of ours; tells it where it is not."""
     if kind.text in ANSWER_TYPES:
         return True

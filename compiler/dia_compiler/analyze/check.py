@@ -21,7 +21,7 @@ from dia_compiler.parse.session_rules import check_sessions, has_sessions
 from dia_compiler.parse.yaml_pitfalls import tell_split_values
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, begin_with, data, parse, read_text, size_of
 from dia_language.confinement.permission import NO
-from dia_language.diagnostics import DiaError, Diagnostic, Faults, Position, closest, did_you_mean
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, Position, closest, did_you_mean
 from dia_runtime.bundle.canary import sentence
 
 DECLARED = 1_000
@@ -64,7 +64,7 @@ class Checked:
     """What a check found: benchmarks, faults, the texts of all files for excerpts, and the files' order."""
 
     benchmarks: list[CheckedBenchmark]
-    faults: Faults
+    faults: Diagnostics
     sources: dict[str, str]
     bytes: int = 0
     nodes: int = 0
@@ -91,7 +91,7 @@ def check(folders: list[Folder], is_strict: bool = False, defers: bool = False, 
     With `defers` the expressions of templates that are clean so far are left to the workers, which compile them anyway;
     `faults_of` then tells what is wrong with those of one template. `programs` says whether specs may start programs.
     """
-    checked = Checked([], Faults(), {})
+    checked = Checked([], Diagnostics(), {})
     for folder in folders:
         benchmark = _Checker(folder, checked, is_strict, defers, programs_of(folder.path, programs)).run()
         if benchmark is not None:
@@ -104,7 +104,7 @@ def check(folders: list[Folder], is_strict: bool = False, defers: bool = False, 
 
 def faults_of(item: CheckedBenchmark, template: Template) -> list[Diagnostic]:
     """What is wrong with the names, expressions and templates of a template."""
-    faults = Faults()
+    faults = Diagnostics()
     prepare(template, item.benchmark, faults, item.lists_of(template), item.programs)
     tell_split_values(template.node, faults, 0)
     return faults.entries

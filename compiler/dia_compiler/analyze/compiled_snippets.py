@@ -14,10 +14,10 @@ from dia_compiler.parse.model import Benchmark, Datum, Shared, Snippet, Template
 from dia_compiler.parse.yaml_pitfalls import compiled
 from dia_compiler.types.structures import CatalogDomain
 from dia_language.confinement.permission import NO, REFUSED
-from dia_language.diagnostics import DiaError, Diagnostic, Faults, Position
-from dia_language.expressions.expressions import Compiled
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, Position
+from dia_language.expressions.expressions import CompiledExpression
 from dia_language.expressions.namespace import Namespace
-from dia_language.expressions.syntax import Parsed, Use
+from dia_language.expressions.syntax import ParsedExpression, Use
 from dia_language.templates.templates import CompiledTemplate, ParsedTemplate, compile_template, parse_template
 
 ReadTemplate = Callable[[Snippet, frozenset[str]], ParsedTemplate]
@@ -34,7 +34,7 @@ class Ahead:
 
     piece: Snippet  # held, so that no other can get its number
     replies: frozenset[str]
-    parsed: Parsed | ParsedTemplate
+    parsed: ParsedExpression | ParsedTemplate
 
 
 class Enough(Exception):
@@ -48,7 +48,7 @@ class Pieces:
         self,
         template: Template,
         benchmark: Benchmark,
-        faults: Faults,
+        faults: Diagnostics,
         lists: Mapping[str, list[str]],
         programs: str = NO,
     ) -> None:
@@ -91,11 +91,11 @@ class Pieces:
         values: frozenset[str],
         arguments: tuple[str, ...] = (),
         entry: frozenset[str] | None = None,
-    ) -> Compiled | None:
+    ) -> CompiledExpression | None:
         """The piece compiled as an expression, or None after telling why not."""
         self.charge(piece)
         ahead = self.ahead.pop(id(piece), None)
-        parsed = ahead.parsed if ahead is not None and isinstance(ahead.parsed, Parsed) else None
+        parsed = ahead.parsed if ahead is not None and isinstance(ahead.parsed, ParsedExpression) else None
         try:
             code = compiled(piece, self.namespace, values, arguments, entry, parsed)
         except DiaError as error:
@@ -162,12 +162,12 @@ class Pieces:
         """Whether one of the functions starts a program, itself or by what it calls."""
         return any(use.name in (self.runners if use.name in self.functions else PROGRAMS) for use in calls)
 
-    def refuse_programs(self, code: Compiled | None, key: str) -> None:
+    def refuse_programs(self, code: CompiledExpression | None, key: str) -> None:
         """Tells calls that would start a program whenever a reply is scored."""
         if code is not None:
             self.refuse_programs_in(code.parsed, f"`{key}`")
 
-    def refuse_programs_in(self, tree: Parsed | ParsedTemplate, what: str) -> None:
+    def refuse_programs_in(self, tree: ParsedExpression | ParsedTemplate, what: str) -> None:
         """Tells calls that would start a program wherever a bundle is run or scored."""
         if not self.may_run:  # which has been told at the calls themselves
             return
@@ -210,7 +210,7 @@ class Pieces:
         code = self.compiled_template(tree, values | answer_if_named(piece))
         return None if has_leak else code
 
-    def leaks(self, tree: Parsed | ParsedTemplate, piece: Snippet, what: str) -> bool:
+    def leaks(self, tree: ParsedExpression | ParsedTemplate, piece: Snippet, what: str) -> bool:
         """Tells each part of a piece that depends on the answer although it must not; whether there is any."""
         names = [self.tell_hidden(piece, use, what, use.name) for use in tree.names]
         calls = [*tree.calls, *tree.function_names]
@@ -230,7 +230,7 @@ class Pieces:
             self.tell_early(piece, use, what, replies[0])
         return "answer" in base or bool(replies)
 
-    def needs_replies(self, tree: Parsed | ParsedTemplate, piece: Snippet, what: str) -> bool:
+    def needs_replies(self, tree: ParsedExpression | ParsedTemplate, piece: Snippet, what: str) -> bool:
         """Tells each part of a piece that needs a reply where nothing has been asked yet; whether there is any."""
         return bool(self.depends.base(self.depends.used(tree)) & self.replies) and self.leaks(tree, piece, what)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dia_compiler.analyze.domains import DatumCode, Maker
-from dia_language.expressions.syntax import Parsed, Use
+from dia_language.expressions.syntax import ParsedExpression, Use
 from dia_language.templates.templates import ParsedTemplate
 
 
@@ -24,7 +24,7 @@ class Dependencies:
             names_used |= self.functions.get(use.name, frozenset())
         return frozenset(names_used)
 
-    def used(self, tree: Parsed | ParsedTemplate) -> frozenset[str]:
+    def used(self, tree: ParsedExpression | ParsedTemplate) -> frozenset[str]:
         """Every value that an expression or template uses, itself or by the functions that it calls."""
         return self.reached(tree.names, (*tree.calls, *tree.function_names))
 

@@ -15,9 +15,9 @@ from dia_compiler.parse.yaml_reader import Node, Scalar, Sequence
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Choose, Domain, OptionFault
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
-from dia_language.expressions.expressions import Compiled
+from dia_language.expressions.expressions import CompiledExpression
 from dia_language.expressions.namespace import Namespace
-from dia_language.expressions.syntax import CONSTANTS, Located, Use
+from dia_language.expressions.syntax import CONSTANTS, Source, Use
 from dia_language.numbers.operators import truth
 from dia_language.numbers.values import Record, Value
 
@@ -85,7 +85,7 @@ def _named_list(name: Scalar, values: frozenset[str]) -> DatumCode:
     return DatumCode(lambda scope: scope[text], ((Snippet(text, name), Use(text, 0)),), (), False)
 
 
-def truth_of(value: Value, source: Located) -> bool:
+def truth_of(value: Value, source: Source) -> bool:
     """The condition's value as a boolean. Raises DiaError at the condition where it is something else."""
     try:
         return truth(value)
@@ -161,7 +161,7 @@ class Maker:
         """Whether the domain is the same for every instance."""
         return self.is_fixed and not self.where and all(maker.is_constant for maker in self.nested)
 
-    def _condition(self, piece: Snippet, namespace: Namespace, values: frozenset[str]) -> Compiled:
+    def _condition(self, piece: Snippet, namespace: Namespace, values: frozenset[str]) -> CompiledExpression:
         code = compiled(piece, namespace, values)
         own = {"it", self.name}
         self.uses += [(piece, u) for u in code.parsed.names if u.name in values and u.name not in own]

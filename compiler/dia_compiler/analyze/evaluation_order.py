@@ -9,7 +9,7 @@ from dia_compiler.analyze.compiled_snippets import INSTEAD, answer_if_named
 from dia_compiler.analyze.domains import Maker
 from dia_compiler.analyze.plan import AssetCode, Options, Step
 from dia_language.diagnostics import Position, did_you_mean
-from dia_language.expressions.expressions import Compiled
+from dia_language.expressions.expressions import CompiledExpression
 
 
 class Planning(Artefacts):
@@ -21,7 +21,7 @@ class Planning(Artefacts):
             if maker is not None:
                 self.result.makers[parameter.name] = maker
 
-    def prepare_lets(self) -> dict[str, Compiled]:
+    def prepare_lets(self) -> dict[str, CompiledExpression]:
         """The let values and assets compiled, and told where they are made of each other in a circle."""
         lets = self.result.lets
         for name, piece in self.template.let.items():
@@ -43,7 +43,7 @@ class Planning(Artefacts):
                     self.depends.lets[part] = frozenset()
         return lets
 
-    def prepare_wheres(self) -> list[tuple[Compiled, frozenset[str]]]:
+    def prepare_wheres(self) -> list[tuple[CompiledExpression, frozenset[str]]]:
         conditions = []
         for piece in self.template.where:
             code = self.code(piece, self.values | answer_if_named(piece))
@@ -52,7 +52,9 @@ class Planning(Artefacts):
                 conditions.append((code, self.depends.base(self.depends.used(code.parsed)) & self.parameter_names))
         return conditions
 
-    def plan(self, lets: dict[str, Compiled], wheres: list[tuple[Compiled, frozenset[str]]]) -> None:
+    def plan(
+        self, lets: dict[str, CompiledExpression], wheres: list[tuple[CompiledExpression, frozenset[str]]]
+    ) -> None:
         """Orders the draw: each parameter, then the conditions whose names are drawn, with the let values they need."""
         drawn: set[str] = set()
         computed: set[str] = set()
@@ -78,7 +80,7 @@ class Planning(Artefacts):
         reply_let_names = {name for name in lets if self.depends.base([name]) & self.replies}
         self.result.reply_lets = {name: lets[name] for name in self.depends.ordered(reply_let_names)}
         late = {name for name in lets if "answer" in self.depends.base([name])} | reply_let_names
-        codes: dict[str, Compiled | AssetCode] = {**lets, **self.result.assets}
+        codes: dict[str, CompiledExpression | AssetCode] = {**lets, **self.result.assets}
         self.result.rest = [(n, codes[n]) for n in self.depends.ordered(set(codes) - computed - late)]
         self.result.after = [(n, lets[n]) for n in self.depends.ordered(late - reply_let_names)]
 
@@ -88,7 +90,7 @@ class Planning(Artefacts):
             message = f"`{name}` is built when all parameters are drawn, and cannot stand in {what}"
             self.faults.error("E307", message, place, "compute the condition from the parameters")
 
-    def plan_order(self, computed: set[str], lets: dict[str, Compiled]) -> None:
+    def plan_order(self, computed: set[str], lets: dict[str, CompiledExpression]) -> None:
         """The order of the options of a multiple choice is drawn last, when it is known how many there are."""
         choices = self.template.choices
         if choices is None:
@@ -166,10 +168,10 @@ class Planning(Artefacts):
 
     def place_wheres(
         self,
-        waiting: list[tuple[Compiled, frozenset[str]]],
+        waiting: list[tuple[CompiledExpression, frozenset[str]]],
         drawn: set[str],
         computed: set[str],
-        lets: dict[str, Compiled],
+        lets: dict[str, CompiledExpression],
     ) -> None:
         for entry in list(waiting):
             compiled, needs = entry
@@ -178,7 +180,7 @@ class Planning(Artefacts):
                 self.place_lets(self.depends.used(compiled.parsed), computed, lets)
                 self.result.plan.append(Step("where", code=compiled))
 
-    def place_lets(self, names: Iterable[str], computed: set[str], lets: dict[str, Compiled]) -> None:
+    def place_lets(self, names: Iterable[str], computed: set[str], lets: dict[str, CompiledExpression]) -> None:
         needed = self.depends.base(names) & set(lets)
         for name in self.depends.ordered(set(needed) - computed):
             self.result.plan.append(Step("let", name, code=lets[name]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dia_language.expressions.syntax import Parsed
+from dia_language.expressions.syntax import ParsedExpression
 from dia_language.numbers.values import Record, Value
 from dia_language.templates.templates import ParsedTemplate
 from jinja2 import nodes
@@ -15,7 +15,7 @@ ALL = frozenset({WHOLE})
 Fields = dict[str, frozenset[str]]
 
 
-def fields_of(tree: Parsed | ParsedTemplate) -> Fields:
+def fields_of(tree: ParsedExpression | ParsedTemplate) -> Fields:
     """For each name the fields that are read of it, with WHOLE where it is used otherwise."""
     pairs = _in_template(tree.tree) if isinstance(tree, ParsedTemplate) else _in_expression(tree.tree)
     fields: Fields = {}

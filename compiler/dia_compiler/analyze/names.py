@@ -8,7 +8,7 @@ from keyword import kwlist
 
 from dia_compiler.parse.model import Catalog, OwnFunction, Shared, Snippet, Template, Variant
 from dia_compiler.parse.yaml_reader import Scalar, pairs
-from dia_language.diagnostics import Faults, Position
+from dia_language.diagnostics import Diagnostics, Position
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import RESERVED
 from dia_language.numbers.values import Value
@@ -70,7 +70,9 @@ def missing(scope: Mapping[str, Value], *arguments: Value) -> Value:
 class Declarations:
     """Every name of a benchmark and one of its templates; a name that is taken twice is told."""
 
-    def __init__(self, template: Template, sources: tuple[Shared, ...], faults: Faults, namespace: Namespace) -> None:
+    def __init__(
+        self, template: Template, sources: tuple[Shared, ...], faults: Diagnostics, namespace: Namespace
+    ) -> None:
         self.template, self.sources, self.faults, self.namespace = template, sources, faults, namespace
         self.declared: list[tuple[str, str, Position]] = []
         self.functions: dict[str, Declared] = {}

@@ -12,7 +12,7 @@ from dia_compiler.analyze.session_plan import SessionPlan
 from dia_compiler.assets.base import Builder, OptionFault
 from dia_compiler.parse.model import Asset, Benchmark, Choices, Template
 from dia_language.diagnostics import DiaError, Diagnostic, Position
-from dia_language.expressions.expressions import Compiled
+from dia_language.expressions.expressions import CompiledExpression
 from dia_language.expressions.namespace import Namespace
 from dia_language.numbers.values import Value, encode
 from dia_language.templates.templates import CompiledTemplate
@@ -28,7 +28,7 @@ class Step:
     kind: str
     name: str = ""
     maker: Maker | None = None
-    code: Compiled | None = None
+    code: CompiledExpression | None = None
 
 
 @dataclass(slots=True)
@@ -52,8 +52,8 @@ class Options:
     """The options of a multiple choice: what the right one and the others are made of."""
 
     choices: Choices
-    correct: Compiled
-    distractors: Compiled
+    correct: CompiledExpression
+    distractors: CompiledExpression
 
 
 OptionCode = DatumCode | CompiledTemplate | list[DatumCode | CompiledTemplate]
@@ -127,19 +127,19 @@ class Prepared:
     lists: dict[str, DatumCode] = field(default_factory=dict)
     makers: dict[str, Maker] = field(default_factory=dict)
     plan: list[Step] = field(default_factory=list)
-    lets: dict[str, Compiled] = field(default_factory=dict)
+    lets: dict[str, CompiledExpression] = field(default_factory=dict)
     assets: dict[str, AssetCode] = field(default_factory=dict)
-    rest: list[tuple[str, Compiled | AssetCode]] = field(default_factory=list)
-    after: list[tuple[str, Compiled]] = field(default_factory=list)
-    reply_lets: dict[str, Compiled] = field(default_factory=dict)
-    answer: Compiled | None = None
+    rest: list[tuple[str, CompiledExpression | AssetCode]] = field(default_factory=list)
+    after: list[tuple[str, CompiledExpression]] = field(default_factory=list)
+    reply_lets: dict[str, CompiledExpression] = field(default_factory=dict)
+    answer: CompiledExpression | None = None
     options: Options | None = None
     comparison: DatumCode | None = None
     accept: list[DatumCode] = field(default_factory=list)
-    accept_if: Compiled | None = None
-    share: Compiled | None = None
-    checks: list[Compiled] = field(default_factory=list)
-    mistakes: dict[str, Compiled] = field(default_factory=dict)
+    accept_if: CompiledExpression | None = None
+    share: CompiledExpression | None = None
+    checks: list[CompiledExpression] = field(default_factory=list)
+    mistakes: dict[str, CompiledExpression] = field(default_factory=dict)
     wording: Wording = field(default_factory=lambda: Wording(None))
     variants: list[Wording] = field(default_factory=list)
     wrapper: CompiledTemplate | None = None

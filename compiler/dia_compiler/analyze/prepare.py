@@ -13,12 +13,12 @@ from dia_compiler.analyze.plan import Prepared
 from dia_compiler.analyze.session_analysis import SessionAnalysis
 from dia_compiler.parse.model import Benchmark, Snippet, Template
 from dia_language.confinement.permission import NO
-from dia_language.diagnostics import Diagnostic, Faults
+from dia_language.diagnostics import Diagnostic, Diagnostics
 from dia_language.templates.templates import CompiledTemplate, ParsedTemplate, parse_template
 
 
 def prepare(
-    template: Template, benchmark: Benchmark, faults: Faults, lists: Mapping[str, list[str]], programs: str = NO
+    template: Template, benchmark: Benchmark, faults: Diagnostics, lists: Mapping[str, list[str]], programs: str = NO
 ) -> Prepared:
     """The prepared template; whatever is wrong with it is added to the faults.
 

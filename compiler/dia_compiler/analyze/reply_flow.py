@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dia_language.expressions.replies import REPLY_FUNCTIONS
-from dia_language.expressions.syntax import Parsed
+from dia_language.expressions.syntax import ParsedExpression
 from dia_language.templates.templates import ParsedTemplate
 from jinja2 import nodes
 
@@ -36,7 +36,7 @@ class Flow:
     many: frozenset[str]
     conditions: dict[str, Facts] = field(default_factory=dict)
 
-    def missing(self, parsed: Parsed | ParsedTemplate, facts: Facts = NOTHING) -> Missing:
+    def missing(self, parsed: ParsedExpression | ParsedTemplate, facts: Facts = NOTHING) -> Missing:
         """Each reply that may have been left out where the piece needs it, and by what the piece comes to need it."""
         if isinstance(parsed, ParsedTemplate):
             yield from self.template(parsed.tree, facts, frozenset(), ())

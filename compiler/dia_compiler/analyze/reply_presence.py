@@ -10,7 +10,7 @@ from dia_compiler.analyze.session_plan import Piece, SessionCode, SessionPlan, W
 from dia_compiler.analyze.wordings import Wordings
 from dia_compiler.parse.session_model import Turn
 from dia_language.diagnostics import DiaError, Position
-from dia_language.expressions.syntax import Parsed, parse
+from dia_language.expressions.syntax import ParsedExpression, parse
 from dia_language.templates.templates import parse_template
 
 DECIDED = ("answered", "valid", "decided")
@@ -55,7 +55,9 @@ class Presence(Wordings):
     def check_truth_there(self, flow: Flow, code: WeighCode) -> None:
         """The same for the truth and the figures: what is not skipped has what is needed to be skipped."""
         skipped = code.parts.get("skipped")
-        decided = flow.false(skipped.parsed.tree) if skipped and isinstance(skipped.parsed, Parsed) else NOTHING
+        decided = (
+            flow.false(skipped.parsed.tree) if skipped and isinstance(skipped.parsed, ParsedExpression) else NOTHING
+        )
         for name, piece in code.parts.items():
             self.tell_missing(flow, [piece], NOTHING if name == "skipped" else decided)
         self.tell_missing(flow, [*code.keys, code.over], NOTHING)
@@ -80,7 +82,7 @@ class Presence(Wordings):
 
     def place_via(self, piece: Piece, via: ast.AST | str) -> Position:
         """Where a piece has the name, or the node, by which it needs a reply."""
-        if isinstance(piece.parsed, Parsed):
+        if isinstance(piece.parsed, ParsedExpression):
             return piece.snippet.place(piece.parsed.offset(via)) if isinstance(via, ast.AST) else piece.snippet.position
         uses = (*piece.parsed.names, *piece.parsed.calls, *piece.parsed.function_names)
         return next((piece.snippet.place(use.offset) for use in uses if use.name == via), piece.snippet.position)
@@ -102,4 +104,4 @@ class Presence(Wordings):
 
 def facts(flow: Flow, when: Piece | None) -> Facts:
     """What is known where a condition holds."""
-    return flow.true(when.parsed.tree) if when is not None and isinstance(when.parsed, Parsed) else NOTHING
+    return flow.true(when.parsed.tree) if when is not None and isinstance(when.parsed, ParsedExpression) else NOTHING

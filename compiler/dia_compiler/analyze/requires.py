@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dia_compiler.analyze.host_requirements import EXTRAS, lacks
 from dia_compiler.assets import BUILDERS
 from dia_compiler.parse.discover import inside
-from dia_language.diagnostics import Faults, did_you_mean
+from dia_language.diagnostics import Diagnostics, did_you_mean
 
 if TYPE_CHECKING:
     from dia_compiler.parse.model import Template
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 KINDS = ("extra", "file", "tool")
 
 
-def missing_requirement(template: Template, folder: Path, faults: Faults) -> str | None:
+def missing_requirement(template: Template, folder: Path, faults: Diagnostics) -> str | None:
     """What the template needs and the host lacks, with how to get it; None where nothing is missing."""
     for key, value in template.requires:
         kind, name = key.text, value.text

@@ -11,7 +11,7 @@ from dia_compiler.analyze.session_plan import Piece, Place, SessionCode, Session
 from dia_compiler.parse.model import Snippet
 from dia_compiler.parse.session_model import FORMAT_INSTRUCTION, Figure, Loop, Session, SessionSpec, Truth, Turn
 from dia_language.diagnostics import DiaError, did_you_mean
-from dia_language.expressions.syntax import Parsed
+from dia_language.expressions.syntax import ParsedExpression
 from dia_language.templates.templates import ParsedTemplate
 from dia_runtime.formats import FORMATS
 from dia_runtime.formats.replies import REPLY_FORMATS
@@ -89,7 +89,7 @@ class SessionAnalysis(Presence):
         code = self.compiled_template(tree, values | self.slot_names) if tree is not None else None
         return None if snippet is None or tree is None or code is None else self.analyzed_piece(snippet, tree, code)
 
-    def analyzed_piece(self, snippet: Snippet, parsed: Parsed | ParsedTemplate, code: object) -> Piece:
+    def analyzed_piece(self, snippet: Snippet, parsed: ParsedExpression | ParsedTemplate, code: object) -> Piece:
         """The piece with what it is made of; one that runs when models are asked starts no program."""
         reach = self.depends.base(self.depends.used(parsed))
         for use in (*parsed.calls, *parsed.function_names) if "answer" in reach else ():

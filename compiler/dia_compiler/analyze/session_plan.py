@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from dia_compiler.analyze.domains import DatumCode
 from dia_compiler.parse.model import Snippet
 from dia_compiler.parse.session_model import Figure, Judge, Loop, Preset, ReplyUse, Session, Truth, Turn
-from dia_language.expressions.expressions import Compiled
-from dia_language.expressions.syntax import Parsed
+from dia_language.expressions.expressions import CompiledExpression
+from dia_language.expressions.syntax import ParsedExpression
 from dia_language.templates.templates import CompiledTemplate, ParsedTemplate
 
 
@@ -18,8 +18,8 @@ class Piece:
     """An expression or template compiled; `reach` has every name that it is made of, `replies` those that it needs."""
 
     snippet: Snippet
-    parsed: Parsed | ParsedTemplate
-    code: Compiled | CompiledTemplate
+    parsed: ParsedExpression | ParsedTemplate
+    code: CompiledExpression | CompiledTemplate
     reach: frozenset[str]
     replies: frozenset[str]
 

@@ -9,14 +9,14 @@ from dia_compiler.analyze.field_access import Fields, fields_of, merged
 from dia_compiler.analyze.plan import Prepared, Reached
 from dia_compiler.parse.model import Catalog, OwnFunction, Snippet
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_language.expressions.expressions import Compiled
+from dia_language.expressions.expressions import CompiledExpression
 from dia_language.expressions.lowering import EXACT_ANSWER
-from dia_language.expressions.syntax import Parsed, parse
+from dia_language.expressions.syntax import ParsedExpression, parse
 from dia_language.numbers.values import Value
 from dia_language.templates.templates import ParsedTemplate, parse_template
 
 
-def reached(prepared: Prepared, tree: Parsed | ParsedTemplate) -> Reached:
+def reached(prepared: Prepared, tree: ParsedExpression | ParsedTemplate) -> Reached:
     """What a piece of a session or of its truth reaches: templates, let values and replies as well."""
     return _Reach(prepared, tree, None).collect(frozenset())
 
@@ -37,7 +37,7 @@ def share_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str, An
     return prepared.share_parts.record("expression", prepared.share.parsed.source.text, scope)
 
 
-def _of_reply(prepared: Prepared, code: Compiled, key: str) -> Reached:
+def _of_reply(prepared: Prepared, code: CompiledExpression, key: str) -> Reached:
     return _Reach(prepared, code.parsed, key).collect(frozenset({"reply"}))
 
 
@@ -47,7 +47,7 @@ class _Reach:
     `key` is that of an answer, which reaches no template.
     """
 
-    def __init__(self, prepared: Prepared, start: Parsed | ParsedTemplate, key: str | None) -> None:
+    def __init__(self, prepared: Prepared, start: ParsedExpression | ParsedTemplate, key: str | None) -> None:
         self.names: set[str] = set()
         self.replies: set[str] = set()
         self.fields: Fields = {}
@@ -68,7 +68,7 @@ class _Reach:
         record["replies"] = sorted(self.replies)
         return Reached(frozenset(self.names), {name: part for name, part in record.items() if part}, self.fields)
 
-    def follow(self, parsed: Parsed | ParsedTemplate, own: frozenset[str]) -> None:
+    def follow(self, parsed: ParsedExpression | ParsedTemplate, own: frozenset[str]) -> None:
         self.fields = merged(self.fields, fields_of(parsed))
         for use in parsed.names:
             if use.name not in own:

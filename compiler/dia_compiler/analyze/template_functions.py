@@ -73,9 +73,9 @@ class OwnFunctions(Pieces):
         )
         if any(self.starts_programs(calls) for _, _, calls in parts):
             self.runners.add(name)
-        is_fixed = not function.is_template and name not in self.runners and not self.depends.functions[name]
+        is_pure = not function.is_template and name not in self.runners and not self.depends.functions[name]
         compiled = self.compiled_function(function)
-        self.namespace.add(name, function.arity, compiled or missing, is_fixed and function.body is not None)
+        self.namespace.add(name, function.arity, compiled or missing, is_pure and function.body is not None)
 
     def parsed_part(
         self, body: tuple[Snippet, frozenset[str]], is_template: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from dia_language.media.glyphs import cell_of
+from dia_language.media.glyphs import cell_size
 
 from dia_compiler.assets.base import OptionFault, Site, data
 from dia_compiler.assets.pictures import Colour, Picture, packed, write
@@ -53,7 +53,7 @@ class Hanoi(Picture):
         pegs = options["pegs"]
         count = sum(map(len, pegs))
         widest, tallest = SMALLEST + STEP * count, THICKNESS * (count + 1) + GAP
-        size = (len(pegs) * (widest + GAP), tallest + THICKNESS // 2 + cell_of(LABEL)[1] + GAP)
+        size = (len(pegs) * (widest + GAP), tallest + THICKNESS // 2 + cell_size(LABEL)[1] + GAP)
         image = Image.new("RGB", size, WHITE)
         draw = ImageDraw.Draw(image)
         draw.rectangle((0, tallest, size[0] - 1, tallest + THICKNESS // 2 - 1), WOOD)
@@ -72,7 +72,7 @@ def _draw_peg(
         half, top = (SMALLEST + STEP * (disk - 1)) // 2, ground - THICKNESS * (height + 1)
         box = (middle - half, top + 1, middle + half - 1, top + THICKNESS - 1)
         draw.rectangle(box, COLOURS[disk % len(COLOURS)])
-    write(image, label, (middle - cell_of(LABEL)[0] // 2, ground + THICKNESS // 2 + GAP // 2), LABEL, WOOD)
+    write(image, label, (middle - cell_size(LABEL)[0] // 2, ground + THICKNESS // 2 + GAP // 2), LABEL, WOOD)
 
 
 def _labels(options: Mapping[str, Any], count: int) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from dia_language.diagnostics import did_you_mean
-from dia_language.media.glyphs import FONT_SIZE, FONTS, LEAST_SIZE, MOST_SIZE, USUAL_FONT, drawn, lacking
+from dia_language.media.glyphs import FONT_SIZE, FONTS, LEAST_SIZE, MOST_SIZE, USUAL_FONT, draw_text, missing_characters
 from dia_language.media.png_reader import AREA, SIDE
 
 from dia_compiler.assets.base import Builder, OptionFault
@@ -102,7 +102,7 @@ def font_option(options: Mapping[str, Any]) -> tuple[str, int]:
 
 def check_characters(option: str, text: str, font: str = USUAL_FONT) -> None:
     """Raises OptionFault for characters that the font cannot draw."""
-    missing = lacking(text, font)
+    missing = missing_characters(text, font)
     if missing:
         code_points = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
         raise OptionFault(
@@ -112,7 +112,7 @@ def check_characters(option: str, text: str, font: str = USUAL_FONT) -> None:
 
 def write(image: Image.Image, text: str, place: tuple[int, int], size: int, colour: Colour) -> None:
     """Draws a text on a picture of red, green and blue, its first character's cell at the place."""
-    image.paste(colour, place, drawn(text, size))
+    image.paste(colour, place, draw_text(text, size))
 
 
 def packed(image: Image.Image, info: PngImagePlugin.PngInfo | None = None, exif: bytes | None = None) -> bytes:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from dia_language.media.glyphs import cell_of
+from dia_language.media.glyphs import cell_size
 
 from dia_compiler.assets.base import OptionFault, Site, data, template
 from dia_compiler.assets.pictures import (
@@ -131,7 +131,7 @@ def _plotted(options: Mapping[str, Any]) -> Plotted:
 def _frame(options: Mapping[str, Any], plotted: Plotted) -> Frame:
     """Where the axes stand, once there is room for all texts. Raises OptionFault."""
     width, height = size_option(options, LEAST, MOST) or SIZE
-    across, up = cell_of(LABEL)
+    across, up = cell_size(LABEL)
     left = max(len(label) for label in plotted.y.labels) * across + TICK + 2 * GAP
     top = GAP + sum(up + GAP for name in ("title", "y_label") if options.get(name)) + up // 2
     bottom = height - 1 - TICK - up - 2 * GAP - (up + GAP if options.get("x_label") else 0)
@@ -147,7 +147,7 @@ def _frame(options: Mapping[str, Any], plotted: Plotted) -> Frame:
 
 
 def _draw_ticks(image: Image.Image, draw: ImageDraw.ImageDraw, frame: Frame, plotted: Plotted) -> None:
-    across, up = cell_of(LABEL)
+    across, up = cell_size(LABEL)
     for tick, label in zip(plotted.y.ticks, plotted.y.labels, strict=True):
         row = frame.bottom - plotted.y.place(tick, frame.bottom - frame.top)
         draw.line((frame.left, row, frame.right, row), GRID)
@@ -161,7 +161,7 @@ def _draw_ticks(image: Image.Image, draw: ImageDraw.ImageDraw, frame: Frame, plo
 
 
 def _draw_titles(image: Image.Image, frame: Frame, options: Mapping[str, Any]) -> None:
-    across, up = cell_of(LABEL)
+    across, up = cell_size(LABEL)
     texts = {name: options.get(name, "") for name in ("title", "x_label", "y_label")}
     for name, text in texts.items():
         check_characters(name, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from dia_language.media.glyphs import MARGIN, cell_of, drawn
+from dia_language.media.glyphs import MARGIN, cell_size, draw_text
 from dia_language.media.png_reader import AREA
 
 from dia_compiler.assets.base import OptionFault, Site, data, template
@@ -133,7 +133,7 @@ def _drawn(text: str, options: Mapping[str, Any]) -> Image.Image:
     font, font_size = font_option(options)
     margin = whole_option(options, "margin", MARGIN, 1, MARGINS)
     lines = text.split("\n")
-    width, height = cell_of(font_size, font)
+    width, height = cell_size(font_size, font)
     size = (max(1, width * max(map(len, lines))) + 2 * margin, height * len(lines) + 2 * margin)
     check_area("text", *size)
     check_characters("text", text, font)
@@ -141,7 +141,7 @@ def _drawn(text: str, options: Mapping[str, Any]) -> Image.Image:
     is_grey = all(len(set(colour)) == 1 for colour in colours)
     ink, paper = (colour[0] if is_grey else colour for colour in colours)
     image = Image.new("L" if is_grey else "RGB", size, paper)
-    image.paste(ink, (margin, margin), drawn(text, font_size, font))
+    image.paste(ink, (margin, margin), draw_text(text, font_size, font))
     return image
 
 

@@ -26,10 +26,10 @@ from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
 from dia_compiler.pipeline import SpecFaults, job_of
 from dia_language.confinement.permission import NO
-from dia_language.diagnostics import DiaError, Diagnostic, Faults, LanguageError
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import Entry, Value, kind_of, plain
-from dia_language.workers.pool import SECONDS, Places, Task, run_tasks
+from dia_language.workers.pool import SECONDS, Positions, Task, run_tasks
 
 SHOWN = 3
 COUNTED = 20
@@ -146,9 +146,9 @@ def _refuse(checked: Checked) -> None:
 
 def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
     """The work of a worker: instances in words, measures in batches, the overview. Raises DiaError for faults."""
-    faults = Faults()
+    faults = Diagnostics()
     prepared = prepare(job.template, job.benchmark, faults, job.lists, job.resources.programs)
-    yield Places(prepared.places)
+    yield Positions(prepared.places)
     apply_limits(job)
     expansion = expansion_of(prepared, job.settings, job.resources)
     check_examples(expansion, faults)

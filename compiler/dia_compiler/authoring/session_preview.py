@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dia_language.diagnostics import DiaError, LanguageError
-from dia_language.expressions.replies import Said
+from dia_language.expressions.replies import SessionReply
 from dia_language.numbers.values import Record, Value, decode
-from dia_language.stored.stored_code import code_of, symbolic
+from dia_language.stored.stored_code import decode_symbolic, load_code
 
 Stored = Mapping[str, Any]
 SEVERAL = 2  # stand-ins for a list of unknown length
@@ -72,7 +72,7 @@ def _loop(record: Stored) -> dict[str, Any]:
     over = record.get("over")
     if over is None:
         return {}
-    first = decode(over[0], symbolic) if isinstance(over, list) and over else f"‹{record.get('as', 'item')}›"
+    first = decode(over[0], decode_symbolic) if isinstance(over, list) and over else f"‹{record.get('as', 'item')}›"
     return {"index": 0, **({record["as"]: first} if "as" in record else {})}
 
 
@@ -81,9 +81,11 @@ def _text(text: Any, scope: Mapping[str, Any]) -> str:
         return text
     if "each" in text:
         return text["each"][0] if text["each"] else ""
-    code = code_of(text)
+    code = load_code(text)
     visible_values = {
-        name: value for name, value in scope.items() if name in code.replies or not isinstance(value, (Said, list))
+        name: value
+        for name, value in scope.items()
+        if name in code.replies or not isinstance(value, (SessionReply, list))
     }
     try:
         return code.render(visible_values)
@@ -111,7 +113,7 @@ def _stand_ins(sessions: list[dict[str, Any]]) -> dict[str, Any]:
         for turn in session["turns"]:
             if "reply" in turn:
                 name, format = turn["reply"]["name"], turn["reply"]["format"]
-                entry: Any = Said(stand_in(name, format), f"‹{name}›", 0, 0, "stop")
+                entry: Any = SessionReply(stand_in(name, format), f"‹{name}›", 0, 0, "stop")
                 for repeated in (turn, session):
                     if "over" in repeated:
                         entry = [entry] * (len(repeated["over"]) if isinstance(repeated["over"], list) else SEVERAL)

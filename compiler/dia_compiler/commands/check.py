@@ -78,7 +78,7 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
 
 def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str) -> NoReturn:
     """Checks the specs after every change of a file; ends with Ctrl-C alone."""
-    from dia_language.diagnostics import DiaError, told
+    from dia_language.diagnostics import DiaError, render_diagnostic
 
     while True:
         stamps_before = stamps(paths)
@@ -86,7 +86,7 @@ def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int 
             check_once(paths, form, strict, jobs, programs)
         except DiaError as error:
             for entry in error.diagnostics:
-                click.echo(told(entry, getattr(error, "sources", {})), err=True)
+                click.echo(render_diagnostic(entry, getattr(error, "sources", {})), err=True)
         click.echo("watching for changes; Ctrl-C ends", err=True)
         while stamps(paths) == stamps_before:
             sleep(PAUSE)

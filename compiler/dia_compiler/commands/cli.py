@@ -239,10 +239,10 @@ def run(arguments: list[str]) -> int:
 
 def tell(error: Any) -> None:
     """Prints the diagnostics of an expected failure, with excerpts where the sources are at hand."""
-    from dia_language.diagnostics import told
+    from dia_language.diagnostics import render_diagnostic
 
     for entry in error.diagnostics:
-        _say(told(entry, getattr(error, "sources", {})))
+        _say(render_diagnostic(entry, getattr(error, "sources", {})))
 
 
 def _say(text: str) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from dia_language.diagnostics import Diagnostic, told
+from dia_language.diagnostics import Diagnostic, render_diagnostic
 
 Progress = Callable[[str, int, int], None]
 
@@ -27,7 +27,7 @@ def is_verbose(ctx: click.Context) -> bool:
 def print_diagnostics(entries: Iterable[Diagnostic], sources: Mapping[str, str]) -> None:
     """Prints each diagnostic with its excerpt on standard error."""
     for entry in entries:
-        click.echo(told(entry, sources), err=True)
+        click.echo(render_diagnostic(entry, sources), err=True)
 
 
 def diagnostics_json(entries: Iterable[Diagnostic]) -> str:

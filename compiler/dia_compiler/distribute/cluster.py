@@ -21,7 +21,7 @@ from typing import Any
 from dia_compiler.distribute.cluster_task import OtherVersions, dismiss, outcomes_of
 from dia_compiler.freeze.versions import versions
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_language.workers.pool import Crew, Outcome, Task, WorkerBug
+from dia_language.workers.pool import Outcome, Task, WorkerBug, WorkerPool
 
 LOCAL = "local"
 HANDFUL = 10  # tasks that go to a worker together: what a scheduler does for each costs about a millisecond
@@ -39,7 +39,7 @@ LEAN = {
 INSTALL = "pip install 'dia-spec[cluster]'"
 
 
-class ClusterCrew(Crew):
+class ClusterPool(WorkerPool):
     """The workers of a Dask cluster; those of `local` are started on this machine and ended with it."""
 
     def __init__(self, address: str, jobs: int) -> None:

@@ -15,10 +15,10 @@ from threading import Lock
 from typing import Any
 
 from dia_compiler.freeze.versions import difference, versions
-from dia_language.workers.pool import Crew, Outcome, Task
+from dia_language.workers.pool import Outcome, Task, WorkerPool
 
 _LOCK = Lock()
-_IDLE: dict[str, list[Crew]] = {}
+_IDLE: dict[str, list[WorkerPool]] = {}
 
 
 class OtherVersions(Exception):
@@ -33,20 +33,20 @@ def outcomes_of(token: str, tasks: list[Task], expected: Mapping[str, str]) -> l
     other = difference(_versions(), expected)
     if other is not None:
         raise OtherVersions(other)
-    crew = _borrowed(token)
+    pool = _borrowed(token)
     try:
-        return list(crew.outcomes(deque(map(_at_home, tasks))))
+        return list(pool.outcomes(deque(map(_at_home, tasks))))
     finally:
         with _LOCK:
-            _IDLE.setdefault(token, []).append(crew)
+            _IDLE.setdefault(token, []).append(pool)
 
 
 def dismiss(token: str) -> None:
     """Ends the processes that were kept for a compile."""
     with _LOCK:
         crews = _IDLE.pop(token, [])
-    for crew in crews:
-        crew.close()
+    for pool in crews:
+        pool.close()
 
 
 @cache
@@ -60,12 +60,12 @@ def _at_home(task: Task) -> Task:
     return replace(task, arguments=(replace(job, resources=replace(job.resources, scratch="")), *others))
 
 
-def _borrowed(token: str) -> Crew:
+def _borrowed(token: str) -> WorkerPool:
     with _LOCK:
         if _IDLE.get(token):
             return _IDLE[token].pop()
         with _may_have_children():
-            return Crew(1, "dia_compiler.distribute.task", ("sympy", "numpy"))
+            return WorkerPool(1, "dia_compiler.distribute.task", ("sympy", "numpy"))
 
 
 @contextmanager

@@ -24,8 +24,8 @@ from dia_compiler.distribute.task import (
 from dia_compiler.freeze.spool import Batch, Spool
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.parse.model import Template
-from dia_language.diagnostics import Diagnostic, Faults
-from dia_language.workers.pool import SECONDS, Crew, Outcome, Task
+from dia_language.diagnostics import Diagnostic, Diagnostics
+from dia_language.workers.pool import SECONDS, Outcome, Task, WorkerPool
 
 Progress = Callable[[str, int, int], None]
 ENDED = "E502"  # the code of what is ended because it takes too long or too much
@@ -95,7 +95,7 @@ class Gatherer:
     def __init__(
         self,
         template_jobs: list[TemplateJob],
-        faults: Faults,
+        faults: Diagnostics,
         folder: Path | None,
         on_progress: Progress | None,
         explain: Callable[[TemplateJob], list[Diagnostic]],
@@ -111,8 +111,8 @@ class Gatherer:
         self.faults, self.on_progress, self.explain = faults, on_progress, explain
         self.waiting: deque[Task] = deque()
 
-    def run(self, crew: Crew) -> list[GatheredRows]:
-        """The rows of every template, made by the crew; what goes wrong is added to the faults."""
+    def run(self, pool: WorkerPool) -> list[GatheredRows]:
+        """The rows of every template, made by the pool; what goes wrong is added to the faults."""
         heaviest_first = sorted(
             self.states, key=lambda state: not state.job.template.assets
         )  # no worker idles at the end
@@ -122,7 +122,7 @@ class Gatherer:
         )
         for state in self.states:
             self.tell(state)
-        with closing(crew.run(self.waiting)) as outcomes:
+        with closing(pool.run(self.waiting)) as outcomes:
             for outcome in outcomes:
                 number, first = outcome.key
                 self.take(self.states[number], first, outcome)

@@ -23,11 +23,11 @@ from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.sampling.instance_tree import DRY_POSITIONS, Exhausted, Walker
 from dia_language.budgets import STEPS
 from dia_language.confinement import permission
-from dia_language.diagnostics import DiaError, Diagnostic, Faults
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
 from dia_language.limits import INTEGER_DIGITS
 from dia_language.workers import heartbeat
-from dia_language.workers.heartbeat import found, seek
-from dia_language.workers.pool import Places
+from dia_language.workers.heartbeat import begin_search, end_search
+from dia_language.workers.pool import Positions
 
 BATCH_ROWS = 100
 BATCH_BYTES = 1 << 18
@@ -114,7 +114,7 @@ def expand_template(job: TemplateJob) -> Iterator[Any]:
 
     Raises DiaError with every fault of the template.
     """
-    faults = Faults()
+    faults = Diagnostics()
     expansion = yield from _prepared(job, faults, is_first=True)
     _check(expansion, faults)
     total = _divisible(expansion, job)
@@ -128,7 +128,9 @@ def expand_template(job: TemplateJob) -> Iterator[Any]:
     yield _summary(expansion, faults, total, is_straight, place + 1)
 
 
-def _summary(expansion: Expansion, faults: Faults, total: int | None, is_straight: bool, following: int) -> Summary:
+def _summary(
+    expansion: Expansion, faults: Diagnostics, total: int | None, is_straight: bool, following: int
+) -> Summary:
     drawing = expansion.drawing
     warnings = tuple(entry for entry in faults.entries if entry.severity == "warning")
     functions = tuple(sorted(expansion.prepared.used_functions))
@@ -142,7 +144,7 @@ def locate_first_instance(job: TemplateJob) -> Iterator[Any]:
     Where its first instances stand at the positions of their numbers, the others are taken to do so too: whoever joins
     them sees whether they follow each other. Else the position is sought by a walk over parameters alone.
     """
-    faults = Faults()
+    faults = Diagnostics()
     expansion = yield from _prepared(job, faults, is_first=True)
     total = _divisible(expansion, job)
     position = 0 if total is None else _following(expansion, job)
@@ -175,7 +177,7 @@ def _divisible(expansion: Expansion, job: TemplateJob) -> int | None:
 
 def expand_chunk(job: TemplateJob, first: int, last: int) -> Iterator[Any]:
     """Batches of rows of instances that stand at the positions of their numbers, then the stretch; ends at a hole."""
-    expansion = yield from _prepared(job, Faults())
+    expansion = yield from _prepared(job, Diagnostics())
     batches, walker = _Batches(Writer(expansion, job.canary)), expansion.drawing.walker(Item())
     number = first
     for instance in expansion.instances(_straight(expansion, walker, first, last, job.k)):
@@ -197,7 +199,7 @@ def _straight(expansion: Expansion, walker: Walker[Any], first: int, last: int, 
 
 def expand_rest(job: TemplateJob, first: int, last: int, position: int) -> Iterator[Any]:
     """Batches of rows of all instances from the number `first` on, which are sought from the position on."""
-    expansion = yield from _prepared(job, Faults())
+    expansion = yield from _prepared(job, Diagnostics())
     batches, walker = _Batches(Writer(expansion, job.canary)), expansion.drawing.walker(Item())
     for instance in expansion.instances(_scattered(expansion, walker, first, last, job.k, position)):
         yield from batches.add(instance)
@@ -223,19 +225,19 @@ def _scattered(
 
 def _sought(expansion: Expansion, walker: Walker[Any], position: int, count: int, k: int) -> Any:
     """The parameters at a position, or None where it is a hole."""
-    seek()
+    begin_search()
     try:
         return walker.at(position)
     except Exhausted as error:
         raise expansion.too_few(count, k, Item(), str(error)) from None
     finally:
-        found()
+        end_search()
 
 
 _EXPANSIONS: dict[tuple[str, str, str], Expansion] = {}
 
 
-def _prepared(job: TemplateJob, faults: Faults, is_first: bool = False) -> Generator[Any, None, Expansion]:
+def _prepared(job: TemplateJob, faults: Diagnostics, is_first: bool = False) -> Generator[Any, None, Expansion]:
     """Yields where expressions stand; gives the template ready to be expanded, which stays ready for its stretches."""
     key = (job.benchmark.folder, job.template.file, job.settings.seed)
     expansion = None if is_first else _EXPANSIONS.pop(key, None)
@@ -245,7 +247,7 @@ def _prepared(job: TemplateJob, faults: Faults, is_first: bool = False) -> Gener
             prepared = prepare(job.template, job.benchmark, faults, job.lists, job.resources.programs)
         if faults.errors:
             raise DiaError(faults.errors)
-        yield Places(prepared.places)
+        yield Positions(prepared.places)
         yield TemplateChecked(tuple(faults.entries))
         expansion = expansion_of(prepared, job.settings, job.resources)
     while len(_EXPANSIONS) >= KEPT:
@@ -257,7 +259,7 @@ def _prepared(job: TemplateJob, faults: Faults, is_first: bool = False) -> Gener
 def apply_limits(job: TemplateJob) -> None:
     """Sets what evaluations of the template may take, and whether they may start programs."""
     limits = job.template.limits
-    heartbeat.allow(
+    heartbeat.set_limits(
         int(limits.get("steps", STEPS)), float(limits.get("seconds", heartbeat.SECONDS)),
         int(limits.get("digits", INTEGER_DIGITS)),
     )  # fmt: skip
@@ -275,7 +277,7 @@ def _literals_bounded() -> Iterator[None]:
         sys.set_int_max_str_digits(limit)
 
 
-def _check(expansion: Expansion, faults: Faults) -> None:
+def _check(expansion: Expansion, faults: Diagnostics) -> None:
     """Raises DiaError unless every domain that can be made without a draw is right and every example comes out."""
     makers = list(expansion.prepared.makers.values())
     for entry in expansion.prepared.entry_makers.values():

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from dia_language.diagnostics import Faults, Position
+from dia_language.diagnostics import Diagnostics, Position
 
 from dia_compiler.freeze.spool import FIRST, LONG, LONGEST, SHOWN, Spool
 from dia_compiler.freeze.summary import Summary
@@ -74,7 +74,7 @@ def check_health(
     summary: Summary,
     figures: RowStatistics,
     k: int,
-    faults: Faults,
+    faults: Diagnostics,
     is_trial: bool,
 ) -> None:
     """Tells equal questions as an error, and the health warnings."""
@@ -84,7 +84,7 @@ def check_health(
             faults.warn(name, message, place, f"mend it, or allow it: `allow: {{{name}: reason}}`")
 
 
-def _tell_twins(template: Template, spool: Spool, figures: RowStatistics, faults: Faults) -> None:
+def _tell_twins(template: Template, spool: Spool, figures: RowStatistics, faults: Diagnostics) -> None:
     if figures.twins is None:
         return
     message = f"instances {figures.twins[0]} and {figures.twins[1]} are the same question"

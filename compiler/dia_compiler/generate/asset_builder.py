@@ -18,7 +18,7 @@ from dia_compiler.assets.base import Builder, Entropy, OptionFault, Site
 from dia_compiler.sampling.instance_tree import Stream, derived
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.numbers.values import Value
-from dia_language.templates.templates import delivered
+from dia_language.templates.templates import delivered_name
 
 LARGEST = 16 << 20  # bytes of one artefact
 INLINE = "inline"
@@ -78,7 +78,7 @@ class AssetBuilder:
         content = last[1] if last is not None and last[0] == inputs else self.built(code, options, key, position)
         self.last[name] = (inputs, content)
         scope[name] = content
-        scope[delivered(name)] = printed(code, content)
+        scope[delivered_name(name)] = printed(code, content)
 
     def built(self, code: AssetCode, options: dict[str, Value], key: bytes, position: int) -> str | bytes:
         """The artefact. Raises DiaError at the option that cannot be."""

@@ -9,7 +9,7 @@ from dia_compiler.generate.expand import Expansion
 from dia_compiler.parse.model import Catalog, CatalogEntry, Datum
 from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
 from dia_compiler.types.choices import Rejected
-from dia_language.diagnostics import DiaError, Diagnostic, Faults, LanguageError
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError
 from dia_language.numbers.operators import truth
 from dia_language.numbers.values import Entry, Record, Value, plain
 
@@ -17,7 +17,7 @@ DRAWS = 3
 FACE = "holds"
 
 
-def check_entry_examples(expansion: Expansion, faults: Faults) -> None:
+def check_entry_examples(expansion: Expansion, faults: Diagnostics) -> None:
     """Tells every example of an entry that does not come out as it says, for some draws of the entry's parameters."""
     prepared = expansion.prepared
     for shared in (prepared.benchmark.shared, prepared.template.shared):

@@ -28,7 +28,7 @@ from dia_compiler.types.choices import VAST, Rejected
 from dia_compiler.types.ranks import permutation
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.numbers.values import Value, kind_of, plain
-from dia_language.workers.heartbeat import found, rest, seek
+from dia_language.workers.heartbeat import begin_search, end_evaluation, end_search
 
 SHOWN_PARAMETERS = 200
 MEASURED_ITEMS = 50
@@ -87,7 +87,7 @@ class Drawing:
         maker = step.maker
         assert maker is not None
         domain = maker.constant_domain or maker.make(scope)
-        rest()
+        end_evaluation()
         try:
             return domain.draw(choose) if pick is None else pick(step, domain, choose)
         except LanguageError as error:
@@ -116,11 +116,11 @@ class Drawing:
             return [Item()]
         assert self.prepared.template.each is not None
         maker = self.prepared.makers[self.each]
-        seek()
+        begin_search()
         try:
             return items_of(maker.make(dict(self.lists)), self.prepared.template.each.position)
         finally:
-            found()
+            end_search()
 
     def fixed(self, item: Item) -> dict[str, Value]:
         """The parameters that the item fixes."""
@@ -174,11 +174,11 @@ class Drawing:
 
     def freedom(self) -> Freedom:
         """The degree of freedom d(t): of the template, or of the item that has the least."""
-        seek()
+        begin_search()
         try:
             return self.freedom_of_items()
         finally:
-            found()
+            end_search()
 
     def freedom_of_items(self) -> Freedom:
         """The least freedom of the items that are not static; items of fixed domains without conditions are alike."""

@@ -15,15 +15,15 @@ from dia_compiler.parse.model import Datum, Example
 from dia_compiler.parse.yaml_reader import Scalar, data
 from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
 from dia_compiler.types.choices import Rejected
-from dia_language.diagnostics import DiaError, Faults, LanguageError, Position, names_help
+from dia_language.diagnostics import DiaError, Diagnostics, LanguageError, Position, names_help
 from dia_language.numbers.values import Entry, Record, Value, plain
-from dia_language.workers.heartbeat import found, seek
+from dia_language.workers.heartbeat import begin_search, end_search
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
 
 
-def check_examples(expansion: Expansion, faults: Faults) -> None:
+def check_examples(expansion: Expansion, faults: Diagnostics) -> None:
     """Tells every example of the template that does not come out as it says."""
     for number, example in enumerate(expansion.prepared.template.examples):
         try:
@@ -33,7 +33,7 @@ def check_examples(expansion: Expansion, faults: Faults) -> None:
     check_entry_examples(expansion, faults)
 
 
-def _check_example(expansion: Expansion, example: Example, number: int, faults: Faults) -> None:
+def _check_example(expansion: Expansion, example: Example, number: int, faults: Diagnostics) -> None:
     scope = _drawn(expansion, example, number, faults)
     if scope is None:
         return
@@ -62,7 +62,7 @@ def _item(expansion: Expansion, scope: Scope) -> Item:
     return Item("example", scope[each]) if each is not None else Item()
 
 
-def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) -> Scope | None:
+def _drawn(expansion: Expansion, example: Example, number: int, faults: Diagnostics) -> Scope | None:
     """The scope of the example: its parameters fixed, the others drawn."""
     fixed = {}
     for name, datum in example.params.items():
@@ -76,23 +76,23 @@ def _drawn(expansion: Expansion, example: Example, number: int, faults: Faults) 
     settled = {name: value for name, value in fixed.items() if expansion.prepared.makers[name].is_fixed}
     if not _is_inside(expansion, example, dict(expansion.lists), settled, faults):
         return None
-    seek()
+    begin_search()
     for attempt in range(1000):
         choose = RecordingChoose((), Stream(derived(expansion.drawing.key, "example", number, attempt)))
         try:
             scope = expansion.drawing.draw(choose, fixed)
         except Rejected:
             continue
-        found()
+        end_search()
         return scope if _is_inside(expansion, example, scope, fixed, faults) else None
-    found()
+    end_search()
     if _is_inside(expansion, example, dict(expansion.lists) | fixed, fixed, faults):
         faults.error("E507", "the example's parameters do not meet every `where`", example.position)
     return None
 
 
 def _is_inside(
-    expansion: Expansion, example: Example, scope: Scope, fixed: Mapping[str, Value], faults: Faults
+    expansion: Expansion, example: Example, scope: Scope, fixed: Mapping[str, Value], faults: Diagnostics
 ) -> bool:
     for name, value in fixed.items():
         try:
@@ -149,7 +149,7 @@ def _expect(
     record: Mapping[str, Any],
     datum: Datum,
     verdict: str,
-    faults: Faults,
+    faults: Diagnostics,
 ) -> None:
     """The datum as a reply must get the verdict; a scalar is taken as it is written."""
     value = _evaluated(datum, expansion)
@@ -163,7 +163,7 @@ def _expect(
 
 
 def _told(
-    instance: Instance, record: Mapping[str, Any], reply: str, verdict: str, place: Position, faults: Faults
+    instance: Instance, record: Mapping[str, Any], reply: str, verdict: str, place: Position, faults: Diagnostics
 ) -> None:
     actual = grade(record, reply, instance.grading.format).verdict
     if actual != verdict:

@@ -25,11 +25,11 @@ from dia_compiler.types.choices import Rejected
 from dia_language.answers import answer_type, validate
 from dia_language.answers.base import AnswerType
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
-from dia_language.expressions.expressions import Compiled
+from dia_language.expressions.expressions import CompiledExpression
 from dia_language.expressions.lowering import EXACT_ANSWER
 from dia_language.numbers.rounding import rounding_rule
 from dia_language.numbers.values import Value, encode
-from dia_language.workers.heartbeat import found, seek
+from dia_language.workers.heartbeat import begin_search, end_search
 from dia_runtime.grading.grader import Grader
 
 TRIED_ITEMS = 3
@@ -148,21 +148,21 @@ class Expansion:
                 raise self.too_few(0, 1, item, "it does not meet every `where`") from None
             return
         count, size = 0, self.instance_count(item, k, is_trial)
-        seek()
+        begin_search()
         try:
             for number, (position, scope) in enumerate(self.drawing.positions(item)):
-                found()
+                end_search()
                 yield Draft(item, number, position, scope)
                 count = number + 1
                 if count == size:
                     return
                 if size is None and count > MOST_OF_ALL:
                     raise self.too_many()
-                seek()
+                begin_search()
         except Exhausted as error:
             raise self.too_few(count, k, item, str(error)) from None
         finally:
-            found()
+            end_search()
         if size is not None and not (is_trial and count):
             raise self.too_few(count, k, item, "the walk over all choices ends")
 
@@ -382,7 +382,7 @@ class Expansion:
         texts = {name: self.mistaken(code, scope, grading, truth) for name, code in self.prepared.mistakes.items()}
         return {name: text for name, text in texts.items() if text is not None}
 
-    def mistaken(self, code: Compiled, scope: Scope, grading: Grading, truth: str) -> str | None:
+    def mistaken(self, code: CompiledExpression, scope: Scope, grading: Grading, truth: str) -> str | None:
         """The text of a mistake, None where it happens to be right. Raises DiaError where it is no answer."""
         if grading.options is not None:
             letter = grading.options.letter_of(code(scope))

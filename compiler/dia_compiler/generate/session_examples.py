@@ -8,7 +8,7 @@ from typing import Any
 from dia_compiler.analyze.session_plan import Place, SessionPlan
 from dia_compiler.parse.yaml_reader import Mapping as MappingNode
 from dia_compiler.parse.yaml_reader import Node, Scalar, Sequence
-from dia_language.diagnostics import DiaError, Faults, names_help
+from dia_language.diagnostics import DiaError, Diagnostics, names_help
 from dia_runtime.grading.sessions.judging import judge_transcript, truth_of
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 
@@ -17,7 +17,7 @@ Said = dict[str, Node]
 
 
 def check_replies(
-    session_plan: SessionPlan, record: Mapping[str, Any], replies: Mapping[str, tuple[Node, ...]], faults: Faults
+    session_plan: SessionPlan, record: Mapping[str, Any], replies: Mapping[str, tuple[Node, ...]], faults: Diagnostics
 ) -> None:
     """Tells every set of replies of an example that does not get its verdict."""
     for verdict, nodes in replies.items():
@@ -29,7 +29,7 @@ def check_replies(
                 _check(session_plan, record, node, verdict, faults)
 
 
-def are_known(session_plan: SessionPlan, node: MappingNode, faults: Faults) -> bool:
+def are_known(session_plan: SessionPlan, node: MappingNode, faults: Diagnostics) -> bool:
     """Whether every name is that of a reply; tells those that are not."""
     unknown = [key for key, _ in node.pairs if key.text not in session_plan.places]
     for key in unknown:
@@ -39,7 +39,7 @@ def are_known(session_plan: SessionPlan, node: MappingNode, faults: Faults) -> b
 
 
 def _check(
-    session_plan: SessionPlan, record: Mapping[str, Any], node: MappingNode, verdict: str, faults: Faults
+    session_plan: SessionPlan, record: Mapping[str, Any], node: MappingNode, verdict: str, faults: Diagnostics
 ) -> None:
     nodes = {key.text: value for key, value in node.pairs}
     text = transcript_text(sessions_of(session_plan, nodes))

@@ -15,10 +15,10 @@ from dia_compiler.analyze.session_plan import Piece, SessionCode, TurnCode, Weig
 from dia_compiler.generate.expand import RenderedSessions
 from dia_compiler.parse.session_model import FORMAT_INSTRUCTION, SUBJECT, Loop, Preset, ReplyUse
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
-from dia_language.expressions.expressions import Compiled
+from dia_language.expressions.expressions import CompiledExpression
 from dia_language.numbers.values import Record, Value, encode, plain
-from dia_language.stored.stored_code import code_of
-from dia_language.templates.templates import delivered
+from dia_language.stored.stored_code import load_code
+from dia_language.templates.templates import delivered_name
 from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.formats.replies import faults, instruction
 
@@ -66,7 +66,7 @@ class Making:
             self.scope[SKIP_TOKEN] = expansion.settings.skip
         if self.session_plan.reference is not None:
             self.scope[REFERENCE] = self.value(self.session_plan.reference, self.scope)
-        printed = {name: self.scope[delivered(name)] for name in expansion.prepared.assets}
+        printed = {name: self.scope[delivered_name(name)] for name in expansion.prepared.assets}
         self.kept = {**self.scope, **printed}
         self.formats = {name: self.format(place.use) for name, place in self.session_plan.places.items()}
         self.size = 0
@@ -96,13 +96,13 @@ class Making:
 
     def value(self, piece: Piece, scope: Scope) -> Value:
         """The value of an expression that needs no reply."""
-        assert isinstance(piece.code, Compiled)
+        assert isinstance(piece.code, CompiledExpression)
         return piece.code(scope)
 
     def code(self, piece: Piece, more: Mapping[str, Value] = {}, text: str | None = None) -> Stored:
         """A piece as stored code; `more` are values beside those of the instance, `text` another text of a template."""
         self.coded.add(id(piece))
-        kind = "expression" if isinstance(piece.code, Compiled) else "template"
+        kind = "expression" if isinstance(piece.code, CompiledExpression) else "template"
         stored = self.expansion.reach(piece).record(
             kind, text or piece.snippet.text, {**self.kept, **more}, self.is_narrow
         )
@@ -117,7 +117,7 @@ class Making:
         self.expansion.proved.add(id(piece))
         loose = piece.reach - self.kept.keys() - piece.replies
         try:
-            code_of(stored).program(kind, loose)
+            load_code(stored).program(kind, loose)
         except DiaError as error:
             diagnostic = error.diagnostics[0]
             raise DiaError(

@@ -13,7 +13,7 @@ from dia_compiler.parse.tables import FILE_BYTES, KINDS, READERS, Columns, read_
 from dia_compiler.parse.yaml_reader import Node, Scalar, data
 from dia_compiler.types.tables import Table
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
-from dia_language.workers.pool import Servant
+from dia_language.workers.pool import SingleWorker
 
 UNPACKED = frozenset({".parquet"})  # a few bytes of them may stand for gigabytes
 SECONDS = 20.0
@@ -86,9 +86,9 @@ def _confined(
     path: Path, display_name: str, position: Position, columns: Columns, columns_position: Position
 ) -> tuple[Table, bytes]:
     """The table of a data file and its bytes, read in a process of its own whose memory is bounded. Raises DiaError."""
-    with closing(Servant(SECONDS)) as servant:
+    with closing(SingleWorker(SECONDS)) as worker:
         try:
-            outcome = servant.ask(_table_or_error, path, display_name, position, columns, columns_position)
+            outcome = worker.call(_table_or_error, path, display_name, position, columns, columns_position)
         except LanguageError as error:
             message = f"the data file cannot be read: {error.message}"
             help = "split the file, or write it as .jsonl"

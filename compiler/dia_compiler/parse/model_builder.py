@@ -33,7 +33,7 @@ from dia_compiler.parse.model import (
 )
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data, pairs
 from dia_compiler.types import TYPES
-from dia_language.diagnostics import Faults, Position, closest, did_you_mean
+from dia_language.diagnostics import Diagnostics, Position, closest, did_you_mean
 from dia_language.numbers.values import Record
 
 SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
@@ -96,7 +96,7 @@ class Builder:
     """Builds the parts of one file; named types are looked up here."""
 
     def __init__(
-        self, faults: Faults, types: Map[str, Mapping], catalog_files: Map[str, Mapping], read_file: ReadFile
+        self, faults: Diagnostics, types: Map[str, Mapping], catalog_files: Map[str, Mapping], read_file: ReadFile
     ) -> None:
         self.faults, self.types, self.catalog_files, self.read_file = faults, dict(types), catalog_files, read_file
         self.broken_types: set[str] = set()
@@ -327,7 +327,7 @@ def build_template(root: Mapping, file: str, builder: Builder) -> Template:
     )
 
 
-def build_assets(node: Node | None, faults: Faults) -> tuple[Asset, ...]:
+def build_assets(node: Node | None, faults: Diagnostics) -> tuple[Asset, ...]:
     """The artefacts of a template. Tells unknown builders and options, and options that are missing."""
     assets = []
     for key, body in pairs(node):
@@ -342,7 +342,7 @@ def build_assets(node: Node | None, faults: Faults) -> tuple[Asset, ...]:
     return tuple(assets)
 
 
-def _asset_options(build: Scalar, body: Mapping, faults: Faults) -> dict[str, AssetOption]:
+def _asset_options(build: Scalar, body: Mapping, faults: Diagnostics) -> dict[str, AssetOption]:
     known_options = BUILDERS[build.text].options
     options: dict[str, AssetOption] = {}
     for key, value in body.pairs:

@@ -13,7 +13,7 @@ from typing import Any
 from dia_compiler.parse.spec_schema import structure
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data
 from dia_compiler.types import TYPES
-from dia_language.diagnostics import Diagnostic, Faults, Position, closest, did_you_mean
+from dia_language.diagnostics import Diagnostic, Diagnostics, Position, closest, did_you_mean
 from dia_language.numbers.values import described, plain
 
 Path = tuple[Any, ...]
@@ -37,7 +37,7 @@ def _validator(name: str) -> Any:
     return extend(Draft202012Validator, {"pattern": matches})(structure(name))
 
 
-def check_schema(root: Node, name: str, faults: Faults) -> set[Path]:
+def check_schema(root: Node, name: str, faults: Diagnostics) -> set[Path]:
     """Tells every place where the file departs from the schema `name`; gives the paths of keys that were told."""
     reported: set[Path] = set()
     for error in islice(_validator(name).iter_errors(data(root)), ENOUGH):

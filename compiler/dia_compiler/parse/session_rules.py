@@ -5,7 +5,7 @@ from __future__ import annotations
 from dia_compiler.parse.session_model import KINDS
 from dia_compiler.parse.session_model_builder import items_of, mappings
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, pairs
-from dia_language.diagnostics import Faults, did_you_mean
+from dia_language.diagnostics import Diagnostics, did_you_mean
 from dia_runtime.scoring.sessions.studies import STUDIES
 
 
@@ -15,7 +15,7 @@ def has_sessions(root: Mapping) -> bool:
     return root.get("sessions") is not None or (isinstance(grade, Mapping) and grade.get("judge") is not None)
 
 
-def check_sessions(root: Mapping, faults: Faults) -> None:
+def check_sessions(root: Mapping, faults: Diagnostics) -> None:
     """Tells what the schema cannot say: one kind of truth, no prompt beside sessions, each key where it belongs."""
     _check_exclusive(root, faults)
     _check_examples(root, faults)
@@ -44,7 +44,7 @@ def check_sessions(root: Mapping, faults: Faults) -> None:
             faults.error("E204", "assets of sessions are delivered inline", word.position, "leave `deliver` out")
 
 
-def _check_examples(root: Mapping, faults: Faults) -> None:
+def _check_examples(root: Mapping, faults: Diagnostics) -> None:
     """Tells examples of the other kind: texts are replies to a question, mappings those within sessions."""
     for item in mappings(root.get("examples")):
         for name in ("answer", "accepts", "rejects") if has_sessions(root) else ():
@@ -64,7 +64,7 @@ REFUSED = {
 }
 
 
-def _check_exclusive(root: Mapping, faults: Faults) -> None:
+def _check_exclusive(root: Mapping, faults: Diagnostics) -> None:
     kinds = [key for name in ("answer", "choices", "sessions") if (key := root.key(name)) is not None]
     if root.get("sessions") is not None:
         for key in kinds:
@@ -75,7 +75,7 @@ def _check_exclusive(root: Mapping, faults: Faults) -> None:
             faults.error("E204", "no `prompt` beside `sessions`", prompt.position, "say it in a turn: `user: ...`")
 
 
-def _check_truth(root: Mapping, faults: Faults) -> None:
+def _check_truth(root: Mapping, faults: Diagnostics) -> None:
     truths = [key for name in KINDS if (key := root.key(name)) is not None]
     for key in sorted(truths, key=lambda key: key.position)[1:]:
         faults.error("E204", f"a second truth, `{key.text}`: there is one of {', '.join(KINDS)}", key.position)
@@ -92,7 +92,7 @@ def _check_truth(root: Mapping, faults: Faults) -> None:
             faults.error("E202", "`correct` is missing", grade.position, "add `correct: ...`")
 
 
-def _check_preset(body: Node, faults: Faults) -> None:
+def _check_preset(body: Node, faults: Diagnostics) -> None:
     """Tells a study that there is not, and a second truth."""
     study = body.get("study") if isinstance(body, Mapping) else None
     if isinstance(study, Scalar) and study.text not in STUDIES:
@@ -103,7 +103,7 @@ def _check_preset(body: Node, faults: Faults) -> None:
         faults.error("E204", f"a second truth, `{key.text}`: there is one of {', '.join(KINDS)}", key.position)
 
 
-def _check_judge(root: Mapping, grade: Node | None, faults: Faults) -> None:
+def _check_judge(root: Mapping, grade: Node | None, faults: Diagnostics) -> None:
     assert isinstance(grade, Mapping)
     for name in ("answer", "choices"):
         if (key := root.key(name)) is not None:

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from dia_compiler.parse.model import Snippet
 from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence
-from dia_language.diagnostics import DiaError, Diagnostic, Faults, Position
-from dia_language.expressions.expressions import Compiled, compile_expression
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, Position
+from dia_language.expressions.expressions import CompiledExpression, compile_expression
 from dia_language.expressions.namespace import Namespace
-from dia_language.expressions.syntax import Parsed, parse
+from dia_language.expressions.syntax import ParsedExpression, parse
 
 QUOTES = "put the whole value in quotes, or on lines of its own after `|`"
 SENTENCE = re.compile(r"[A-Za-z][\w ,.;!?'-]*\Z")
@@ -23,8 +23,8 @@ def compiled(
     values: frozenset[str],
     arguments: tuple[str, ...] = (),
     entry: frozenset[str] | None = None,
-    parsed: Parsed | None = None,
-) -> Compiled:
+    parsed: ParsedExpression | None = None,
+) -> CompiledExpression:
     """The piece, which may be parsed already, compiled as an expression.
 
     Raises DiaError, in the words of what YAML did where that is the cause.
@@ -86,7 +86,7 @@ def closes(text: str) -> bool:
     return is_open(text) and text.count(")") + text.count("]") > text.count("(") + text.count("[")
 
 
-def tell_split_values(root: Node, faults: Faults, since: int) -> None:
+def tell_split_values(root: Node, faults: Diagnostics, since: int) -> None:
     """Tells values of flow mappings that YAML has split at a comma, instead of what follows from that.
 
     `since` is the number of faults that were there before the file was looked at.

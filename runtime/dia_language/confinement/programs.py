@@ -89,7 +89,7 @@ def _run(wall: Wall, command: Sequence[str], room: Room, given: bytes, allowance
 
 def _seconds(most: float = SECONDS) -> float:
     """What a program may take: its own limit, or most of what is left to the evaluation."""
-    left = heartbeat.left()
+    left = heartbeat.seconds_left()
     return most if left is None else max(LEAST, min(most, left * SHARE))
 
 

@@ -17,22 +17,22 @@ from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Positi
 from dia_language.expressions.lowering import Lowering
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.replies import Unset
-from dia_language.expressions.syntax import Located, Parsed, fault, offset_in
+from dia_language.expressions.syntax import ParsedExpression, Source, error_at, offset_in
 from dia_language.numbers.values import Value
-from dia_language.workers.heartbeat import begin
+from dia_language.workers.heartbeat import begin_evaluation
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledExpression:
     """An expression ready to run: call it with the scope, then the function's arguments if it has any."""
 
-    parsed: Parsed
+    parsed: ParsedExpression
     call: Callable[..., Value]
     number: int
 
     def __call__(self, scope: Mapping[str, Value], *arguments: Value) -> Value:
         """The expression's value. Raises DiaError with the position of the failing part, and Unset."""
-        begin(self.number)
+        begin_evaluation(self.number)
         try:
             value = self.call(scope, *arguments)
             if type(value) is int and value.bit_length() > SIZE.bits:
@@ -41,20 +41,20 @@ class Compiled:
         except (DiaError, Unset):
             raise
         except Exception as error:
-            raise located(error, self.parsed.source) from None
+            raise error_at_failing_part(error, self.parsed.source) from None
 
 
-SOURCES: dict[str, Parsed] = {}
+SOURCES: dict[str, ParsedExpression] = {}
 NUMBERS = count(1)
 
 
 def compile_expression(
-    parsed: Parsed,
+    parsed: ParsedExpression,
     namespace: Namespace,
     arguments: tuple[str, ...] = (),
     entry: frozenset[str] | None = None,
     values: frozenset[str] | None = None,
-) -> Compiled:
+) -> CompiledExpression:
     """The parsed expression as a Python function of scope, entry values (unless `entry` is None) and arguments.
 
     `values` are the names that the scope may hold; with None every free name is looked up there.
@@ -64,9 +64,11 @@ def compile_expression(
     try:
         lowered = lowering.lower(parsed.tree)
     except RecursionError:
-        raise fault(parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
-    if lowering.faults:
-        raise DiaError(lowering.faults)
+        raise error_at(
+            parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`"
+        ) from None
+    if lowering.diagnostics:
+        raise DiaError(lowering.diagnostics)
     parameters = ["_s", *([] if entry is None else ["_e"]), *arguments]
     function = ast.Lambda(
         args=ast.arguments(
@@ -82,18 +84,20 @@ def compile_expression(
     try:
         code: CodeType = compile(tree, name, "eval")
     except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops
-        raise fault(parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
-    return Compiled(parsed, eval(code, namespace.globals), number)  # our own lowered tree, with no builtins
+        raise error_at(
+            parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`"
+        ) from None
+    return CompiledExpression(parsed, eval(code, namespace.globals), number)  # our own lowered tree, with no builtins
 
 
-def located(error: Exception, source: Located) -> DiaError:
+def error_at_failing_part(error: Exception, source: Source) -> DiaError:
     """The failed evaluation as a diagnostic at the innermost part of an expression that was being computed."""
-    diagnostic = worded(error)
-    place = _failing_place(error.__traceback__) or source.place(0)
+    diagnostic = as_language_error(error)
+    place = _failing_position(error.__traceback__) or source.place(0)
     return DiaError(Diagnostic(diagnostic.code, diagnostic.message, place, diagnostic.help))
 
 
-def worded(error: Exception) -> LanguageError:
+def as_language_error(error: Exception) -> LanguageError:
     """The exception in the language's words."""
     if isinstance(error, LanguageError):
         return error
@@ -110,16 +114,16 @@ def worded(error: Exception) -> LanguageError:
     return LanguageError(f"the evaluation failed: {error if str(error) else type(error).__name__}")
 
 
-def _failing_place(traceback: TracebackType | None) -> Position | None:
-    found: Position | None = None
+def _failing_position(traceback: TracebackType | None) -> Position | None:
+    position: Position | None = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
         parsed = SOURCES.get(code.co_filename)
         if parsed is not None:
             line, column = _instruction_place(code, traceback.tb_lasti)
-            found = parsed.source.place(offset_in(parsed.source.text, parsed.starts, line, column)) or found
+            position = parsed.source.place(offset_in(parsed.source.text, parsed.starts, line, column)) or position
         traceback = traceback.tb_next
-    return found
+    return position
 
 
 def _instruction_place(code: CodeType, last: int) -> tuple[int, int]:

@@ -15,10 +15,10 @@ from dia_language.expressions.syntax import (
     CONSTANTS,
     LITERALS,
     UNARY,
-    Located,
-    Parsed,
+    ParsedExpression,
+    Source,
     Use,
-    fault,
+    error_at,
     wrapped,
 )
 from dia_language.functions import library
@@ -26,11 +26,11 @@ from dia_language.numbers.values import Value, decimal
 
 
 class Lowering:
-    """Rewrites an allowed tree into look-ups, guards and known calls; unknown names are gathered in `faults`."""
+    """Rewrites an allowed tree into look-ups, guards and known calls; unknown names are collected in `diagnostics`."""
 
     def __init__(
         self,
-        parsed: Parsed,
+        parsed: ParsedExpression,
         namespace: Namespace,
         arguments: frozenset[str],
         entry: frozenset[str],
@@ -39,12 +39,12 @@ class Lowering:
         self.parsed, self.namespace = parsed, namespace
         self.bound, self.entry, self.values = arguments, entry, values
         self.temporaries = count(1)
-        self.faults: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
 
-    def tell(self, error: DiaError) -> ast.expr:
-        """Notes a fault and goes on with a stand-in, so that all unknown names of an expression are told at once."""
-        told = {entry.message for entry in self.faults}
-        self.faults += [entry for entry in error.diagnostics if entry.message not in told]
+    def report(self, error: DiaError) -> ast.expr:
+        """Collects an error and goes on with a placeholder, so that all unknown names are reported at once."""
+        messages = {entry.message for entry in self.diagnostics}
+        self.diagnostics += [entry for entry in error.diagnostics if entry.message not in messages]
         return ast.Constant(None)
 
     def lower(self, node: Any) -> Any:
@@ -64,7 +64,9 @@ class Lowering:
         try:
             self.namespace.globals[key] = exact_literal(text)
         except LanguageError as error:
-            return self.tell(fault(self.parsed.source, self.parsed.offset(node), error.code, error.message, error.help))
+            return self.report(
+                error_at(self.parsed.source, self.parsed.offset(node), error.code, error.message, error.help)
+            )
         return ast.Name(key, ast.Load())
 
     def lower_Name(self, node: ast.Name) -> ast.expr:
@@ -81,19 +83,19 @@ class Lowering:
             return self.look_up("_s", name)
         if name in CONSTANTS:
             return ast.Name(self.namespace.constant(name), ast.Load())
-        return self.tell(self.unknown(node, name))
+        return self.report(self.unknown(node, name))
 
     def look_up(self, mapping: str, name: str) -> ast.expr:
         return ast.Subscript(ast.Name(mapping, ast.Load()), ast.Constant(name), ast.Load())
 
     def unknown(self, node: ast.AST, name: str) -> DiaError:
-        known = {*(self.values or ()), *self.bound, *self.entry}
-        message, mend = f"unknown name `{name}`", did_you_mean(name, known | CONSTANTS) or names_help(name, known)
+        names = {*(self.values or ()), *self.bound, *self.entry}
+        message, help = f"unknown name `{name}`", did_you_mean(name, names | CONSTANTS) or names_help(name, names)
         if name in self.namespace.own or name in library():
-            message, mend = f"`{name}` is a function, not a value", f"call it: {name}(...)"
-        elif name in SEEN_IN:
-            message, mend = f"`{name}` has no value here", f"it has one in {SEEN_IN[name]}"
-        return fault(self.parsed.source, self.parsed.offset(node), "E303", message, mend)
+            message, help = f"`{name}` is a function, not a value", f"call it: {name}(...)"
+        elif name in AVAILABLE_IN:
+            message, help = f"`{name}` has no value here", f"it has one in {AVAILABLE_IN[name]}"
+        return error_at(self.parsed.source, self.parsed.offset(node), "E303", message, help)
 
     def lower_BinOp(self, node: ast.BinOp) -> ast.expr:
         return self.guard(BINARY[type(node.op)], self.lower(node.left), self.lower(node.right))
@@ -169,8 +171,8 @@ class Lowering:
             return self.of_reply(f"said_{name}", reply[0], *map(self.lower, reply[1]))
         if name in ALSO_IN_LIBRARY:
             return None
-        message, mend = no_reply(name, self.namespace.replies)
-        return self.failed_call(node, fault(self.parsed.source, self.parsed.offset(node), "E305", message, mend))
+        message, help = reply_name_help(name, self.namespace.replies)
+        return self.failed_call(node, error_at(self.parsed.source, self.parsed.offset(node), "E305", message, help))
 
     def lower_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         parts = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
@@ -202,20 +204,22 @@ class Lowering:
             return self.exact_answer(node)
         if name in self.namespace.own:
             return self.own_call(node, name)
-        if self.namespace.replies and name in REPLY_FUNCTIONS and (made := self.reply_call(node, name)) is not None:
-            return made
-        known = library().get(name)
-        if known is None:
+        if self.namespace.replies and name in REPLY_FUNCTIONS and (call := self.reply_call(node, name)) is not None:
+            return call
+        function = library().get(name)
+        if function is None:
             return self.failed_call(node, self.unknown_function(node, name))
         try:
-            check_arity(self.parsed.source, self.use(node, name), known.minimum, known.maximum, known.signature)
+            check_arity(
+                self.parsed.source, self.use(node, name), function.minimum, function.maximum, function.signature
+            )
         except DiaError as error:
             return self.failed_call(node, error)
         if name in ("all", "any") and isinstance(node.args[0], ast.GeneratorExp):
             generators, element = self.loops(node.args[0])
             lazy = ast.copy_location(ast.GeneratorExp(element, generators), node.args[0])
             return self.guard({"all": "every", "any": "some"}[name], lazy)
-        arguments = [self.argument(at, argument, known.function_arguments) for at, argument in enumerate(node.args)]
+        arguments = [self.argument(at, argument, function.function_arguments) for at, argument in enumerate(node.args)]
         return ast.Call(func=ast.Name(self.namespace.reference(name), ast.Load()), args=arguments, keywords=[])
 
     def use(self, node: ast.Call, name: str) -> Use:
@@ -227,15 +231,15 @@ class Lowering:
             check_arity(self.parsed.source, self.use(node, name), arity or 0, arity, name)
         except DiaError as error:
             return self.failed_call(node, error)
-        if name in self.namespace.fixed and all(is_plain(argument) for argument in node.args):
-            key = self.namespace.once(name, tuple(argument.value for argument in node.args))  # type: ignore[attr-defined]
+        if name in self.namespace.pure and all(is_literal(argument) for argument in node.args):
+            key = self.namespace.cached_call(name, tuple(argument.value for argument in node.args))  # type: ignore[attr-defined]
             return ast.Call(func=ast.Name(key, ast.Load()), args=[ast.Name("_s", ast.Load())], keywords=[])
         arguments = [ast.Name("_s", ast.Load()), *(self.lower(argument) for argument in node.args)]
         return ast.Call(func=ast.Name(f"_o_{name}", ast.Load()), args=arguments, keywords=[])
 
     def failed_call(self, node: ast.Call, error: DiaError) -> ast.expr:
-        """Notes the call's fault, then those of its arguments."""
-        self.tell(error)
+        """Reports the error of the call, then those of its arguments."""
+        self.report(error)
         for argument in node.args:
             if not (isinstance(argument, ast.Name) and self.is_function(argument.id)):
                 self.lower(argument)
@@ -247,9 +251,9 @@ class Lowering:
     def exact_answer(self, node: ast.Call) -> ast.expr:
         if len(node.args) != 1 or not isinstance(node.args[0], ast.Name) or node.args[0].id != "answer":
             message = "`exact` takes the answer alone: exact(answer) is the value before rounding"
-            raise fault(self.parsed.source, self.parsed.offset(node), "E305", message)
+            raise error_at(self.parsed.source, self.parsed.offset(node), "E305", message)
         if self.values is not None and "answer" not in self.values:
-            return self.tell(self.unknown(node.args[0], "answer"))
+            return self.report(self.unknown(node.args[0], "answer"))
         return self.look_up("_s", EXACT_ANSWER)
 
     def argument(self, at: int, node: ast.expr, places: frozenset[int]) -> ast.expr:
@@ -263,40 +267,46 @@ class Lowering:
             )
         if node.id in library():
             return ast.Name(self.namespace.reference(node.id), ast.Load())
-        return self.tell(self.unknown_function(node, node.id))
+        return self.report(self.unknown_function(node, node.id))
 
     def unknown_function(self, node: ast.AST, name: str) -> DiaError:
-        mend = did_you_mean(name, {*library(), *self.namespace.own}) or LIBRARY_HELP
+        help = did_you_mean(name, {*library(), *self.namespace.own}) or LIBRARY_HELP
         if name == "random":
-            mend = "use a parameter: it is drawn from the instance's own seed"
+            help = "use a parameter: it is drawn from the instance's own seed"
         if self.values is not None and name in self.values:
-            mend = f"`{name}` is a value; drop the brackets"
-        return fault(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", mend)
+            help = f"`{name}` is a value; drop the brackets"
+        return error_at(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", help)
 
 
-def no_reply(name: str, replies: frozenset[str]) -> tuple[str, str]:
+def reply_name_help(name: str, replies: frozenset[str]) -> tuple[str, str]:
     """The message for a function of replies that is given something else, and the mend."""
     one = min(replies)
     return f"`{name}` takes a reply's name", f"write {name}({one}), or {name}({one}[0]) for one of several replies"
 
 
-def is_plain(node: ast.expr) -> bool:
+def is_literal(node: ast.expr) -> bool:
     """Whether the node is a whole number or a text as it stands."""
     return isinstance(node, ast.Constant) and type(node.value) in (int, str)
 
 
-def check_arity(source: Located, use: Use, least: int, most: int | None, signature: str) -> None:
+def check_arity(source: Source, use: Use, minimum: int, maximum: int | None, signature: str) -> None:
     """Raises DiaError where a function is called with too few or too many arguments."""
-    if use.arguments < least or (most is not None and use.arguments > most):
-        wanted = f"{least}" if least == most else f"{least} to {most}" if most is not None else f"at least {least}"
-        message = f"`{use.name}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {use.arguments}"
-        mend = f"write {signature}" if "(" in signature else None
-        raise fault(source, use.offset, "E305", message, mend)
+    if use.arguments < minimum or (maximum is not None and use.arguments > maximum):
+        expected = (
+            f"{minimum}"
+            if minimum == maximum
+            else f"{minimum} to {maximum}"
+            if maximum is not None
+            else f"at least {minimum}"
+        )
+        message = f"`{use.name}` takes {expected} argument{'' if expected == '1' else 's'}, not {use.arguments}"
+        help = f"write {signature}" if "(" in signature else None
+        raise error_at(source, use.offset, "E305", message, help)
 
 
 EXACT_ANSWER = "exact(answer)"
 LIBRARY_HELP = "`dia functions` lists the library"
-SEEN_IN = {
+AVAILABLE_IN = {
     "answer": "`let`, `checks`, `mistakes`, `accept`, `accept_if` and the explanation",
     "reply": "`accept_if`",
     "it": "the `where` of a type",

@@ -28,25 +28,25 @@ class Namespace:
         self.replies = replies
         self.globals: dict[str, Any] = {"__builtins__": {}}
         self.own: dict[str, int | None] = {}
-        self.fixed: set[str] = set()
+        self.pure: set[str] = set()
         self.globals |= {f"_{name}": getattr(operators, name) for name in GUARDS}
         self.globals |= REPLY_GUARDS
         self.globals |= {"_partial": partial}
 
-    def add(self, name: str, arity: int | None, call: OwnCall, is_fixed: bool = False) -> None:
+    def add(self, name: str, arity: int | None, call: OwnCall, is_pure: bool = False) -> None:
         """Makes an own function known; it hides a library function of that name. Arity None takes any arguments.
 
-        A fixed one looks at nothing but its arguments.
+        The value of a pure one depends on nothing but its arguments.
         """
         self.own[name] = arity
-        (self.fixed.add if is_fixed else self.fixed.discard)(name)
+        (self.pure.add if is_pure else self.pure.discard)(name)
         self.globals[f"_o_{name}"] = call
 
-    def once(self, name: str, arguments: tuple[int | str, ...]) -> str:
-        """The global under which compiled code finds a fixed function's value for arguments that stand in the text."""
+    def cached_call(self, name: str, arguments: tuple[int | str, ...]) -> str:
+        """The global under which compiled code finds the value of a pure function for literal arguments."""
         key = f"_h_{name}_{arguments!r}"
         if key not in self.globals:
-            self.globals[key] = Once(self.globals[f"_o_{name}"], arguments)
+            self.globals[key] = CachedCall(self.globals[f"_o_{name}"], arguments)
         return key
 
     def reference(self, name: str) -> str:
@@ -64,8 +64,12 @@ class Namespace:
         return key
 
 
-class Once:
-    """A function's value for certain arguments, computed at first use; later uses cost the same steps."""
+class CachedCall:
+    """A function's value for certain arguments, computed at first use; later uses cost the same steps.
+
+    Without it, specs whose functions build a table from literals (an alphabet, the squares of a field) rebuild it for
+    every instance: about 5 % of the time of compiling dia_bench.
+    """
 
     __slots__ = ("arguments", "call", "is_known", "steps", "value")
 

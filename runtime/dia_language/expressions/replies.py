@@ -28,7 +28,7 @@ UNSET: Final = Missing.UNSET
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SessionReply:
     """A reply: its typed value (UNSET where it never came or could not be read), its text, and how it came."""
 
     value: Value = UNSET
@@ -40,8 +40,8 @@ class Said:
     @property
     def has_come(self) -> bool:
         """Whether there is a reply at all, readable or not; one that was imported may have no text."""
-        known = (self.text, self.tokens, self.seconds, self.finish_reason)
-        return self.value is not UNSET or any(fact is not None for fact in known)
+        facts = (self.text, self.tokens, self.seconds, self.finish_reason)
+        return self.value is not UNSET or any(fact is not None for fact in facts)
 
 
 class Unset(LanguageError):
@@ -61,8 +61,8 @@ Scope = Mapping[str, Any]
 
 def reply_value(scope: Scope, name: str, *path: Value) -> Value:
     """The typed value of a reply, or of the part of it that indices lead to. Raises Unset."""
-    found, rest = _followed(scope[name], path)
-    value = _value(found, name)
+    reply, rest = _followed(scope[name], path)
+    value = _value(reply, name)
     for index in rest:
         value = operators.item_of(value, index)
     return value
@@ -70,42 +70,42 @@ def reply_value(scope: Scope, name: str, *path: Value) -> Value:
 
 def reply_slice(scope: Scope, name: str, start: Value, stop: Value, step: Value) -> Value:
     """A slice of a reply's values. Raises Unset where one of them is not there."""
-    found = scope[name]
-    if type(found) is list:
-        return _value(operators.slice_of(found, start, stop, step), name)
-    return operators.slice_of(_value(found, name), start, stop, step)
+    replies = scope[name]
+    if type(replies) is list:
+        return _value(operators.slice_of(replies, start, stop, step), name)
+    return operators.slice_of(_value(replies, name), start, stop, step)
 
 
 def reply_shown(scope: Scope, name: str) -> Value:
     """The reply as a template prints it where the name stands alone: its text, or the value of one without text."""
-    found = scope[name]
-    is_plain = type(found) is not list and found.text is not None
-    return found.text if is_plain else _value(found, name)
+    reply = scope[name]
+    is_plain = type(reply) is not list and reply.text is not None
+    return reply.text if is_plain else _value(reply, name)
 
 
-def _value(found: Any, name: str) -> Value:
-    if type(found) is list:
-        return [_value(item, name) for item in found]
-    if found.value is UNSET:
+def _value(reply: Any, name: str) -> Value:
+    if type(reply) is list:
+        return [_value(item, name) for item in reply]
+    if reply.value is UNSET:
         raise Unset(name)
-    return found.value
+    return reply.value
 
 
-def _followed(found: Any, path: tuple[Value, ...]) -> tuple[Any, tuple[Value, ...]]:
+def _followed(replies: Any, path: tuple[Value, ...]) -> tuple[Any, tuple[Value, ...]]:
     """Where the indices lead among several replies, and those that go on into the value of one."""
     for at, index in enumerate(path):
-        if type(found) is not list:
-            return found, path[at:]
-        found = operators.item_of(found, index)
-    return found, ()
+        if type(replies) is not list:
+            return replies, path[at:]
+        replies = operators.item_of(replies, index)
+    return replies, ()
 
 
 def _asked(scope: Scope, name: str, path: tuple[Value, ...]) -> Any:
     """The reply, or the replies, that a function of replies is asked about."""
-    found, rest = _followed(scope[name], path)
+    reply, rest = _followed(scope[name], path)
     if rest:
         raise LanguageError(f"`{name}` is one reply here, not a list of them", f"write `{name}` without an index")
-    return found
+    return reply
 
 
 def answered(scope: Scope, name: str, *path: Value) -> bool:
@@ -113,44 +113,44 @@ def answered(scope: Scope, name: str, *path: Value) -> bool:
     return _has_value(_asked(scope, name, path))
 
 
-def _has_value(found: Any) -> bool:
-    return all(map(_has_value, found)) if type(found) is list else found.value is not UNSET
+def _has_value(reply: Any) -> bool:
+    return all(map(_has_value, reply)) if type(reply) is list else reply.value is not UNSET
 
 
-def _fact(read: Callable[[Said], Value]) -> Callable[..., Value]:
+def _fact(read: Callable[[SessionReply], Value]) -> Callable[..., Value]:
     """The function of a reply that reads one fact of it, or a list of facts of several. Raises Unset."""
 
     def fact(scope: Scope, name: str, *path: Value) -> Value:
         return each(_asked(scope, name, path), name)
 
-    def each(found: Any, name: str) -> Value:
-        if type(found) is list:
-            return [each(item, name) for item in found]
-        if not found.has_come:
+    def each(reply: Any, name: str) -> Value:
+        if type(reply) is list:
+            return [each(item, name) for item in reply]
+        if not reply.has_come:
             raise Unset(name)
-        return read(found)
+        return read(reply)
 
     return fact
 
 
-text = _fact(lambda said: said.text)
-tokens = _fact(lambda said: said.tokens)
-seconds = _fact(lambda said: said.seconds)
-finish_reason = _fact(lambda said: said.finish_reason)
+text = _fact(lambda reply: reply.text)
+tokens = _fact(lambda reply: reply.tokens)
+seconds = _fact(lambda reply: reply.seconds)
+finish_reason = _fact(lambda reply: reply.finish_reason)
 
 
 def length(scope: Scope, name: str, *path: Value) -> int:
     """How many replies there are; of one reply, how long its value is. Raises Unset for that."""
-    found = _asked(scope, name, path)
-    return len(found) if type(found) is list else library()["length"].call(_value(found, name))
+    reply = _asked(scope, name, path)
+    return len(reply) if type(reply) is list else library()["length"].call(_value(reply, name))
 
 
 def quoted_text(scope: Scope, name: str, *path: Value) -> str:
     """The reply's text between marks that it cannot hold. Raises Unset."""
-    said = text(scope, name, *path)
-    if not isinstance(said, str):
+    reply_text = text(scope, name, *path)
+    if not isinstance(reply_text, str):
         raise LanguageError(f"`{name}` has no single text", f"quote one of them: `quoted({name}[0])`")
-    return quoted(said)
+    return quoted(reply_text)
 
 
 # Functions that take a reply's name, and the guard that each becomes

@@ -24,7 +24,7 @@ CONSTANTS = frozenset(
 LITERALS: dict[str, Value] = {"true": True, "false": False, "none": None}
 
 
-class Located(Protocol):
+class Source(Protocol):
     """A text that knows where each of its characters stands in a file."""
 
     @property
@@ -34,7 +34,7 @@ class Located(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Loose:
+class PlainSource:
     """A text from no file."""
 
     text: str
@@ -54,10 +54,10 @@ class Use:
 
 
 @dataclass(slots=True)
-class Parsed:
+class ParsedExpression:
     """An expression whose syntax is allowed, with the free names and the functions that it uses."""
 
-    source: Located
+    source: Source
     tree: ast.expr
     names: list[Use] = field(default_factory=list)
     calls: list[Use] = field(default_factory=list)
@@ -69,25 +69,25 @@ class Parsed:
         return offset_in(self.source.text, self.starts, getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
 
 
-def parse(source: Located) -> Parsed:
+def parse(source: Source) -> ParsedExpression:
     """The parsed expression. Raises DiaError with a position for any syntax that the language does not have."""
     text = source.text
     if len(text) > TEXT_LIMIT:
-        raise fault(source, 0, "E302", f"an expression longer than {TEXT_LIMIT} characters")
+        raise error_at(source, 0, "E302", f"an expression longer than {TEXT_LIMIT} characters")
     _check_brackets(source)
     bracketed, starts = wrapped(text)
     try:
         tree = ast.parse(bracketed, mode="eval").body
         if isinstance(tree, ast.Tuple) and not tree.elts and (tree.lineno, tree.col_offset) == (1, 0):
-            raise fault(source, 0, "E301", "an empty expression")
-        parsed = Parsed(source, tree, starts=starts)
-        _Reader(parsed).visit(tree, frozenset())
+            raise error_at(source, 0, "E301", "an empty expression")
+        parsed = ParsedExpression(source, tree, starts=starts)
+        _SyntaxChecker(parsed).visit(tree, frozenset())
     except SyntaxError as error:
-        raise _syntax(source, starts, error) from None
+        raise _syntax_error(source, starts, error) from None
     except (RecursionError, MemoryError):
-        raise fault(source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
+        raise error_at(source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
     except ValueError as error:
-        raise fault(source, 0, "E301", *_syntax_words(str(error))) from None
+        raise error_at(source, 0, "E301", *_explain_syntax_error(str(error))) from None
     return parsed
 
 
@@ -112,7 +112,7 @@ def offset_in(text: str, starts: list[int], line: int, column: int) -> int:
     return max(0, min(len(text), start + len(before)))
 
 
-def _check_brackets(source: Located) -> None:
+def _check_brackets(source: Source) -> None:
     """Refuses brackets that do not match, which the added brackets would hide or Python would tell elsewhere."""
     starts = wrapped(source.text)[1]
     opened: list[tuple[str, int]] = []
@@ -124,35 +124,35 @@ def _check_brackets(source: Located) -> None:
             if token.string in "([{":
                 opened.append((token.string, at))
             elif not opened:
-                raise fault(source, at, "E301", f"a `{token.string}` that nothing opened")
+                raise error_at(source, at, "E301", f"a `{token.string}` that nothing opened")
             elif BRACKETS[token.string] != (last := opened.pop()[0]):
-                raise fault(source, at, "E301", f"a `{token.string}` that closes a `{last}`")
+                raise error_at(source, at, "E301", f"a `{token.string}` that closes a `{last}`")
     except (tokenize.TokenError, IndentationError, SyntaxError) as error:
         if "EOF in multi-line statement" not in str(error):
             return  # Python's parser says what is wrong, and where
     if opened:
-        raise fault(source, opened[-1][1], "E301", f"a `{opened[-1][0]}` that nothing closes")
+        raise error_at(source, opened[-1][1], "E301", f"a `{opened[-1][0]}` that nothing closes")
 
 
 BRACKETS = {"(": "", "[": "", "{": "", ")": "(", "]": "[", "}": "{"}
 
 
-def fault(source: Located, offset: int, code: str, message: str, help: str | None = None) -> DiaError:
+def error_at(source: Source, offset: int, code: str, message: str, help: str | None = None) -> DiaError:
     """An error at a character of the source."""
     return DiaError(Diagnostic(code, message, source.place(offset), help))
 
 
-def _syntax(source: Located, starts: list[int], error: SyntaxError) -> DiaError:
+def _syntax_error(source: Source, starts: list[int], error: SyntaxError) -> DiaError:
     line, column = error.lineno or 1, (error.offset or 1) - 1
     at = len(source.text) if line > len(starts) else max(0, starts[line - 1] + column)
-    message, mend = _syntax_words(error.msg or "")
-    return fault(source, min(at, len(source.text.rstrip())), "E301", message, mend)
+    message, help = _explain_syntax_error(error.msg or "")
+    return error_at(source, min(at, len(source.text.rstrip())), "E301", message, help)
 
 
-def _syntax_words(problem: str) -> tuple[str, str | None]:
-    for words, message, mend in SYNTAX_WORDS:
+def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
+    for words, message, help in SYNTAX_WORDS:
         if words in problem:
-            return message, mend
+            return message, help
     return "not an expression", "expressions are Python's: `and`, `or`, `not`, `==`, `a if b else c`"
 
 
@@ -199,14 +199,14 @@ REFUSED: dict[type[ast.AST], tuple[str, str | None]] = {
 }
 
 
-class _Reader:
+class _SyntaxChecker:
     """Walks a syntax tree, refuses what is not allowed and notes the names."""
 
-    def __init__(self, parsed: Parsed) -> None:
+    def __init__(self, parsed: ParsedExpression) -> None:
         self.parsed = parsed
 
     def refuse(self, node: ast.AST, message: str, help: str | None = None) -> DiaError:
-        return fault(self.parsed.source, self.parsed.offset(node), "E302", message, help)
+        return error_at(self.parsed.source, self.parsed.offset(node), "E302", message, help)
 
     def visit(self, node: ast.AST, bound: frozenset[str]) -> None:
         kind = type(node)
@@ -271,8 +271,8 @@ class _Reader:
 
     def visit_Constant(self, node: ast.Constant, bound: frozenset[str]) -> None:
         if isinstance(node.value, (complex, bytes)) or node.value is ...:
-            mend = 'write hexadecimal text and from_hex("...")' if isinstance(node.value, bytes) else None
-            raise self.refuse(node, "not a value of the language", mend)
+            help = 'write hexadecimal text and from_hex("...")' if isinstance(node.value, bytes) else None
+            raise self.refuse(node, "not a value of the language", help)
         if isinstance(node.value, str) and not is_encodable(node.value):
             raise self.refuse(node, "a text with half of a character (a surrogate)", "write the whole character")
 
@@ -289,16 +289,16 @@ class _Reader:
 
     def visit_Call(self, node: ast.Call, bound: frozenset[str]) -> None:
         if isinstance(node.func, ast.Attribute):
-            name, mend = node.func.attr, "write `f(x)`, not `x.f()`"
-            mend = f"write `{name}(x)`, not `x.{name}()`" if name in library() else mend
-            raise self.refuse(node.func, "method calls are not part of the language", mend)
+            name, help = node.func.attr, "write `f(x)`, not `x.f()`"
+            help = f"write `{name}(x)`, not `x.{name}()`" if name in library() else help
+            raise self.refuse(node.func, "method calls are not part of the language", help)
         if not isinstance(node.func, ast.Name):
             raise self.refuse(node, "only functions can be called, by their names")
         if node.keywords:
             raise self.refuse(node.keywords[0], "arguments have no names here", "give them in order")
         self.check_name(node.func, node.func.id)
         self.parsed.calls.append(Use(node.func.id, self.parsed.offset(node.func), len(node.args)))
-        places = _function_places(node.func.id)
+        places = _function_positions(node.func.id)
         for at, argument in enumerate(node.args):
             if at in places and isinstance(argument, ast.Name) and argument.id not in bound:
                 self.check_name(argument, argument.id)
@@ -333,21 +333,21 @@ class _Reader:
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 if part.conversion != -1 or part.format_spec is not None:
-                    mend = "use `decimal`, `grouped`, `pad_left` or `hex`"
-                    raise self.refuse(node, "f-strings have no format widths or conversions here", mend)
+                    help = "use `decimal`, `grouped`, `pad_left` or `hex`"
+                    raise self.refuse(node, "f-strings have no format widths or conversions here", help)
                 self.visit(part.value, bound)
 
 
-VISITS: dict[type[ast.AST], Callable[[_Reader, Any, frozenset[str]], None]] = {
+VISITS: dict[type[ast.AST], Callable[[_SyntaxChecker, Any, frozenset[str]], None]] = {
     getattr(ast, name.removeprefix("visit_")): method
-    for name, method in vars(_Reader).items()
+    for name, method in vars(_SyntaxChecker).items()
     if name.startswith("visit_")
 }
 
 
-def _function_places(name: str) -> frozenset[int]:
-    known = library().get(name)
-    return known.function_arguments if known else frozenset()
+def _function_positions(name: str) -> frozenset[int]:
+    function = library().get(name)
+    return function.function_arguments if function else frozenset()
 
 
 def is_encodable(text: str) -> bool:

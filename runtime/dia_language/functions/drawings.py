@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.registry import library_function
-from dia_language.media.glyphs import LEAST_SIZE, MOST_SIZE, cell_of, glyph, lacking
+from dia_language.media.glyphs import LEAST_SIZE, MOST_SIZE, cell_size, glyph, missing_characters
 from dia_language.media.png_reader import SIDE, Picture, picture_of
 from dia_language.media.qr_reader import modules_of, text_of_modules
 from dia_language.numbers.values import Value
@@ -54,7 +54,7 @@ def read_text(data: bytes, font_size: int = 24, margin: int = 10, alphabet: str 
     """
     letters = alphabet or PRINTABLE
     _check_letters(font_size, margin, letters)
-    width, height = cell_of(font_size)
+    width, height = cell_size(font_size)
     ink = _ink(picture_of(data))
     ink = ink[margin : len(ink) - margin, margin : ink.shape[1] - margin]
     rows, columns = len(ink) // height, ink.shape[1] // width
@@ -70,7 +70,7 @@ def read_text(data: bytes, font_size: int = 24, margin: int = 10, alphabet: str 
 def _check_letters(font_size: int, margin: int, letters: str) -> None:
     if not LEAST_SIZE <= font_size <= MOST_SIZE or not 0 <= margin <= SIDE:
         raise LanguageError(f"the size of a font is {LEAST_SIZE} to {MOST_SIZE}, a margin at most {SIDE}")
-    if not 1 <= len(letters) <= ALPHABET or lacking(letters):
+    if not 1 <= len(letters) <= ALPHABET or missing_characters(letters):
         raise LanguageError(f"`read_text` finds 1 to {ALPHABET} characters that the shipped font can draw")
 
 
@@ -94,7 +94,7 @@ def _ink(picture: Picture) -> numpy.ndarray[Any, Any]:
 def _shapes(letters: str, font_size: int) -> numpy.ndarray[Any, Any]:
     import numpy
 
-    width, height = cell_of(font_size)
+    width, height = cell_size(font_size)
     cells = [numpy.frombuffer(glyph(letter, font_size).tobytes(), numpy.uint8) for letter in letters]
     return numpy.stack(cells).reshape(-1, height, width).astype(numpy.int32)
 

@@ -10,7 +10,7 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
-from dia_language.media.png_reader import Picture, chunks_of, header_of, picture_of, unpacked
+from dia_language.media.png_reader import Picture, chunks_of, decompress, header_of, picture_of
 from dia_language.numbers.values import Record, Value
 
 DUBLIN_CORE: Final = "{http://purl.org/dc/elements/1.1/}"
@@ -101,12 +101,12 @@ def png_text(data: bytes) -> Record:
 
 
 def _compressed(rest: bytes) -> str:
-    return unpacked(rest[1:], TEXT_LENGTH).decode("latin-1")
+    return decompress(rest[1:], TEXT_LENGTH).decode("latin-1")
 
 
 def _international(rest: bytes) -> str:
     text = rest[2:].split(b"\0", 2)[-1]
-    text = unpacked(text, TEXT_LENGTH) if rest[:1] == b"\1" else text
+    text = decompress(text, TEXT_LENGTH) if rest[:1] == b"\1" else text
     return text.decode("utf-8", "replace")
 
 

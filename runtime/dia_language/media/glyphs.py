@@ -27,7 +27,7 @@ def font_file(name: str = USUAL_FONT) -> Path:
 
 
 @lru_cache(maxsize=16)
-def loaded(size: int, name: str = USUAL_FONT) -> ImageFont.FreeTypeFont:
+def load_font(size: int, name: str = USUAL_FONT) -> ImageFont.FreeTypeFont:
     """The shipped font in one size. Raises LanguageError where Pillow is missing."""
     try:
         from PIL import ImageFont
@@ -36,9 +36,9 @@ def loaded(size: int, name: str = USUAL_FONT) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(str(font_file(name)), size, layout_engine=ImageFont.Layout.BASIC)
 
 
-def cell_of(size: int, name: str = USUAL_FONT) -> tuple[int, int]:
+def cell_size(size: int, name: str = USUAL_FONT) -> tuple[int, int]:
     """Width and height of a character's cell."""
-    font = loaded(size, name)
+    font = load_font(size, name)
     return round(font.getlength("M")), sum(font.getmetrics())
 
 
@@ -47,25 +47,25 @@ def glyph(character: str, size: int, name: str = USUAL_FONT) -> Image.Image:
     """The ink in a character's cell, from 0 (none) to 255."""
     from PIL import Image, ImageDraw
 
-    cell = Image.new("L", cell_of(size, name), 0)
-    ImageDraw.Draw(cell).text((0, 0), character, font=loaded(size, name), fill=255)
+    cell = Image.new("L", cell_size(size, name), 0)
+    ImageDraw.Draw(cell).text((0, 0), character, font=load_font(size, name), fill=255)
     return cell
 
 
-def lacking(text: str, name: str = USUAL_FONT) -> list[str]:
+def missing_characters(text: str, name: str = USUAL_FONT) -> list[str]:
     """The characters of the text that the font cannot draw, each once; a newline is none of them."""
-    font = loaded(FONT_SIZE, name)
+    font = load_font(FONT_SIZE, name)
     empty = bytes(font.getmask(UNUSED))
     others = sorted(set(text) - {"\n"})
     return [character for character in others if not character.isprintable() or bytes(font.getmask(character)) == empty]
 
 
-def drawn(text: str, size: int, name: str = USUAL_FONT) -> Image.Image:
+def draw_text(text: str, size: int, name: str = USUAL_FONT) -> Image.Image:
     """The ink of a text of one or several lines, from 0 (none) to 255, without a margin."""
     from PIL import Image
 
     lines = text.split("\n")
-    width, height = cell_of(size, name)
+    width, height = cell_size(size, name)
     ink = Image.new("L", (max(1, width * max(map(len, lines))), height * len(lines)), 0)
     for row, line in enumerate(lines):
         for column, character in enumerate(line):

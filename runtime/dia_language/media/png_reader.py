@@ -22,7 +22,6 @@ SIDE: Final = 4096
 AREA: Final = 1 << 22
 FILE: Final = 1 << 25
 CHUNKS: Final = 10_000
-SHORT: Final = 100_000  # bytes of a file up to which several are kept
 CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # samples a pixel, by colour type (section 11.2.1)
 NARROW: Final = {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}  # bits a sample that are read here
 FEATURES: Final = "pictures of 8 bits a sample at most, without interlacing, up to 4096 wide and high, can be read"
@@ -58,30 +57,23 @@ class Header:
 Chunks = Sequence[tuple[str, bytes]]
 
 
+@lru_cache(maxsize=2)  # a file is asked several things in a row
 def chunks_of(data: bytes) -> Chunks:
     """The chunks of a PNG file in their order: the name of each, and what it holds. Raises LanguageError."""
-    return (_kept if len(data) <= SHORT else _last)(data)
-
-
-def _read(data: bytes) -> Chunks:
     if not data.startswith(SIGNATURE) or len(data) > FILE:
         raise LanguageError(
             "these bytes are no PNG picture", f"one begins with 89 50 4E 47, and has up to {FILE} bytes"
         )
-    found: list[tuple[str, bytes]] = []
+    chunks: list[tuple[str, bytes]] = []
     place = len(SIGNATURE)
     while place < len(data):
-        name, held, place = _chunk(data, place)
-        found.append((name, held))
+        name, content, place = _chunk(data, place)
+        chunks.append((name, content))
         if name == "IEND":
-            return tuple(found)
-        if len(found) == CHUNKS:
+            return tuple(chunks)
+        if len(chunks) == CHUNKS:
             raise LanguageError(f"the PNG picture has more than {CHUNKS} chunks", code="E502")
     raise LanguageError("the PNG picture ends early")
-
-
-# What is asked of a file is asked of it several times, now and then of a few others in between
-_kept, _last = lru_cache(maxsize=16)(_read), lru_cache(maxsize=1)(_read)
 
 
 def _chunk(data: bytes, place: int) -> tuple[str, bytes, int]:
@@ -96,27 +88,27 @@ def _chunk(data: bytes, place: int) -> tuple[str, bytes, int]:
 
 def header_of(chunks: Chunks) -> Header:
     """The header of a picture that can be read here. Raises LanguageError."""
-    name, held = chunks[0]
-    if name != "IHDR" or len(held) != 13:
+    name, content = chunks[0]
+    if name != "IHDR" or len(content) != 13:
         raise LanguageError("the PNG picture has no header")
-    width, height = int.from_bytes(held[:4], "big"), int.from_bytes(held[4:8], "big")
-    depth, colour, _, _, interlaced = held[8:]
+    width, height = int.from_bytes(content[:4], "big"), int.from_bytes(content[4:8], "big")
+    depth, colour, _, _, interlaced = content[8:]
     is_small = 1 <= width <= SIDE and 1 <= height <= SIDE and width * height <= AREA
     if not is_small or interlaced or depth not in NARROW.get(colour, ()):
         raise LanguageError("this kind of PNG picture cannot be read", FEATURES)
     return Header(width, height, depth, colour)
 
 
-def unpacked(data: bytes, most: int) -> bytes:
+def decompress(data: bytes, most: int) -> bytes:
     """What compressed bytes (zlib) hold, up to so many bytes. Raises LanguageError for more and for others."""
     machine = zlib.decompressobj()
     try:
-        found = machine.decompress(data, most)
+        content = machine.decompress(data, most)
     except zlib.error:
         raise LanguageError("compressed data of the PNG picture are damaged") from None
     if not machine.eof and (machine.unconsumed_tail or machine.decompress(b"", 1)):
         raise LanguageError("the PNG picture holds more data than it may")
-    return found
+    return content
 
 
 def picture_of(data: bytes) -> Picture:
@@ -126,26 +118,28 @@ def picture_of(data: bytes) -> Picture:
     line = -(-header.width * CHANNELS[header.colour] * header.depth // 8)
     most = header.height * (line + 1)
     charge(most // 16)
-    packed = b"".join(held for name, held in chunks if name == "IDAT")
-    filtered = unpacked(packed, most + 1)
+    packed = b"".join(content for name, content in chunks if name == "IDAT")
+    filtered = decompress(packed, most + 1)
     if len(filtered) != most:
         raise LanguageError("the PNG picture has another number of pixels than its header says")
-    return _shown(header, unfiltered(filtered, line, max(1, CHANNELS[header.colour] * header.depth // 8)), chunks)
+    return _to_picture(
+        header, undo_filters(filtered, line, max(1, CHANNELS[header.colour] * header.depth // 8)), chunks
+    )
 
 
-def unfiltered(filtered: bytes, line: int, step: int) -> numpy.ndarray[Any, Any]:
+def undo_filters(filtered: bytes, line: int, step: int) -> numpy.ndarray[Any, Any]:
     """The rows without their filters (section 9); `step` is the number of bytes from one pixel to the next."""
     import numpy
 
     rows = numpy.frombuffer(filtered, numpy.uint8).reshape(-1, line + 1)
     above = numpy.zeros(line, numpy.uint8)
-    found = numpy.empty((len(rows), line), numpy.uint8)
+    undo_filters = numpy.empty((len(rows), line), numpy.uint8)
     for place, row in enumerate(rows):
-        above = found[place] = _unfiltered_row(int(row[0]), row[1:], above, step)
-    return found
+        above = undo_filters[place] = _undo_filter(int(row[0]), row[1:], above, step)
+    return undo_filters
 
 
-def _unfiltered_row(kind: int, row: Any, above: Any, step: int) -> Any:
+def _undo_filter(kind: int, row: Any, above: Any, step: int) -> Any:
     import numpy
 
     if kind == 0:
@@ -164,15 +158,15 @@ def _unfiltered_row(kind: int, row: Any, above: Any, step: int) -> Any:
 
 
 def _average(row: bytes, above: bytes, step: int) -> bytes:
-    found = bytearray(step)
+    result = bytearray(step)
     for place, byte in enumerate(row):
-        found.append(byte + (found[place] + above[place] >> 1) & 255)
-    return bytes(found[step:])
+        result.append(byte + (result[place] + above[place] >> 1) & 255)
+    return bytes(result[step:])
 
 
 def _paeth(row: bytes, above: bytes, step: int) -> bytes:
-    found = bytearray(step)
-    for byte, up, corner, left in zip(row, above, bytes(step) + above, found, strict=False):  # `found` grows meanwhile
+    result = bytearray(step)
+    for byte, up, corner, left in zip(row, above, bytes(step) + above, result, strict=False):  # `found` grows meanwhile
         if up == corner:
             nearest = left
         elif left == corner:
@@ -180,15 +174,15 @@ def _paeth(row: bytes, above: bytes, step: int) -> bytes:
         else:
             to_left, to_up, to_corner = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
             nearest = left if to_left <= to_up and to_left <= to_corner else up if to_up <= to_corner else corner
-        found.append(byte + nearest & 255)
-    return bytes(found[step:])
+        result.append(byte + nearest & 255)
+    return bytes(result[step:])
 
 
-def _shown(header: Header, rows: numpy.ndarray[Any, Any], chunks: Chunks) -> Picture:
+def _to_picture(header: Header, rows: numpy.ndarray[Any, Any], chunks: Chunks) -> Picture:
     """The picture of unfiltered rows: samples spread to a byte each, colours looked up in the palette."""
     samples = rows if header.depth == 8 else _spread(rows, header)
     if header.colour == 3:
-        samples = _looked_up(samples, next((held for name, held in chunks if name == "PLTE"), b""))
+        samples = _look_up_colours(samples, next((content for name, content in chunks if name == "PLTE"), b""))
     elif header.depth < 8:
         samples = samples * (255 // ((1 << header.depth) - 1))
     channels = 3 if header.colour == 3 else CHANNELS[header.colour]
@@ -204,10 +198,10 @@ def _spread(rows: numpy.ndarray[Any, Any], header: Header) -> numpy.ndarray[Any,
     return spread
 
 
-def _looked_up(samples: numpy.ndarray[Any, Any], palette: bytes) -> numpy.ndarray[Any, Any]:
+def _look_up_colours(samples: numpy.ndarray[Any, Any], palette: bytes) -> numpy.ndarray[Any, Any]:
     import numpy
 
     if len(palette) % 3 or int(samples.max()) * 3 >= len(palette):
         raise LanguageError("the PNG picture uses a colour that its palette lacks")
-    found: numpy.ndarray[Any, Any] = numpy.frombuffer(palette, numpy.uint8).reshape(-1, 3)[samples]
-    return found
+    colours: numpy.ndarray[Any, Any] = numpy.frombuffer(palette, numpy.uint8).reshape(-1, 3)[samples]
+    return colours

@@ -94,11 +94,11 @@ def alignment_places(version: int) -> list[int]:
 def _reserved(version: int) -> list[list[bool]]:
     """Which modules hold no data: finder, timing and alignment patterns, format and version."""
     size = 17 + 4 * version
-    held = [[row == 6 or column == 6 for column in range(size)] for row in range(size)]
+    reserved = [[row == 6 or column == 6 for column in range(size)] for row in range(size)]
 
     def fill(top: int, left: int, height: int, width: int) -> None:
         for row in range(top, top + height):
-            held[row][left : left + width] = [True] * width
+            reserved[row][left : left + width] = [True] * width
 
     fill(0, 0, 9, 9)
     fill(0, size - 8, 9, 8)
@@ -110,7 +110,7 @@ def _reserved(version: int) -> list[list[bool]]:
     if version >= 7:
         fill(0, size - 11, 6, 3)
         fill(size - 11, 0, 3, 6)
-    return held
+    return reserved
 
 
 def _is_flipped(mask: int, row: int, column: int) -> bool:
@@ -169,23 +169,23 @@ def _checked_data(words: list[int], checks: int, count: int) -> bytes:
     for _ in range(checks):
         for block in blocks:
             block.append(next(rest))
-    if any(_evaluated(block, exponent) for block in blocks for exponent in range(checks)):
+    if any(_evaluate(block, exponent) for block in blocks for exponent in range(checks)):
         raise LanguageError("the QR code is damaged", "errors are found here, and not corrected")
     return data
 
 
 def _powers() -> list[int]:
-    found = [1]
+    powers = [1]
     for _ in range(254):
-        found.append(found[-1] << 1 ^ (FIELD if found[-1] & 128 else 0))
-    return found
+        powers.append(powers[-1] << 1 ^ (FIELD if powers[-1] & 128 else 0))
+    return powers
 
 
 POWERS: Final = _powers()  # of 2, in the field of 256 elements
 LOGARITHMS: Final = {power: place for place, power in enumerate(POWERS)}
 
 
-def _evaluated(block: list[int], exponent: int) -> int:
+def _evaluate(block: list[int], exponent: int) -> int:
     """The polynomial whose coefficients are the block's words, at a power of 2: zero where nothing is amiss."""
     total = 0
     for word in block:
@@ -208,29 +208,29 @@ class _Bits:
 
 def _text(data: bytes, version: int) -> str:
     """The text of the segments (7.4)."""
-    bits, found, code = _Bits(data), bytearray(), None
+    bits, content, code = _Bits(data), bytearray(), None
     wide = 0 if version < 10 else 1 if version < 27 else 2
     while bits.left >= 4 and (mode := bits.take(4)):
         if mode == 1:
-            found += _numeric(bits, bits.take(10 + 2 * wide))
+            content += _numeric(bits, bits.take(10 + 2 * wide))
         elif mode == 2:
-            found += _alphanumeric(bits, bits.take(9 + 2 * wide))
+            content += _alphanumeric(bits, bits.take(9 + 2 * wide))
         elif mode == 4:
-            found += bytes(bits.take(8) for _ in range(bits.take(16 if wide else 8)))
+            content += bytes(bits.take(8) for _ in range(bits.take(16 if wide else 8)))
         elif mode == 7:
             code = bits.take(8)
         else:
             raise LanguageError(
                 "the QR code has a segment that cannot be read", "digits, letters and bytes can be read"
             )
-    return _decoded(bytes(found), code)
+    return _decode(bytes(content), code)
 
 
-def _decoded(found: bytes, code: int | None) -> str:
+def _decode(content: bytes, code: int | None) -> str:
     try:
-        return found.decode("utf-8" if code in (None, UTF_8) else "latin-1")
+        return content.decode("utf-8" if code in (None, UTF_8) else "latin-1")
     except UnicodeDecodeError:
-        return found.decode("latin-1")
+        return content.decode("latin-1")
 
 
 def _numeric(bits: _Bits, count: int) -> bytes:

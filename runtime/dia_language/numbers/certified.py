@@ -14,7 +14,7 @@ MAXIMUM_DIGITS = 100_000
 MAXIMUM_BITS = 332_000  # before the point, so that no longer number is ever built
 SMALLEST_BITS = 1_000_000  # after the point: smaller numbers are somewhere between two such bounds
 SPARE_DIGITS = 20  # beyond the ones that are asked for
-MOST_KNOWN = 4  # enclosures of integrals that are kept
+CACHED_INTEGRALS = 4  # enclosures of integrals that are kept
 SPARE_BITS = 10  # of those that a computed number claims to be certain of
 # What mpmath and sympy raise for a number that they cannot enclose: then another way is tried, or an error told
 FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
@@ -40,7 +40,7 @@ def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
     _require_closed(value)
     digits = max(1, _magnitude(value) + places) + SPARE_DIGITS
     while digits <= MAXIMUM_DIGITS:
-        rough, fine = _enclosed(value, digits), _enclosed(value, 2 * digits)
+        rough, fine = _approximate_enclosure(value, digits), _approximate_enclosure(value, 2 * digits)
         if rough[0] <= fine[1] and fine[0] <= rough[1]:
             yield fine
         digits *= 2
@@ -50,9 +50,9 @@ def _proven_enclosures(value: Any, rough: Enclosure, places: int) -> Iterator[En
     spare = SPARE_DIGITS // 2 if _has_integral(value) else SPARE_DIGITS
     digits = max(1, _digits_before_point(rough) + places) + spare
     while digits <= MAXIMUM_DIGITS:
-        found = interval(value, digits)
-        if found is not None:
-            yield found
+        bounds = interval(value, digits)
+        if bounds is not None:
+            yield bounds
         digits *= 2
 
 
@@ -76,29 +76,29 @@ def interval(value: Any, digits: int) -> Enclosure | None:
 
     if not isinstance(value, sympy.Expr):
         return None
-    if (value, digits) in _KNOWN:
-        steps, found = _KNOWN[value, digits]
+    if (value, digits) in _INTEGRALS:
+        steps, bounds = _INTEGRALS[value, digits]
         charge(steps)  # what it takes does not depend on what was computed before
-        return found
+        return bounds
     before = left()
-    found = _computed_interval(value, digits)
+    bounds = _evaluate_interval(value, digits)
     if _has_integral(value):  # dear, and asked for by the solver and again where the answer is rounded
-        while len(_KNOWN) >= MOST_KNOWN:
-            del _KNOWN[next(iter(_KNOWN))]
-        _KNOWN[value, digits] = before - left(), found
-    return found
+        while len(_INTEGRALS) >= CACHED_INTEGRALS:
+            del _INTEGRALS[next(iter(_INTEGRALS))]
+        _INTEGRALS[value, digits] = before - left(), bounds
+    return bounds
 
 
-_KNOWN: dict[tuple[Any, int], tuple[int, Enclosure | None]] = {}
+_INTEGRALS: dict[tuple[Any, int], tuple[int, Enclosure | None]] = {}
 
 
-def _computed_interval(value: Any, digits: int) -> Enclosure | None:
+def _evaluate_interval(value: Any, digits: int) -> Enclosure | None:
     from mpmath import iv
 
     before, iv.prec = iv.prec, digits * 10 // 3 + SPARE_BITS
     try:
-        found = _interval(value, iv)
-        return None if found is None else (_rational(found.a), _rational(found.b))
+        bounds = _interval(value, iv)
+        return None if bounds is None else (_rational(bounds.a), _rational(bounds.b))
     finally:
         iv.prec = before
 
@@ -155,10 +155,10 @@ def equals(value: Any, candidate: Fraction) -> bool | None:
         difference = value - sympy.Rational(candidate.numerator, candidate.denominator)
         if difference == 0 or difference.is_zero:
             return True
-        found = difference.equals(0)
+        answer = difference.equals(0)
     except FAILURES:
         return None
-    return None if found is None else bool(found)
+    return None if answer is None else bool(answer)
 
 
 def _require_closed(value: Any) -> None:
@@ -184,7 +184,7 @@ def _require_closed(value: Any) -> None:
 
 def _magnitude(value: Any) -> int:
     """About the number of digits before the decimal point; negative for small numbers."""
-    return _digits_before_point(_enclosed(value, SPARE_DIGITS))
+    return _digits_before_point(_approximate_enclosure(value, SPARE_DIGITS))
 
 
 def _digits_before_point(bounds: Enclosure) -> int:
@@ -197,8 +197,8 @@ def _require_no_imaginary_part(value: Any) -> None:
     import sympy
 
     for digits in (SPARE_DIGITS, 4 * SPARE_DIGITS, 16 * SPARE_DIGITS):
-        imaginary = _computed(value, digits)[1]
-        low, high = _around(imaginary)
+        imaginary = _evaluate(value, digits)[1]
+        low, high = _enclosure_of(imaginary)
         if low > 0 or high < 0:
             raise _not_real()
         if imaginary == 0:
@@ -207,25 +207,25 @@ def _require_no_imaginary_part(value: Any) -> None:
         raise LanguageError("the number cannot be shown to be real", code="E504")
 
 
-def _enclosed(value: Any, digits: int) -> Enclosure:
-    return _around(_computed(value, digits)[0])
+def _approximate_enclosure(value: Any, digits: int) -> Enclosure:
+    return _enclosure_of(_evaluate(value, digits)[0])
 
 
-def _computed(value: Any, digits: int) -> tuple[Any, Any]:
+def _evaluate(value: Any, digits: int) -> tuple[Any, Any]:
     """The real and the imaginary part as sympy's numbers."""
     import sympy
 
     try:
-        found = value.evalf(digits)
+        number = value.evalf(digits)
     except FAILURES:
-        raise _not_computed() from None
-    if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
+        raise _not_computable() from None
+    if number.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
         raise _not_real()
-    real, imaginary = found.as_real_imag()
+    real, imaginary = number.as_real_imag()
     return real, imaginary
 
 
-def _around(number: Any) -> Enclosure:
+def _enclosure_of(number: Any) -> Enclosure:
     """The rationals between which a computed number of so many certain bits lies."""
     import sympy
 
@@ -233,7 +233,7 @@ def _around(number: Any) -> Enclosure:
         exact = Fraction(int(number.p), int(number.q))
         return exact, exact
     if not isinstance(number, sympy.Float):
-        raise _not_computed()
+        raise _not_computable()
     sign, mantissa, exponent, bits = number._mpf_
     if exponent + bits > MAXIMUM_BITS:
         raise LanguageError(f"the number has more than {MAXIMUM_DIGITS:,} digits")
@@ -245,7 +245,7 @@ def _around(number: Any) -> Enclosure:
     return middle - error, middle + error
 
 
-def _not_computed() -> LanguageError:
+def _not_computable() -> LanguageError:
     return LanguageError("the expression cannot be computed as a number", code="E504")
 
 

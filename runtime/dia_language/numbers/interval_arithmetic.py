@@ -37,7 +37,7 @@ def ends_of(number: Any, bits: int) -> Ends:
     if abs(first - second) <= bits:
         common = min(first, second)
         return low << first - common, high << second - common, common
-    return _added([(low, 0, first), (0, high, second)], bits)
+    return _sum([(low, 0, first), (0, high, second)], bits)
 
 
 def intervals_of(series: Iterable[Ends], iv: Any) -> list[Any]:
@@ -77,10 +77,10 @@ def dot(a: Iterable[Ends], b: Iterable[Ends], bits: int, weights: Iterable[int] 
             b_low, b_high = b_low * weight, b_high * weight
             ends = (a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high)
             products.append((min(ends), max(ends), a_exponent + b_exponent))
-    return _added(products, bits)
+    return _sum(products, bits)
 
 
-def _added(parts: list[Ends], bits: int) -> Ends:
+def _sum(parts: list[Ends], bits: int) -> Ends:
     """The sum, rounded outwards to whole numbers of the last of so many bits of its largest part."""
     sizes = [exponent + max(low.bit_length(), high.bit_length()) for low, high, exponent in parts if low or high]
     if not sizes:

@@ -40,7 +40,7 @@ def add(a: Value, b: Value) -> Value:
     if kind is int and type(b) is int:
         return a + b
     if kind is type(b) and kind in (str, list, bytes):
-        return _bounded(a + b)
+        return _require_length(a + b)
     return _arithmetic("add", add_, a, b)
 
 
@@ -59,18 +59,18 @@ def multiply(a: Value, b: Value) -> Value:
             raise too_large()
         return a * b
     if kind in (str, list, bytes) and other is int:
-        return _repeated(a, b)
+        return _repeat(a, b)
     if other in (str, list, bytes) and kind is int:
-        return _repeated(b, a)
+        return _repeat(b, a)
     return _arithmetic("multiply", mul, a, b)
 
 
 def divide(a: Value, b: Value) -> Value:
     """The exact quotient: an integer where it is whole, else a rational (a decimal among decimals)."""
     if type(a) is int and type(b) is int:
-        return normal(Fraction(a, b)) if b else _no_division()
+        return normal(Fraction(a, b)) if b else _division_by_zero()
     if is_number(b) and not is_symbolic(b) and b == 0:
-        _no_division()
+        _division_by_zero()
     return _arithmetic("divide", _quotient, a, b)
 
 
@@ -83,8 +83,8 @@ def floor_divide(a: Value, b: Value) -> Value:
     if type(a) is int and type(b) is int and b:
         return a // b
     if _are_rational(a, b):
-        return a // b if b else _no_division()
-    raise _unfit("divide", a, b)
+        return a // b if b else _division_by_zero()
+    raise _type_error("divide", a, b)
 
 
 def modulo(a: Value, b: Value) -> Value:
@@ -92,8 +92,8 @@ def modulo(a: Value, b: Value) -> Value:
     if type(a) is int and type(b) is int and b:
         return a % b
     if _are_rational(a, b):
-        return _kept(a % b, a, b) if b else _no_division()
-    raise _unfit("take the remainder of", a, b)
+        return _in_decimals(a % b, a, b) if b else _division_by_zero()
+    raise _type_error("take the remainder of", a, b)
 
 
 def power(a: Value, b: Value) -> Value:
@@ -101,13 +101,13 @@ def power(a: Value, b: Value) -> Value:
     if type(a) is int and type(b) is int and b >= 0 and a.bit_length() * b <= SIZE.bits:
         return a**b
     if not (is_number(a) and is_number(b)):
-        raise _unfit("raise", a, b)
+        raise _type_error("raise", a, b)
     if isinstance(a, (int, Fraction)) and type(b) is int:
         if _bits_of_power(a, b) > SIZE.bits:
             raise LanguageError("exponent too large", too_large().help, "E502")
         if b < 0 and not a:
-            _no_division()
-        return _kept(Fraction(a) ** b if b < 0 else a**b, a, b)
+            _division_by_zero()
+        return _in_decimals(Fraction(a) ** b if b < 0 else a**b, a, b)
     if not is_symbolic(b) and abs(b) > SYMBOLIC_EXPONENT:
         raise LanguageError("exponent too large", f"symbolic powers go up to {SYMBOLIC_EXPONENT}", "E502")
     return normal(symbolic(a) ** symbolic(b))
@@ -146,29 +146,29 @@ def identity(a: Value) -> Value:
 
 def bit_and(a: Value, b: Value) -> Value:
     """The bits that both integers have, or whether both are true."""
-    return a & b if type(a) is int and type(b) is int else _combined(and_, a, b)
+    return a & b if type(a) is int and type(b) is int else _combine_bits(and_, a, b)
 
 
 def bit_or(a: Value, b: Value) -> Value:
     """The bits that one of the integers has, or whether one is true."""
-    return a | b if type(a) is int and type(b) is int else _combined(or_, a, b)
+    return a | b if type(a) is int and type(b) is int else _combine_bits(or_, a, b)
 
 
 def bit_xor(a: Value, b: Value) -> Value:
     """The bits that just one of the integers has, or whether just one is true."""
-    return a ^ b if type(a) is int and type(b) is int else _combined(xor, a, b)
+    return a ^ b if type(a) is int and type(b) is int else _combine_bits(xor, a, b)
 
 
-def _combined(operate: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
+def _combine_bits(operate: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
     if type(a) is bool and type(b) is bool:
         return bool(operate(a, b))
-    raise _unfit("combine", a, b)
+    raise _type_error("combine", a, b)
 
 
 def shift_left(a: Value, b: Value) -> Value:
     """The integer with as many bits put behind it."""
     if type(a) is not int or type(b) is not int:
-        raise _unfit("shift left", a, b)
+        raise _type_error("shift left", a, b)
     if b < 0 or a.bit_length() + b > SIZE.bits:
         raise too_large()
     return a << b
@@ -177,7 +177,7 @@ def shift_left(a: Value, b: Value) -> Value:
 def shift_right(a: Value, b: Value) -> Value:
     """The integer without as many of its last bits."""
     if type(a) is not int or type(b) is not int:
-        raise _unfit("shift right", a, b)
+        raise _type_error("shift right", a, b)
     if b < 0:
         raise too_large()
     return a >> b
@@ -239,10 +239,10 @@ def unequal(a: Value, b: Value) -> bool:
 def _same_symbolic(a: Value, b: Value) -> bool:
     if a == b:
         return True
-    found = (symbolic(a) - symbolic(b)).equals(0)
-    if found is None:
+    answer = (symbolic(a) - symbolic(b)).equals(0)
+    if answer is None:
         raise LanguageError("whether two expressions are equal cannot be decided")
-    return bool(found)
+    return bool(answer)
 
 
 def _ordered(word: str, compare: Callable[[Any, Any], bool], a: Value, b: Value) -> bool:
@@ -313,7 +313,7 @@ def contains(item: Value, whole: Value) -> bool:
             raise LanguageError(f"a text holds no {kind_of(item)}", "use `str` or an f-string")
         return item in whole
     if isinstance(whole, (list, Record)):
-        return any(_equal_inside(item, held) for held in whole) if is_symbolic(item) else item in whole
+        return any(_equal_inside(item, element) for element in whole) if is_symbolic(item) else item in whole
     if isinstance(whole, bytes) and isinstance(item, (bytes, int)):
         return item in whole
     raise LanguageError(f"`in` needs a list, text or record; this is {described(whole)}")
@@ -375,7 +375,7 @@ def record(names: Iterable[str], values: Iterable[Value]) -> Record:
 def joined(*parts: Value) -> str:
     """The parts of an f-string as one text."""
     text = "".join([part if type(part) is str else plain(part) for part in parts])
-    return text if len(text) <= TEXT_LENGTH else str(_bounded(text))
+    return text if len(text) <= TEXT_LENGTH else str(_require_length(text))
 
 
 def steps(items: Value) -> Any:
@@ -423,14 +423,14 @@ def _arithmetic(word: str, operate: Callable[[Any, Any], Any], a: Value, b: Valu
     a, b = int(a) if type(a) is bool else a, int(b) if type(b) is bool else b
     if type(a) not in RATIONAL or type(b) not in RATIONAL:
         if not (is_number(a) and is_number(b)):
-            raise _unfit(word, a, b)
+            raise _type_error(word, a, b)
         return normal(operate(symbolic(a), symbolic(b)))
     if _bits(a) + _bits(b) > SIZE.bits:
         raise too_large()
-    return _kept(operate(a, b), a, b)
+    return _in_decimals(operate(a, b), a, b)
 
 
-def _kept(result: Any, a: Value, b: Value) -> Value:
+def _in_decimals(result: Any, a: Value, b: Value) -> Value:
     """The result as a decimal where an operand was one and its expansion ends."""
     if type(result) is Fraction and (type(a) is ExactDecimal or type(b) is ExactDecimal):
         return decimal(result) if has_finite_decimals(result) else result
@@ -441,24 +441,24 @@ def _are_rational(a: Value, b: Value) -> bool:
     return (type(a) is bool or type(a) in RATIONAL) and (type(b) is bool or type(b) in RATIONAL)
 
 
-def _repeated(whole: Any, times: int) -> Any:
+def _repeat(whole: Any, times: int) -> Any:
     limit = LIST_LENGTH if isinstance(whole, list) else TEXT_LENGTH
     if len(whole) * max(times, 0) > limit:
         raise LanguageError(f"{described(whole)} longer than {limit}", code="E502")
     return whole * times
 
 
-def _bounded(whole: Any) -> Any:
+def _require_length(whole: Any) -> Any:
     limit = LIST_LENGTH if isinstance(whole, list) else TEXT_LENGTH
     if len(whole) > limit:
         raise LanguageError(f"{described(whole)} longer than {limit}", code="E502")
     return whole
 
 
-def _no_division() -> Any:
+def _division_by_zero() -> Any:
     raise LanguageError("division by zero: no finite answer", code="E504")
 
 
-def _unfit(word: str, a: Value, b: Value) -> LanguageError:
-    mend = "use an f-string to put numbers into text" if str in (type(a), type(b)) else None
-    return LanguageError(f"cannot {word} {kind_of(a)} and {kind_of(b)}", mend)
+def _type_error(word: str, a: Value, b: Value) -> LanguageError:
+    help = "use an f-string to put numbers into text" if str in (type(a), type(b)) else None
+    return LanguageError(f"cannot {word} {kind_of(a)} and {kind_of(b)}", help)

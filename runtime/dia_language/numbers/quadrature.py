@@ -49,7 +49,7 @@ class _Panels:
 
     def total(self, precision: int) -> Any:
         """The sum over panels, each as certain as so many bits of the largest it could be."""
-        waiting, found, panels = [(self.iv.mpf(0), 1.0)], self.iv.mpf(0), 0
+        waiting, total, panels = [(self.iv.mpf(0), 1.0)], self.iv.mpf(0), 0
         enough = self.scale() * self.iv.mpf(2) ** -precision
         while waiting:
             at, size = waiting.pop()
@@ -57,20 +57,20 @@ class _Panels:
             charge(self.order * self.order // 20)
             part = self.panel(at, size, enough)
             if part is not None:
-                found += part
+                total += part
             elif size < SMALLEST_PANEL or panels > PANELS:
                 raise NotSmooth
             else:
                 waiting += [(at - size / 2, size / 2), (at + size / 2, size / 2)]
-        return found
+        return total
 
     def scale(self) -> Any:
         """About the size of the integral, from the expression at a few places."""
-        found = self.iv.mpf(0)
+        total = self.iv.mpf(0)
         for step in range(-7, 8, 2):
             value = _Expansion({self.variable: [self.middle + self.radius * step / 8]}, 0, self.iv).of(self.expression)
-            found += abs(value[0].b)
-        return found * abs(self.radius) / 4
+            total += abs(value[0].b)
+        return total * abs(self.radius) / 4
 
     def panel(self, at: Any, size: float, enough: Any) -> Any:
         """The integral over the panel; None where its bounds are too wide."""
@@ -81,10 +81,10 @@ class _Panels:
             rest = (wide[self.order] if len(wide) > self.order else self.iv.mpf(0)) * unit / (self.order + 1)
             if rest.delta * abs(radius) > enough * size:
                 return None
-            found = self.series([middle, radius])
+            series = self.series([middle, radius])
         except (NotSmooth, NotFinite):
             return None
-        even = (term / _whole(self.iv, k + 1) for k, term in enumerate(found[: self.order]) if k % 2 == 0)
+        even = (term / _whole(self.iv, k + 1) for k, term in enumerate(series[: self.order]) if k % 2 == 0)
         return 2 * radius * (sum(even) + rest)
 
     def series(self, variable: Series) -> Series:
@@ -94,8 +94,8 @@ class _Panels:
 class _Expansion:
     """Taylor series of an expression, each of its parts computed once."""
 
-    def __init__(self, known: dict[Any, Series], order: int, iv: Any) -> None:
-        self.known, self.order, self.iv = known, order, iv
+    def __init__(self, series: dict[Any, Series], order: int, iv: Any) -> None:
+        self.known, self.order, self.iv = series, order, iv
 
     def of(self, value: Any) -> Series:
         if value not in self.known:
@@ -112,10 +112,10 @@ class _Expansion:
         if value.is_Add:
             return self.sum([self.of(part) for part in value.args])
         if value.is_Mul:
-            found = self.of(value.args[0])
+            product = self.of(value.args[0])
             for part in value.args[1:]:
-                found = self.times(found, self.of(part))
-            return found
+                product = self.times(product, self.of(part))
+            return product
         if value.is_Pow and value.exp.is_Rational and value.base is not sympy.E:
             return self.power(self.of(value.base), value.exp)
         if isinstance(value, sympy.exp):
@@ -128,12 +128,12 @@ class _Expansion:
 
     def sum(self, parts: list[Series]) -> Series:
         longest = max(parts, key=len)
-        found = list(longest)
+        total = list(longest)
         for part in parts:
             if part is not longest:
                 for at, term in enumerate(part):
-                    found[at] = found[at] + term
-        return found
+                    total[at] = total[at] + term
+        return total
 
     def times(self, a: Series, b: Series) -> Series:
         """The product, cut behind the last coefficient that is asked for."""
@@ -169,13 +169,13 @@ class _Expansion:
 
     def recurrence(self, start: Any, factors: tuple[int, int], inner: Series, divisor: Any) -> Series:
         """g with n g[n] divisor = the sum of (a k + b n) inner[k] g[n - k] over k = 1 to n, the factors being a, b."""
-        (a, b), parts, found, bits = factors, self.ends(inner), self.ends([start]), self.bits
+        (a, b), parts, coefficients, bits = factors, self.ends(inner), self.ends([start]), self.bits
         below, places = ends_of(divisor, bits), range(1, len(inner))
         for n in range(1, self.order + 1):
             weights = [a * k + b * n for k in places]
-            total = dot(parts[1 : n + 1], found[: -len(parts) : -1], bits, weights)
-            found.append(quotient(total, times_whole(below, n), bits))
-        return [start, *intervals_of(found[1:], self.iv)]
+            total = dot(parts[1 : n + 1], coefficients[: -len(parts) : -1], bits, weights)
+            coefficients.append(quotient(total, times_whole(below, n), bits))
+        return [start, *intervals_of(coefficients[1:], self.iv)]
 
     def exponential(self, inner: Series) -> Series:
         return self.recurrence(self.iv.exp(inner[0]), (1, 0), inner, _whole(self.iv, 1))
@@ -200,7 +200,7 @@ class _Expansion:
         slopes, bits = [times_whole(term, max(k, 1)) for k, term in enumerate(self.ends(inner))], self.bits
         sines, cosines = self.ends([self.iv.sin(inner[0])]), self.ends([self.iv.cos(inner[0])])
         for n in range(1, self.order + 1):
-            both = [dot(slopes[1 : n + 1], known[: -len(inner) : -1], bits) for known in (cosines, sines)]
+            both = [dot(slopes[1 : n + 1], others[: -len(inner) : -1], bits) for others in (cosines, sines)]
             risen, fallen = (quotient(total, (n, n, 0), bits) for total in both)
             sines.append(risen)
             cosines.append((-fallen[1], -fallen[0], fallen[2]))

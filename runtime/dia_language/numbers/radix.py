@@ -26,20 +26,20 @@ def digits_of(number: int, base: int) -> list[int]:
 
 
 def _leaf(number: int, base: int) -> list[int]:
-    found = []
+    digits = []
     while True:
         number, digit = divmod(number, base)
-        found.append(digit)
+        digits.append(digit)
         if not number:
-            return found[::-1]
+            return digits[::-1]
 
 
 def _split(number: int, powers: list[int], level: int, base: int) -> list[int]:
     """The digits of a number, at level n padded to 2**(n + 1) of them."""
     width = 2 ** (level + 1)
     if level < 0 or powers[level].bit_length() <= LEAF_BITS // 2:
-        found = _leaf(number, base)
-        return [0] * (width - len(found)) + found
+        digits = _leaf(number, base)
+        return [0] * (width - len(digits)) + digits
     high, low = divmod(number, powers[level])
     return _split(high, powers, level - 1, base) + _split(low, powers, level - 1, base)
 

@@ -69,8 +69,8 @@ def _require_rule(places: int, ties: str) -> None:
     if type(places) is not int or abs(places) > MAXIMUM_PLACES:
         raise LanguageError(f"`places` must be an integer of at most {MAXIMUM_PLACES:,}")
     if ties not in TIES:
-        mend = did_you_mean(ties, TIES) if isinstance(ties, str) else None
-        raise LanguageError("`ties` must be half_even, half_up or down", mend)
+        help = did_you_mean(ties, TIES) if isinstance(ties, str) else None
+        raise LanguageError("`ties` must be half_even, half_up or down", help)
 
 
 def _half_even(whole: int, twice: int, unit: int) -> bool:
@@ -105,9 +105,9 @@ def _rational_units(number: int | Fraction, places: int, ties: str) -> int:
 def _symbolic_units(value: Any, places: int, ties: str) -> int:
     """The symbolic number rounded, in units of its last place."""
     scale = _scale(places)
-    found = enclosures(value, places)
+    narrowing = enclosures(value, places)
     low = high = None
-    for low, high in islice(found, TRIES):
+    for low, high in islice(narrowing, TRIES):
         if (units := _agreed(low, high, places, ties)) is not None:
             return units
     if low is None or high is None:
@@ -117,7 +117,7 @@ def _symbolic_units(value: Any, places: int, ties: str) -> int:
     same = equals(value, tie / scale)
     if same:
         return _rational_units(tie, 0, ties)
-    for low, high in islice(found, None if same is False else TRIES):
+    for low, high in islice(narrowing, None if same is False else TRIES):
         if (units := _agreed(low, high, places, ties)) is not None:
             return units
     near = write_number(tie / scale)
@@ -181,8 +181,8 @@ def _places(denominator: int) -> tuple[int, int]:
     twos = (denominator & -denominator).bit_length() - 1
     fives, rest = without_fives(denominator >> twos)
     if rest != 1:
-        mend = "declare `round`, so that the number is rounded, or `tolerance`"
-        raise LanguageError("the number has no finite decimals", mend)
+        help = "declare `round`, so that the number is rounded, or `tolerance`"
+        raise LanguageError("the number has no finite decimals", help)
     places = max(twos, fives)
     return places, 10**places // denominator
 

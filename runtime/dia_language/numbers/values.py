@@ -243,8 +243,8 @@ def encode(value: Value) -> Any:
     if isinstance(value, Record):
         return {"record": {name: encode(item) for name, item in value.items()}}
     if isinstance(value, Entry):
-        held = {name: encode(item) for name, item in value.values.items()}
-        return {"entry": {"catalog": value.catalog, "name": value.name, "values": held}}
+        values = {name: encode(item) for name, item in value.values.items()}
+        return {"entry": {"catalog": value.catalog, "name": value.name, "values": values}}
     if is_symbolic(value):
         return {"expression": plain(value)}
     raise LanguageError(f"a {kind_of(value)} cannot be stored")
@@ -260,34 +260,34 @@ def decode(stored: Any, symbolic: Callable[[str], Value] = str) -> Value:
     if isinstance(stored, list):
         return [decode(item, symbolic) for item in stored]
     if isinstance(stored, Mapping) and len(stored) == 1:
-        (kind, held), *_ = stored.items()
+        (kind, content), *_ = stored.items()
         if kind in DECODERS:
             try:
-                return DECODERS[kind](held, symbolic) if kind in NESTED else DECODERS[kind](held)
+                return DECODERS[kind](content, symbolic) if kind in NESTED else DECODERS[kind](content)
             except (ArithmeticError, AttributeError, LookupError, TypeError):
                 raise ValueError("not a stored value") from None
     raise ValueError("not a stored value")
 
 
-def _decode_record(held: Mapping[str, Any], symbolic: Callable[[str], Value]) -> Record:
-    return Record((name, decode(item, symbolic)) for name, item in held.items())
+def _decode_record(fields: Mapping[str, Any], symbolic: Callable[[str], Value]) -> Record:
+    return Record((name, decode(item, symbolic)) for name, item in fields.items())
 
 
-def _decode_entry(held: Mapping[str, Any], symbolic: Callable[[str], Value]) -> Entry:
-    return Entry(held["catalog"], held["name"], _decode_record(held["values"], symbolic))
+def _decode_entry(content: Mapping[str, Any], symbolic: Callable[[str], Value]) -> Entry:
+    return Entry(content["catalog"], content["name"], _decode_record(content["values"], symbolic))
 
 
-def _decode_expression(held: str, symbolic: Callable[[str], Value]) -> Value:
-    return symbolic(held)
+def _decode_expression(text: str, symbolic: Callable[[str], Value]) -> Value:
+    return symbolic(text)
 
 
-def _decode_rational(held: str) -> Fraction:
-    numerator, denominator = map(integer_of, held.split("/"))
+def _decode_rational(text: str) -> Fraction:
+    numerator, denominator = map(integer_of, text.split("/"))
     return Fraction(numerator, denominator)
 
 
-def _decode_decimal(held: str) -> ExactDecimal:
-    whole, _, places = held.partition(".")
+def _decode_decimal(text: str) -> ExactDecimal:
+    whole, _, places = text.partition(".")
     return ExactDecimal(integer_of(whole + places), 10 ** len(places))
 
 

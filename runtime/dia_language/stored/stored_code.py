@@ -20,18 +20,18 @@ from json import dumps, loads
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_language.expressions.expressions import Compiled, compile_expression
+from dia_language.expressions.expressions import CompiledExpression, compile_expression
 from dia_language.expressions.lowering import EXACT_ANSWER
 from dia_language.expressions.namespace import Namespace, face
-from dia_language.expressions.replies import Said, Unset
-from dia_language.expressions.syntax import Loose, parse
+from dia_language.expressions.replies import SessionReply, Unset
+from dia_language.expressions.syntax import PlainSource, parse
 from dia_language.functions.calculus import exp, symbol
 from dia_language.numbers.values import Value, decode
 from dia_language.templates.templates import CompiledTemplate, compile_template, parse_template
-from dia_language.workers.pool import Servant
+from dia_language.workers.pool import SingleWorker
 
 Stored = Mapping[str, Any]
-NEVER = Said()
+NO_REPLY = SessionReply()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,39 +60,39 @@ class Code:
     def program(self, kind: str, scope: Iterable[str]) -> Program:
         """The compiled code for scopes that hold these names. Raises DiaError."""
         names = frozenset(self.names) | (frozenset(scope) - self.replies)
-        made = self.programs.get((kind, names))
-        if made is None:
-            made = self.programs[(kind, names)] = self.compiled(kind, names)
-        return made
+        program = self.programs.get((kind, names))
+        if program is None:
+            program = self.programs[(kind, names)] = self.compiled(kind, names)
+        return program
 
     def compiled(self, kind: str, names: frozenset[str]) -> Program:
         """The code compiled, or found among what has been compiled before. Raises DiaError."""
         text = self.stored.get(kind)
         if not isinstance(text, str):
             raise DiaError(Diagnostic("E822", f"stored code that is no {kind}"))
-        held = self.stored
-        parts = tuple([dumps(held[part], sort_keys=True) if part in held else "[]" for part in PARTS])
+        stored = self.stored
+        parts = tuple([dumps(stored[part], sort_keys=True) if part in stored else "[]" for part in PARTS])
         try:
             return _program(kind, text, parts, names, self.replies)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise DiaError(Diagnostic("E822", "stored code of no right shape")) from None
 
-    def scope(self, given: Mapping[str, Any], program: Program) -> Mapping[str, Any]:
+    def scope(self, scope: Mapping[str, Any], program: Program) -> Mapping[str, Any]:
         """Everything that the code sees."""
-        held = {**self.names, **dict.fromkeys(self.replies, NEVER), **given}
-        return Late(held, program.lets) if program.lets else held
+        values = {**self.names, **dict.fromkeys(self.replies, NO_REPLY), **scope}
+        return LazyScope(values, program.lets) if program.lets else values
 
 
 PARTS = ("lets", "functions", "faces")
 
 
-class Late(dict[str, Any]):
+class LazyScope(dict[str, Any]):
     """A scope in which values that depend on replies are computed when they are first looked up."""
 
     __slots__ = ("lets",)
 
-    def __init__(self, held: Mapping[str, Any], lets: Mapping[str, Compiled]) -> None:
-        super().__init__(held)
+    def __init__(self, values: Mapping[str, Any], lets: Mapping[str, CompiledExpression]) -> None:
+        super().__init__(values)
         self.lets = lets
 
     def __missing__(self, name: str) -> Value:
@@ -104,37 +104,37 @@ class Late(dict[str, Any]):
 class Program:
     """Stored code compiled: the expression or the template, and the let values that it may look up."""
 
-    code: Compiled | CompiledTemplate
-    lets: Mapping[str, Compiled]
+    code: CompiledExpression | CompiledTemplate
+    lets: Mapping[str, CompiledExpression]
 
     @property
-    def expression(self) -> Compiled:
+    def expression(self) -> CompiledExpression:
         """The code as an expression."""
-        assert isinstance(self.code, Compiled)
+        assert isinstance(self.code, CompiledExpression)
         return self.code
 
     @property
     def template(self) -> CompiledTemplate:
         """The code as a template."""
-        assert not isinstance(self.code, Compiled)
+        assert not isinstance(self.code, CompiledExpression)
         return self.code
 
 
-def code_of(stored: Stored) -> Code:
+def load_code(stored: Stored) -> Code:
     """The stored code, ready to be run. Raises DiaError where it has no right shape."""
     try:
-        names = {name: decode(value, symbolic) for name, value in stored.get("names", {}).items()}
+        names = {name: decode(value, decode_symbolic) for name, value in stored.get("names", {}).items()}
         return Code(stored, names, frozenset(stored.get("replies", ())))
     except (AttributeError, TypeError, ValueError):
         raise DiaError(Diagnostic("E822", "stored code of no right shape")) from None
 
 
-def symbolic(text: str) -> Value:
+def decode_symbolic(text: str) -> Value:
     """The symbolic value that is stored as the text, which the language itself evaluates within its bounds."""
-    parsed = parse(Loose(text))
+    parsed = parse(PlainSource(text))
     names = frozenset(use.name for use in parsed.names) - {"pi"}
-    known: dict[str, Value] = {name: exp(1) if name == "E" else symbol(name) for name in names}
-    return compile_expression(parsed, Namespace(), values=names)(known)
+    values: dict[str, Value] = {name: exp(1) if name == "E" else symbol(name) for name in names}
+    return compile_expression(parsed, Namespace(), values=names)(values)
 
 
 @lru_cache(maxsize=512)
@@ -144,11 +144,11 @@ def _program(kind: str, text: str, parts: tuple[str, ...], names: frozenset[str]
     builder = _Builder(Namespace(replies), names, late, {**dict(functions), **dict(faces)})
     for name in list(builder.waiting):
         builder.add(name)
-    known = names
-    compiled: dict[str, Compiled] = {}
+    visible = names
+    compiled: dict[str, CompiledExpression] = {}
     for name, body in lets:
-        compiled[name] = compile_expression(parse(Loose(body)), builder.namespace, values=known)
-        known |= {name}
+        compiled[name] = compile_expression(parse(PlainSource(body)), builder.namespace, values=visible)
+        visible |= {name}
     return Program(builder.code(kind, text), compiled)
 
 
@@ -188,7 +188,7 @@ class _Builder:
         if "template" not in part:
             return self.expression(part["expression"], arguments).call
         template = self.template(part["template"], frozenset(arguments))
-        return lambda scope, *given: template.render({**scope, **dict(zip(arguments, given, strict=True))}, scope)
+        return lambda scope, *values: template.render({**scope, **dict(zip(arguments, values, strict=True))}, scope)
 
     def entry(self, part: Stored, arguments: tuple[str, ...], own: frozenset[str]) -> Callable[..., Value]:
         """The body of a face as a callable of scope, the entry's values and arguments."""
@@ -196,62 +196,59 @@ class _Builder:
             return self.expression(part["expression"], arguments, own).call
         template = self.template(part["template"], own | frozenset(arguments))
 
-        def rendered(scope: Mapping[str, Value], held: Mapping[str, Value], *given: Value) -> str:
-            return template.render({**scope, **held, **dict(zip(arguments, given, strict=True))}, scope)
+        def rendered(scope: Mapping[str, Value], own_values: Mapping[str, Value], *values: Value) -> str:
+            return template.render({**scope, **own_values, **dict(zip(arguments, values, strict=True))}, scope)
 
         return rendered
 
-    def code(self, kind: str, text: str) -> Compiled | CompiledTemplate:
+    def code(self, kind: str, text: str) -> CompiledExpression | CompiledTemplate:
         """The code itself."""
         return self.expression(text) if kind == "expression" else self.template(text)
 
-    def expression(self, text: str, arguments: tuple[str, ...] = (), own: frozenset[str] | None = None) -> Compiled:
+    def expression(
+        self, text: str, arguments: tuple[str, ...] = (), own: frozenset[str] | None = None
+    ) -> CompiledExpression:
         """An expression, after the functions that it calls."""
-        parsed = parse(Loose(text))
+        parsed = parse(PlainSource(text))
         for use in (*parsed.calls, *parsed.function_names):
             self.add(use.name)
         return compile_expression(parsed, self.namespace, arguments, own, self.values)
 
     def template(self, text: str, own: frozenset[str] = frozenset()) -> CompiledTemplate:
         """A template, after the functions that it calls."""
-        parsed = parse_template(Loose(text), self.namespace.replies - own, self.late - own)
+        parsed = parse_template(PlainSource(text), self.namespace.replies - own, self.late - own)
         for use in (*parsed.calls, *parsed.function_names):
             self.add(use.name)
         return compile_template(parsed, self.namespace, self.values | own | self.namespace.replies)
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class IsolatedCode:
     """Stored code of strangers, run in a worker that can be killed."""
 
     stored: Stored
-    servant: Servant
+    worker: SingleWorker
 
     def evaluate(self, scope: Mapping[str, Any]) -> Value:
         """The value of the expression. Raises Unset, and LanguageError where the evaluation fails or is killed."""
-        return self.asked("evaluate", scope)
+        return self.call("evaluate", scope)
 
     def render(self, scope: Mapping[str, Any]) -> str:
         """The text of the template. Raises Unset, and LanguageError where the evaluation fails or is killed."""
-        return str(self.asked("render", scope))
+        return str(self.call("render", scope))
 
-    def asked(self, what: str, scope: Mapping[str, Any]) -> Value:
-        """What the worker gives."""
-        is_set, value = self.servant.ask(run, self.stored, what, dict(scope))
+    def call(self, method: str, scope: Mapping[str, Any]) -> Value:
+        """The result of the method, from the worker."""
+        is_set, value = self.worker.call(run_stored, self.stored, method, dict(scope))
         if not is_set:
             raise Unset(value)
         return value
 
 
-def guarded(stored: Stored, servant: Servant) -> Guarded:
-    """The stored code, to be run in a worker that can be killed."""
-    return Guarded(stored, servant)
-
-
-def run(stored: Stored, what: str, scope: Mapping[str, Any]) -> Iterator[tuple[bool, Value]]:
+def run_stored(stored: Stored, method: str, scope: Mapping[str, Any]) -> Iterator[tuple[bool, Value]]:
     """Whether all replies were there, and the value or the name of the missing reply: the one item of a task."""
-    code = code_of(stored)
+    code = load_code(stored)
     try:
-        yield True, code.evaluate(scope) if what == "evaluate" else code.render(scope)
+        yield True, code.evaluate(scope) if method == "evaluate" else code.render(scope)
     except Unset as missing:
         yield False, missing.name

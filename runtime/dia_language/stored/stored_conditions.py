@@ -8,8 +8,8 @@ from fractions import Fraction
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.operators import truth
 from dia_language.numbers.values import Value, described, plain
-from dia_language.stored.stored_code import Stored, code_of
-from dia_language.workers.pool import Servant
+from dia_language.stored.stored_code import Stored, load_code
+from dia_language.workers.pool import SingleWorker
 
 REPLY = "reply"
 
@@ -27,7 +27,7 @@ def share(stored: Stored) -> Callable[[Value], Fraction]:
 
 
 def _function(stored: Stored) -> Callable[[Value], Value]:
-    code = code_of(stored)
+    code = load_code(stored)
     code.program("expression", [REPLY])
     return lambda reply: code.evaluate({REPLY: reply})
 
@@ -36,26 +36,26 @@ def _share(value: Value) -> Fraction:
     """The value as a share. Raises LanguageError for anything but an exact number from 0 to 1."""
     is_number = isinstance(value, int | Fraction) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= 1:
-        shown = plain(value) if is_number else described(value)
-        raise LanguageError(f"`share` must be a number from 0 to 1; this is {shown}")
+        text = plain(value) if is_number else described(value)
+        raise LanguageError(f"`share` must be a number from 0 to 1; this is {text}")
     return Fraction(value)
 
 
-def guarded_condition(stored: Stored, servant: Servant) -> Callable[[Value], bool]:
+def isolated_condition(stored: Stored, worker: SingleWorker) -> Callable[[Value], bool]:
     """The stored condition as a function of the typed reply, evaluated in a worker that can be killed."""
-    return lambda reply: bool(servant.ask(answered, stored, reply))
+    return lambda reply: bool(worker.call(evaluate_condition, stored, reply))
 
 
-def answered(stored: Stored, reply: Value) -> Iterator[bool]:
+def evaluate_condition(stored: Stored, reply: Value) -> Iterator[bool]:
     """Whether the stored condition holds for the reply, as the one item of a worker's task."""
     yield condition(stored)(reply)
 
 
-def guarded_share(stored: Stored, servant: Servant) -> Callable[[Value], Fraction]:
+def isolated_share(stored: Stored, worker: SingleWorker) -> Callable[[Value], Fraction]:
     """The stored share as a function of the typed reply, evaluated in a worker that can be killed."""
-    return lambda reply: Fraction(servant.ask(shared, stored, reply))
+    return lambda reply: Fraction(worker.call(evaluate_share, stored, reply))
 
 
-def shared(stored: Stored, reply: Value) -> Iterator[Fraction]:
+def evaluate_share(stored: Stored, reply: Value) -> Iterator[Fraction]:
     """The stored share for the reply, as the one item of a worker's task."""
     yield share(stored)(reply)

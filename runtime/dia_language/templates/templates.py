@@ -14,16 +14,16 @@ from typing import Any, NoReturn
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, names_help
-from dia_language.expressions.expressions import NUMBERS, worded
-from dia_language.expressions.lowering import LIBRARY_HELP, SEEN_IN, check_arity, no_reply
+from dia_language.expressions.expressions import NUMBERS, as_language_error
+from dia_language.expressions.lowering import AVAILABLE_IN, LIBRARY_HELP, check_arity, reply_name_help
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS, REPLY_GUARDS, Unset
-from dia_language.expressions.syntax import CONSTANTS, LITERALS, Located, Use, fault, is_encodable
+from dia_language.expressions.syntax import CONSTANTS, LITERALS, Source, Use, error_at, is_encodable
 from dia_language.functions import library
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers import operators
 from dia_language.numbers.values import Value, plain
-from dia_language.workers.heartbeat import begin
+from dia_language.workers.heartbeat import begin_evaluation
 from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -68,7 +68,7 @@ def _environment() -> _Environment:
 class ParsedTemplate:
     """A template whose syntax is allowed, with the free names and the functions that it uses."""
 
-    source: Located
+    source: Source
     tree: nodes.Template
     names: tuple[Use, ...]
     calls: tuple[Use, ...]
@@ -80,14 +80,14 @@ class ParsedTemplate:
 class CompiledTemplate:
     """A template ready to be rendered."""
 
-    source: Located
+    source: Source
     number: int
     template: Any
     is_constant: bool = False
 
     def __call__(self, values: Mapping[str, Value]) -> str:
         """The rendered text. Raises DiaError with the position of the failing line."""
-        begin(self.number)
+        begin_evaluation(self.number)
         return self.render(values)
 
     def render(self, values: Mapping[str, Value], scope: Mapping[str, Value] | None = None) -> str:
@@ -101,7 +101,7 @@ class CompiledTemplate:
         except Exception as error:
             raise self._located(error) from None
         if len(text) > TEXT_LENGTH:
-            raise fault(self.source, 0, "E502", f"a text longer than {TEXT_LENGTH} characters")
+            raise error_at(self.source, 0, "E502", f"a text longer than {TEXT_LENGTH} characters")
         return text
 
     def _located(self, error: Exception) -> DiaError:
@@ -111,7 +111,7 @@ class CompiledTemplate:
             if frame.tb_frame.f_globals is self.template.root_render_func.__globals__:
                 line = self.template.get_corresponding_lineno(frame.tb_lineno)
             frame = frame.tb_next
-        failure = worded(error)
+        failure = as_language_error(error)
         place = self.source.place(_tag_offset(self.source.text, line))
         return DiaError(Diagnostic(failure.code, failure.message, place, failure.help))
 
@@ -119,38 +119,38 @@ class CompiledTemplate:
 NOTHING: frozenset[str] = frozenset()
 
 
-def parse_template(
-    source: Located, replies: frozenset[str] = NOTHING, late: frozenset[str] = NOTHING
-) -> ParsedTemplate:
+def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: frozenset[str] = NOTHING) -> ParsedTemplate:
     """The parsed template. Raises DiaError with a position for anything the language does not have.
 
     `replies` are names of what a model said, `late` those of values that are computed when they are first looked up.
     """
     text = source.text
     if len(text) > SOURCE_LIMIT:
-        raise fault(source, 0, "E312", f"a template longer than {SOURCE_LIMIT} characters")
+        raise error_at(source, 0, "E312", f"a template longer than {SOURCE_LIMIT} characters")
     try:
         tree = _environment().parse(without_block_lines(text))
-        reader = _Reader(source, replies, late)
+        reader = _TreeRewriter(source, replies, late)
         reader.visit(tree, frozenset())
     except TemplateSyntaxError as error:
-        raise fault(source, _tag_offset(text, error.lineno), "E311", *_syntax_words(str(error.message))) from None
+        raise error_at(
+            source, _tag_offset(text, error.lineno), "E311", *_explain_syntax_error(str(error.message))
+        ) from None
     except RecursionError:
-        raise fault(source, 0, "E312", "a template that is nested too deep") from None
+        raise error_at(source, 0, "E312", "a template that is nested too deep") from None
     return ParsedTemplate(source, tree, tuple(reader.names), tuple(reader.calls), tuple(reader.function_names),
                           tuple(reader.printed))  # fmt: skip
 
 
-def _syntax_words(problem: str) -> tuple[str, str | None]:
-    """Jinja's complaint in our words, and the mend."""
+def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
+    """Jinja's complaint in our words, and the help."""
     tag, block = (re.search(pattern, problem) for pattern in (r"unknown tag '(\w+)'", r"closed is '(\w+)'"))
-    mend = f"close it by {{% end{block[1]} %}}" if block else None
+    hint = f"close it by {{% end{block[1]} %}}" if block else None
     if tag:
-        if tag[1] not in TAGS and not (mend and tag[1].startswith("end")):
-            mend = did_you_mean(tag[1], TAGS) or f"the tags are {', '.join(TAGS)}"
-        return f"a tag `{tag[1]}` that cannot stand here", mend or "no block is open here"
+        if tag[1] not in TAGS and not (hint and tag[1].startswith("end")):
+            hint = did_you_mean(tag[1], TAGS) or f"the tags are {', '.join(TAGS)}"
+        return f"a tag `{tag[1]}` that cannot stand here", hint or "no block is open here"
     if block:
-        return f"a block `{block[1]}` that is not closed", mend
+        return f"a block `{block[1]}` that is not closed", hint
     for words, message, help in SYNTAX_WORDS:
         if words in problem:
             return message, help
@@ -199,7 +199,7 @@ def without_block_lines(text: str) -> str:
 
 def _tags(bare: str) -> list[str] | None:
     """The block tags of a line that holds nothing else, or None."""
-    found, at = [], 0
+    tags, at = [], 0
     while at < len(bare):
         if bare[at] in " \t":
             at += 1
@@ -207,9 +207,9 @@ def _tags(bare: str) -> list[str] | None:
         end = _tag_end(bare, at + 2) if bare.startswith("{%", at) else -1
         if end < 0:
             return None
-        found.append(bare[at:end])
+        tags.append(bare[at:end])
         at = end
-    return found
+    return tags
 
 
 def _tag_end(line: str, at: int) -> int:
@@ -228,10 +228,10 @@ def _tag_end(line: str, at: int) -> int:
 def _raw_after(line: str, is_raw: bool) -> bool:
     at = 0
     while True:
-        found = (RAW_END if is_raw else RAW_BEGIN).search(line, at)
-        if found is None:
+        tag = (RAW_END if is_raw else RAW_BEGIN).search(line, at)
+        if tag is None:
             return is_raw
-        is_raw, at = not is_raw, found.end()
+        is_raw, at = not is_raw, tag.end()
 
 
 def _line_starts(text: str) -> list[int]:
@@ -267,10 +267,10 @@ COMPARED = {
 }  # fmt: skip
 
 
-class _Reader:
+class _TreeRewriter:
     """Checks a tree and rewrites it in place so that only our functions are called."""
 
-    def __init__(self, source: Located, replies: frozenset[str], late: frozenset[str]) -> None:
+    def __init__(self, source: Source, replies: frozenset[str], late: frozenset[str]) -> None:
         self.source, self.replies, self.late = source, replies, late
         self.names: list[Use] = []
         self.calls: list[Use] = []
@@ -291,10 +291,10 @@ class _Reader:
         if not word:
             return at
         line, last = self.cursor
-        found = self.word(word, max(at, last) if line == node.lineno else at)
-        found = self.word(word, at) if found < 0 else found
-        self.cursor = (node.lineno, found + 1) if found >= 0 else self.cursor
-        return found if found >= 0 else at
+        position = self.word(word, max(at, last) if line == node.lineno else at)
+        position = self.word(word, at) if position < 0 else position
+        self.cursor = (node.lineno, position + 1) if position >= 0 else self.cursor
+        return position if position >= 0 else at
 
     def word(self, word: str, at: int) -> int:
         """Where the word stands by itself, from a place on; -1 where it does not."""
@@ -306,7 +306,7 @@ class _Reader:
         return -1
 
     def refuse(self, node: nodes.Node, message: str, help: str | None = None, word: str = "") -> NoReturn:
-        raise fault(self.source, self.offset(node, word), "E312", message, help)
+        raise error_at(self.source, self.offset(node, word), "E312", message, help)
 
     def visit(self, node: nodes.Node, bound: frozenset[str]) -> None:
         for name, value in node.iter_fields():
@@ -416,8 +416,8 @@ class _Reader:
         self.check_name(node, node.attr)
         if isinstance(node.node, nodes.Name) and node.node.name == "loop" and "loop" in bound:
             if node.attr not in LOOP_FIELDS:
-                mend = did_you_mean(node.attr, LOOP_FIELDS)
-                self.refuse(node, f"`loop` has no field `{node.attr}`", mend, node.attr)
+                help = did_you_mean(node.attr, LOOP_FIELDS)
+                self.refuse(node, f"`loop` has no field `{node.attr}`", help, node.attr)
             return node
         return call("field", self.rewritten(node.node, bound), nodes.Const(node.attr), lineno=node.lineno)
 
@@ -452,8 +452,8 @@ class _Reader:
         """The call of a guard for a reply; `parts` are arguments that are rewritten already."""
         name, path = reply
         self.names.append(Use(name.name, self.offset(name, name.name)))
-        given = [self.rewritten(index, bound) for index in path] if parts is None else parts
-        return of_reply(guard, name.name, *given, lineno=name.lineno)
+        rewritten_arguments = [self.rewritten(index, bound) for index in path] if parts is None else parts
+        return of_reply(guard, name.name, *rewritten_arguments, lineno=name.lineno)
 
     def rewrite_Filter(self, node: nodes.Filter, bound: frozenset[str]) -> nodes.Expr:
         if node.node is None:
@@ -462,8 +462,8 @@ class _Reader:
 
     def rewrite_Call(self, node: nodes.Call, bound: frozenset[str]) -> nodes.Expr:
         if isinstance(node.node, nodes.Getattr):
-            mend = "there are no methods: write `f(x)` or `x | f`"
-            self.refuse(node, "method calls are not part of the language", mend, node.node.attr)
+            help = "there are no methods: write `f(x)` or `x | f`"
+            self.refuse(node, "method calls are not part of the language", help, node.node.attr)
         if not isinstance(node.node, nodes.Name):
             self.refuse(node, "only functions can be called, by their names")
         if node.dyn_args is not None or node.dyn_kwargs is not None:
@@ -484,10 +484,10 @@ class _Reader:
             if reply is not None:
                 return self.of_reply(f"said_{name}", reply, bound)
             if name not in ALSO_IN_LIBRARY:
-                raise fault(self.source, self.offset(node, name), "E305", *no_reply(name, self.replies))
+                raise error_at(self.source, self.offset(node, name), "E305", *reply_name_help(name, self.replies))
         self.calls.append(Use(name, self.offset(node, name), len(arguments)))
-        known = library().get(name)
-        places = known.function_arguments if known else frozenset()
+        function = library().get(name)
+        places = function.function_arguments if function else frozenset()
         done: list[nodes.Expr] = [SCOPE]
         for at, argument in enumerate(arguments):
             if at in places and isinstance(argument, nodes.Name) and argument.name not in bound:
@@ -523,9 +523,9 @@ def late(scope: Mapping[str, Value], name: str) -> Value:
 
 def looped(items: Value, size: int) -> Any:
     """The items of a loop, charged to the budget with the text that each round writes."""
-    found = operators.steps(items)
-    charge(len(found) * size // 64)
-    return found
+    loop_items = operators.steps(items)
+    charge(len(loop_items) * size // 64)
+    return loop_items
 
 
 GUARDS: dict[str, Callable[..., Value]] = {
@@ -548,83 +548,83 @@ def compile_template(
     Those of them that are `assets` are printed in the form in which they are delivered, wherever they stand alone.
     Raises DiaError for names and functions that are not known.
     """
-    source, known = parsed.source, dict(GUARDS)
+    source, globals_ = parsed.source, dict(GUARDS)
     faults: list[Diagnostic] = []
     for use in parsed.names:
         if use.name in LITERALS or use.name in values:
-            known |= {use.name: LITERALS[use.name]} if use.name in LITERALS else {}
+            globals_ |= {use.name: LITERALS[use.name]} if use.name in LITERALS else {}
         elif use.name in CONSTANTS:
-            known[use.name] = namespace.globals[namespace.constant(use.name)]
+            globals_[use.name] = namespace.globals[namespace.constant(use.name)]
         else:
             faults += _unknown_name(source, use, namespace, values).diagnostics
     for use in parsed.calls:
         try:
-            known[f"_call_{use.name}"] = _callable(source, use, namespace)
+            globals_[f"_call_{use.name}"] = _callable(source, use, namespace)
         except DiaError as error:
             faults += error.diagnostics
     for use in parsed.function_names:
         try:
-            known[f"_bound_{use.name}"] = _bound(source, use, namespace)
+            globals_[f"_bound_{use.name}"] = _bound(source, use, namespace)
         except DiaError as error:
             faults += error.diagnostics
     if faults:  # each name once, where it is first
         raise DiaError({entry.message: entry for entry in reversed(faults)}.values())
     for name in parsed.printed:
-        name.name = delivered(name.name) if name.name in assets else name.name
+        name.name = delivered_name(name.name) if name.name in assets else name.name
     try:
         environment = _environment()
         code = environment.compile(parsed.tree, "prompt", "<template>")
-        template = environment.template_class.from_code(environment, code, known)
+        template = environment.template_class.from_code(environment, code, globals_)
     except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops and 100 indentations
-        raise fault(source, 0, "E312", "a template that is nested too deep", "use a macro") from None
+        raise error_at(source, 0, "E312", "a template that is nested too deep", "use a macro") from None
     number = next(NUMBERS)
     is_constant = not (parsed.names or parsed.calls or parsed.function_names)
     return CompiledTemplate(source, number, template, is_constant)
 
 
-def delivered(asset: str) -> str:
+def delivered_name(asset: str) -> str:
     """The name under which a scope holds the form of an asset that prompts print; no spec can write it."""
     return f"_as_{asset}"
 
 
-def _unknown_name(source: Located, use: Use, namespace: Namespace, values: frozenset[str]) -> DiaError:
+def _unknown_name(source: Source, use: Use, namespace: Namespace, values: frozenset[str]) -> DiaError:
     message = f"unknown name `{use.name}`"
-    mend = did_you_mean(use.name, values | CONSTANTS) or names_help(use.name, values)
+    help = did_you_mean(use.name, values | CONSTANTS) or names_help(use.name, values)
     if use.name in namespace.own or use.name in library():
-        message, mend = f"`{use.name}` is a function, not a value", f"call it: {use.name}(...)"
-    elif use.name in SEEN_IN:
-        message, mend = f"`{use.name}` has no value here", f"it has one in {SEEN_IN[use.name]}"
-    return fault(source, use.offset, "E303", message, mend)
+        message, help = f"`{use.name}` is a function, not a value", f"call it: {use.name}(...)"
+    elif use.name in AVAILABLE_IN:
+        message, help = f"`{use.name}` has no value here", f"it has one in {AVAILABLE_IN[use.name]}"
+    return error_at(source, use.offset, "E303", message, help)
 
 
-def _callable(source: Located, use: Use, namespace: Namespace) -> Callable[..., Value]:
+def _callable(source: Source, use: Use, namespace: Namespace) -> Callable[..., Value]:
     """The function as templates call it: with the scope first, which the library does not want."""
     if use.name in namespace.own:
         arity = namespace.own[use.name]
         check_arity(source, use, arity or 0, arity, use.name)
         return namespace.globals[f"_o_{use.name}"]  # type: ignore[no-any-return]
-    known = library().get(use.name)
-    if known is None:
+    library_function = library().get(use.name)
+    if library_function is None:
         raise _unknown_function(source, use, namespace)
-    check_arity(source, use, known.minimum, known.maximum, known.signature)
-    function = known.call
+    check_arity(source, use, library_function.minimum, library_function.maximum, library_function.signature)
+    function = library_function.call
     return lambda scope, *arguments: function(*arguments)
 
 
-def _bound(source: Located, use: Use, namespace: Namespace) -> Callable[..., Value]:
+def _bound(source: Source, use: Use, namespace: Namespace) -> Callable[..., Value]:
     """The maker of a function that is passed on by name."""
     if use.name in namespace.own:
         return partial(partial, namespace.globals[f"_o_{use.name}"])
-    known = library().get(use.name)
-    if known is None:
+    library_function = library().get(use.name)
+    if library_function is None:
         raise _unknown_function(source, use, namespace)
-    function = known.call
+    function = library_function.call
     return lambda scope: function
 
 
-def _unknown_function(source: Located, use: Use, namespace: Namespace) -> DiaError:
+def _unknown_function(source: Source, use: Use, namespace: Namespace) -> DiaError:
     if use.name == "random":
         seeded = "use a parameter: it is drawn from the instance's own seed"
-        return fault(source, use.offset, "E304", "`random` is not available", seeded)
-    mend = did_you_mean(use.name, {*library(), *namespace.own}) or LIBRARY_HELP
-    return fault(source, use.offset, "E304", f"unknown function `{use.name}`", mend)
+        return error_at(source, use.offset, "E304", "`random` is not available", seeded)
+    help = did_you_mean(use.name, {*library(), *namespace.own}) or LIBRARY_HELP
+    return error_at(source, use.offset, "E304", f"unknown function `{use.name}`", help)

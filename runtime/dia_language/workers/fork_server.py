@@ -1,7 +1,7 @@
-"""One process that imports for several and then divides into them: what they need is read, run and held but once.
+"""One process that imports modules once and then forks the workers, which share the memory of what was imported.
 
-Its children are killed by their number from outside. So it buries none of them before it is told to: a number that
-another process might have got meanwhile is never killed. When it ends, for whatever reason, its children end with it.
+Workers are killed by their process id from outside. So the fork server reaps no worker before it is told to: an id that
+another process might have got meanwhile is never killed. When it ends, for whatever reason, the workers end too.
 """
 
 from __future__ import annotations
@@ -18,65 +18,65 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 CONTEXT = multiprocessing.get_context("spawn")
-CAN_DIVIDE = sys.platform == "linux"  # elsewhere what libraries have begun may not outlive it
+CAN_FORK = sys.platform == "linux"  # elsewhere libraries may have started what does not survive a fork
 SECONDS_TO_END = 5.0
-YOUNG = 150_000  # objects between two looks for garbage: most of what an evaluation makes goes without one
+GC_THRESHOLD = 150_000  # objects between two garbage collections: most of what an evaluation makes is freed without one
 
 Serve = Callable[[Connection, Any], None]
-Place = tuple[Connection, Any]
+Channel = tuple[Connection, Any]  # a worker's pipe and its heartbeat cell
 
 
-class Child:
-    """A process that the nursery has made, or is about to make."""
+class ForkedWorker:
+    """A worker process that the fork server has forked, or is about to fork."""
 
-    def __init__(self, nursery: Nursery, place: int) -> None:
-        self.nursery, self.place = nursery, place
+    def __init__(self, server: ForkServer, index: int) -> None:
+        self.server, self.index = server, index
 
     @property
     def pid(self) -> int:
-        """Its number; waits for it, and gives the nursery's where that has died."""
-        return self.nursery.numbers()[self.place]
+        """Its process id; waits for it, and returns the fork server's id if that has died."""
+        return self.server.pids()[self.index]
 
     def kill(self) -> None:
-        """Kills it, if it is there yet."""
-        if self.nursery.has_told():
+        """Kills it, if it has been forked yet."""
+        if self.server.is_ready():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
     def join(self) -> None:
-        """Nothing: the nursery buries it."""
+        """Does nothing: the fork server reaps it."""
 
 
-class Nursery:
-    """Starts the process, which imports the modules and then is a parent of so many that serve at their places."""
+class ForkServer:
+    """Starts the process, which imports the modules and then forks one worker for each channel."""
 
     def __init__(
-        self, serve: Serve, places: Sequence[Place], confine: Callable[[], None], modules: tuple[str, ...]
+        self, serve: Serve, channels: Sequence[Channel], confine: Callable[[], None], modules: tuple[str, ...]
     ) -> None:
         self.pipe, theirs = CONTEXT.Pipe()
-        self.children = [Child(self, place) for place in range(len(places))]
-        self.known: list[int] = []
-        arguments = (serve, list(places), confine, modules, theirs)
-        self.process = CONTEXT.Process(target=_divide, args=arguments, daemon=True)
+        self.children = [ForkedWorker(self, index) for index in range(len(channels))]
+        self.forked_pids: list[int] = []
+        arguments = (serve, list(channels), confine, modules, theirs)
+        self.process = CONTEXT.Process(target=_fork_workers, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
 
-    def has_told(self) -> bool:
-        """Whether its children are there."""
-        return bool(self.known) or self.pipe.poll()
+    def is_ready(self) -> bool:
+        """Whether the workers have been forked."""
+        return bool(self.forked_pids) or self.pipe.poll()
 
-    def numbers(self) -> list[int]:
-        """The numbers of its children."""
-        if not self.known:
+    def pids(self) -> list[int]:
+        """The process ids of the workers."""
+        if not self.forked_pids:
             try:
-                self.known = self.pipe.recv()
+                self.forked_pids = self.pipe.recv()
             except (EOFError, OSError):
-                self.known = [self.process.pid or 0] * len(self.children)
-        return self.known
+                self.forked_pids = [self.process.pid or 0] * len(self.children)
+        return self.forked_pids
 
     def close(self) -> None:
-        """Ends it and its children."""
-        if not self.has_told():
+        """Ends the process and its workers."""
+        if not self.is_ready():
             self.process.kill()
         self.pipe.close()
         self.process.join(SECONDS_TO_END)
@@ -84,52 +84,52 @@ class Nursery:
         self.process.join()
 
 
-def _divide(
-    serve: Serve, places: list[Place], confine: Callable[[], None], modules: tuple[str, ...], told: Connection
+def _fork_workers(
+    serve: Serve, channels: list[Channel], confine: Callable[[], None], modules: tuple[str, ...], control: Connection
 ) -> None:
     confine()
-    imported(modules)
-    children = []
-    for place in places:
-        number = os.fork()
-        if not number:
-            _begin(serve, place, places, told)
-        children.append(number)
-    for pipe, _ in places:
+    import_modules(modules)
+    pids = []
+    for channel in channels:
+        pid = os.fork()
+        if not pid:
+            _serve_in_child(serve, channel, channels, control)
+        pids.append(pid)
+    for pipe, _ in channels:
         pipe.close()
-    _outlive(children, told)
+    _wait_for_end(pids, control)
 
 
-def imported(modules: tuple[str, ...]) -> None:
-    """Imports the modules, and keeps what they hold out of the collector's way: nothing of it will ever go."""
+def import_modules(modules: tuple[str, ...]) -> None:
+    """Imports the modules, and keeps the garbage collector away from what they hold: none of it is ever freed."""
     gc.disable()
     for module in modules:
         importlib.import_module(module)
-    gc.set_threshold(YOUNG)
+    gc.set_threshold(GC_THRESHOLD)
     gc.enable()
     gc.freeze()
 
 
-def _begin(serve: Serve, place: Place, places: list[Place], told: Connection) -> None:
-    """Serves in a child; the others' pipes must not be held open, or their ends would never be seen."""
-    told.close()
-    for other, _ in places:
-        if other is not place[0]:
-            other.close()
+def _serve_in_child(serve: Serve, channel: Channel, channels: list[Channel], control: Connection) -> None:
+    """Serves in a child; the others' pipes must not be kept open, or nobody would see when they are closed."""
+    control.close()
+    for pipe, _ in channels:
+        if pipe is not channel[0]:
+            pipe.close()
     try:
-        serve(*place)
+        serve(*channel)
     finally:
         os._exit(1)
 
 
-def _outlive(children: list[int], told: Connection) -> None:
-    """Tells who is there, and ends and buries them when the other side goes."""
+def _wait_for_end(pids: list[int], control: Connection) -> None:
+    """Sends the workers' process ids, and kills and reaps the workers when the other side is closed."""
     with contextlib.suppress(EOFError, OSError):
-        told.send(children)
-        told.recv()
-    for number in children:
+        control.send(pids)
+        control.recv()
+    for pid in pids:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(number, signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(number, 0)
+            os.waitpid(pid, 0)
     os._exit(0)

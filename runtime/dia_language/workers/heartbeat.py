@@ -1,4 +1,4 @@
-"""The heartbeat of evaluations: which expression is being computed, so that a watcher can kill one that hangs.
+"""The heartbeat of evaluations: which expression is being evaluated, so that a watcher can kill one that hangs.
 
 In a worker the cell is shared memory that the parent reads; elsewhere it is a plain list that nobody reads.
 """
@@ -17,7 +17,7 @@ _CELL: Any = [0, 0, 0]
 _STEPS = STEPS
 _SECONDS = SECONDS
 _IS_WATCHED = False
-_BEGUN = 0.0
+_STARTED = 0.0
 
 
 def attach(cell: Any) -> None:
@@ -26,39 +26,39 @@ def attach(cell: Any) -> None:
     _CELL, _IS_WATCHED = cell, True
 
 
-def allow(steps: int = STEPS, seconds: float = SECONDS, digits: int = INTEGER_DIGITS) -> None:
+def set_limits(steps: int = STEPS, seconds: float = SECONDS, digits: int = INTEGER_DIGITS) -> None:
     """Sets what each evaluation may take from now on: steps, the watcher's seconds, digits of an integer."""
     global _STEPS, _SECONDS
     _STEPS, _SECONDS = steps, seconds
     bound_digits(digits)
 
 
-def left() -> float | None:
+def seconds_left() -> float | None:
     """Seconds until the watcher ends the evaluation, None where there is no watcher or nothing is being computed."""
-    return _BEGUN + _SECONDS - monotonic() if _IS_WATCHED and _CELL[1] else None
+    return _STARTED + _SECONDS - monotonic() if _IS_WATCHED and _CELL[1] else None
 
 
-def begin(number: int) -> None:
+def begin_evaluation(number: int) -> None:
     """Marks the begin of an evaluation and gives it a full budget."""
-    global _BEGUN
+    global _STARTED
     cell = _CELL
     cell[0] += 1
     cell[1] = number
-    _BEGUN = monotonic()
+    _STARTED = monotonic()
     reset(_STEPS)
 
 
-def seek() -> None:
+def begin_search() -> None:
     """Marks the begin of a search, which is many evaluations: it may not take for ever as a whole either."""
     _CELL[2] |= 1
 
 
-def found() -> None:
+def end_search() -> None:
     """Marks the end of a search."""
     _CELL[2] += _CELL[2] % 2
 
 
-def rest() -> None:
+def end_evaluation() -> None:
     """Marks that no expression is being computed."""
     _CELL[0] += 1
     _CELL[1] = 0

@@ -1,10 +1,10 @@
-"""Worker processes that can be killed: evaluations of strangers' expressions run here, limited in memory and time.
+"""Worker processes that can be killed: they evaluate expressions from untrusted specs, with limits on memory and time.
 
-A task is a module-level generator function with its arguments; what it yields comes back as it is yielded. A worker
-that does not beat (heartbeat.py) for the allowed seconds is killed, and the task fails; the others live on.
+A task is a module-level generator function with its arguments; each item that it yields is sent back at once. A worker
+without a heartbeat (heartbeat.py) for the allowed seconds is killed and its task fails; the other workers go on.
 
-Seconds are those that a worker has computed, where the system tells them, and at least a quarter of those that have
-passed: on a machine that is busy with other things a sound evaluation must not fail, nor a right reply be graded wrong.
+Time is the worker's CPU time where the system reports it, but at least a quarter of the elapsed time: on a busy machine
+a valid evaluation must not fail, and a correct reply must not be graded as wrong.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 from dia_language.workers import heartbeat
-from dia_language.workers.fork_server import CAN_DIVIDE, CONTEXT, Nursery, imported
+from dia_language.workers.fork_server import CAN_FORK, CONTEXT, ForkServer, import_modules
 
 MEMORY_BYTES = 512 << 20
 SECONDS = heartbeat.SECONDS
@@ -48,7 +48,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a task so far: an item that it yielded, or its end with the faults that ended it."""
+    """What came of a task so far: an item that it yielded, or its end with the diagnostics that ended it."""
 
     key: Any
     item: Any = None
@@ -70,7 +70,7 @@ class _Worker:
     clock: Clock | None = None
     searches: int = 0
     search_clock: Clock | None = None
-    places: dict[int, Position | None] = field(default_factory=dict)
+    positions: dict[int, Position | None] = field(default_factory=dict)
 
 
 class Clock:
@@ -79,17 +79,17 @@ class Clock:
     __slots__ = ("begun", "cpu", "process")
 
     def __init__(self, process: int) -> None:
-        self.process, self.begun, self.cpu = process, monotonic(), computed_seconds(process)
+        self.process, self.begun, self.cpu = process, monotonic(), cpu_seconds(process)
 
     def seconds(self) -> float:
         """Seconds that count."""
-        passed, now = monotonic() - self.begun, computed_seconds(self.process)
+        passed, now = monotonic() - self.begun, cpu_seconds(self.process)
         if self.cpu is None or now is None:
             return passed
         return min(passed, max(now - self.cpu, passed / PATIENCE))
 
 
-def computed_seconds(process: int) -> float | None:
+def cpu_seconds(process: int) -> float | None:
     """Seconds that the process and what it has waited for have computed so far; None where the system does not tell."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123 - read many times a second
@@ -99,34 +99,34 @@ def computed_seconds(process: int) -> float | None:
         return None
 
 
-class Crew:
-    """Workers that begin to start at once, so that what they import is there when the first task comes."""
+class WorkerPool:
+    """Workers that start at once, so that their imports are done when the first task comes."""
 
     def __init__(self, jobs: int, module: str | None = None, also: tuple[str, ...] = ()) -> None:
-        """Starts so many workers, which import the module while they wait, and what they surely need beside it.
+        """Starts `jobs` workers, which import the module and the modules in `also` while they wait.
 
-        Where the system can, one process imports for all of them and is then divided (`nursery.py`).
+        On Linux one process imports for all of them and then forks (fork_server.py).
         """
         self.jobs, self.module, self.next_look = jobs, module, 0.0
-        self.nursery: Nursery | None = None
+        self.fork_server: ForkServer | None = None
         self.workers: list[_Worker] = []
-        if module is not None and jobs > 1 and CAN_DIVIDE:
-            self.workers = self._divided((module, *also))
-        self.workers += [_started(module) for _ in range(jobs - len(self.workers))]
+        if module is not None and jobs > 1 and CAN_FORK:
+            self.workers = self._fork_workers((module, *also))
+        self.workers += [_start_worker(module) for _ in range(jobs - len(self.workers))]
 
-    def _divided(self, modules: tuple[str, ...]) -> list[_Worker]:
-        """Workers that come from one process."""
-        places = [CONTEXT.Pipe() for _ in range(self.jobs)]
-        cells = [CONTEXT.RawArray("q", 3) for _ in places]
-        with _safe_path(), _main_hidden():
-            self.nursery = Nursery(_serve, [(theirs, cell) for (_, theirs), cell in zip(places, cells, strict=True)],
-                                   _confine, modules)  # fmt: skip
-        for _, theirs in places:
+    def _fork_workers(self, modules: tuple[str, ...]) -> list[_Worker]:
+        """Workers that one process forks."""
+        pipes = [CONTEXT.Pipe() for _ in range(self.jobs)]
+        cells = [CONTEXT.RawArray("q", 3) for _ in pipes]
+        with _safe_path(), _hidden_main():
+            channels = [(theirs, cell) for (_, theirs), cell in zip(pipes, cells, strict=True)]
+            self.fork_server = ForkServer(_serve, channels, _limit_process, modules)
+        for _, theirs in pipes:
             theirs.close()
         return [_Worker(child, ours, cell)
-                for child, (ours, _), cell in zip(self.nursery.children, places, cells, strict=True)]  # fmt: skip
+                for child, (ours, _), cell in zip(self.fork_server.children, pipes, cells, strict=True)]  # fmt: skip
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -144,35 +144,35 @@ class Crew:
             self.close()
 
     def outcomes(self, waiting: deque[Task], label: str = "the solver") -> Iterator[Outcome]:
-        """The same, after which the workers stay for more."""
+        """The outcomes of all tasks as they come; the workers stay for more tasks."""
         while waiting or any(worker.task for worker in self.workers):
-            self._hand_out(waiting)
-            yield from _collected(self.workers, label)
-            if monotonic() >= self.next_look:  # the clocks of all are not read whenever one of them says a word
-                yield from _ended(self.workers, label)
+            self._assign_tasks(waiting)
+            yield from _collect(self.workers, label)
+            if monotonic() >= self.next_look:  # not all clocks are read whenever one worker sends something
+                yield from _kill_stuck(self.workers, label)
                 self.next_look = monotonic() + POLL
 
     def close(self) -> None:
         """Ends all workers."""
         while self.workers:
             _stop(self.workers.pop())
-        if self.nursery is not None:
-            self.nursery.close()
-            self.nursery = None
+        if self.fork_server is not None:
+            self.fork_server.close()
+            self.fork_server = None
 
-    def _hand_out(self, waiting: deque[Task]) -> None:
+    def _assign_tasks(self, waiting: deque[Task]) -> None:
         """Gives every idle worker a task; those that have died are replaced while there is work for them."""
         for worker in [worker for worker in self.workers if worker.task is None]:
             if not waiting:
                 return
-            if _give(worker, waiting[0]):
+            if _assign(worker, waiting[0]):
                 waiting.popleft()
             else:
                 _stop(worker)
                 self.workers.remove(worker)
         while waiting and len(self.workers) < self.jobs:
-            self.workers.append(_started(self.module))
-            if not _give(self.workers[-1], waiting.popleft()):
+            self.workers.append(_start_worker(self.module))
+            if not _assign(self.workers[-1], waiting.popleft()):
                 raise WorkerBug("a worker died before its first task")
 
 
@@ -182,27 +182,27 @@ def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the solver") -> Ge
     Raises WorkerBug for what is not a DiaError.
     """
     waiting = deque(tasks)
-    yield from Crew(min(jobs, len(waiting))).run(waiting, label)
+    yield from WorkerPool(min(jobs, len(waiting))).run(waiting, label)
 
 
-class Servant:
-    """One worker that answers questions one after the other; a question that takes too long costs it its life."""
+class SingleWorker:
+    """One worker for one call at a time. It is killed when a call takes too long; the next call starts another."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds = seconds
         self.worker: _Worker | None = None
 
-    def ask(self, function: Callable[..., Iterator[Any]], *arguments: Any) -> Any:
+    def call(self, function: Callable[..., Iterator[Any]], *arguments: Any) -> Any:
         """The last item that the generator function yields, computed in the worker.
 
         Raises LanguageError where the evaluation fails, dies, or runs longer than the allowed seconds.
         """
         if self.worker is None:
-            self.worker = _started()
+            self.worker = _start_worker()
         pipe, result = self.worker.pipe, None
         try:
             pipe.send((function, arguments))
-            while self._has_said(self.worker):
+            while self._has_message(self.worker):
                 kind, content = pipe.recv()
                 if kind == "item":
                     result = content
@@ -216,8 +216,8 @@ class Servant:
         self.close()
         raise LanguageError(f"the evaluation ran longer than {self.seconds:g} s", code="E502")
 
-    def _has_said(self, worker: _Worker) -> bool:
-        """Whether the worker says something before its time is over."""
+    def _has_message(self, worker: _Worker) -> bool:
+        """Whether the worker sends something before its time is over."""
         clock = Clock(worker.process.pid)
         while (left := self.seconds - clock.seconds()) > 0:
             if worker.pipe.poll(max(left, POLL)):
@@ -237,7 +237,7 @@ def _result_or_error(result: Any, diagnostics: tuple[Diagnostic, ...]) -> Any:
     return result
 
 
-def _give(worker: _Worker, task: Task) -> bool:
+def _assign(worker: _Worker, task: Task) -> bool:
     """Whether the worker lives and has been given the task."""
     try:
         worker.pipe.send((task.function, task.arguments))
@@ -247,11 +247,11 @@ def _give(worker: _Worker, task: Task) -> bool:
     return True
 
 
-def _started(module: str | None = None) -> _Worker:
+def _start_worker(module: str | None = None) -> _Worker:
     ours, theirs = CONTEXT.Pipe()
     cell = CONTEXT.RawArray("q", 3)
     process = CONTEXT.Process(target=_serve, args=(theirs, cell, module), daemon=True)
-    with _safe_path(), _main_hidden():
+    with _safe_path(), _hidden_main():
         process.start()
     theirs.close()
     return _Worker(process, ours, cell)
@@ -272,44 +272,44 @@ def _safe_path() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _main_hidden() -> Iterator[None]:
+def _hidden_main() -> Iterator[None]:
     """Keeps new processes from running the program's main script again, which they need for nothing."""
-    held = sys.modules["__main__"]
+    main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
         yield
     finally:
-        sys.modules["__main__"] = held
+        sys.modules["__main__"] = main
 
 
-def _collected(workers: list[_Worker], label: str) -> Iterator[Outcome]:
+def _collect(workers: list[_Worker], label: str) -> Iterator[Outcome]:
     busy = {worker.pipe: worker for worker in workers if worker.task}
     for pipe in wait(list(busy), timeout=POLL):
         worker = busy[pipe]  # type: ignore[index]
-        yield from _received(worker, workers, label)
+        yield from _receive(worker, workers, label)
 
 
-def _ended(workers: list[_Worker], label: str) -> Iterator[Outcome]:
+def _kill_stuck(workers: list[_Worker], label: str) -> Iterator[Outcome]:
     for worker in list(workers):
         if worker.task is not None and _is_stuck(worker):
-            yield _killed(worker, workers, label)
+            yield _kill(worker, workers, label)
 
 
-def _received(worker: _Worker, workers: list[_Worker], label: str) -> Iterator[Outcome]:
+def _receive(worker: _Worker, workers: list[_Worker], label: str) -> Iterator[Outcome]:
     assert worker.task is not None
     key = worker.task.key
     try:
         kind, content = worker.pipe.recv()
     except (EOFError, OSError):
-        place = worker.places.get(worker.cell[1])
+        position = worker.positions.get(worker.cell[1])
         _stop(worker)
         workers.remove(worker)
         message = f"{label} ran out of memory or died"
-        yield Outcome(key, is_end=True, diagnostics=(Diagnostic("E502", message, place, LIMITS_HELP),))
+        yield Outcome(key, is_end=True, diagnostics=(Diagnostic("E502", message, position, LIMITS_HELP),))
         return
     worker.clock = None
-    if kind == "places":
-        worker.places |= content
+    if kind == "positions":
+        worker.positions |= content
     elif kind == "item":
         yield Outcome(key, item=content)
     elif kind == "bug":
@@ -330,34 +330,34 @@ def _is_stuck(worker: _Worker) -> bool:
         worker.searches, worker.search_clock = worker.cell[2], Clock(process)
     if worker.cell[0] != worker.beats or worker.clock is None:
         worker.beats, worker.clock = worker.cell[0], Clock(process)
-    return worker.clock.seconds() > _allowed(worker) or _is_lost(worker)
+    return worker.clock.seconds() > _allowed_seconds(worker) or _searches_too_long(worker)
 
 
-def _is_lost(worker: _Worker) -> bool:
+def _searches_too_long(worker: _Worker) -> bool:
     """Whether a search of many evaluations has been going on for too long."""
     assert worker.task is not None and worker.search_clock is not None
     is_searching = worker.searches % 2 == 1
     return is_searching and worker.search_clock.seconds() > max(worker.task.seconds, SECONDS_BETWEEN)
 
 
-def _allowed(worker: _Worker) -> float:
+def _allowed_seconds(worker: _Worker) -> float:
     """Seconds for the expression that is being computed, or for what lies between two expressions."""
     assert worker.task is not None
     return worker.task.seconds if worker.cell[1] else max(worker.task.seconds, SECONDS_BETWEEN)
 
 
-def _killed(worker: _Worker, workers: list[_Worker], label: str) -> Outcome:
+def _kill(worker: _Worker, workers: list[_Worker], label: str) -> Outcome:
     assert worker.task is not None and worker.clock is not None
-    place, mend = worker.places.get(worker.cell[1]), LIMITS_HELP
-    if worker.clock.seconds() > _allowed(worker):
-        what = label if worker.cell[1] else "a draw" if worker.places else "the reading of the template"
-        message = f"{what} ran longer than {_allowed(worker):g} s"
+    position, help = worker.positions.get(worker.cell[1]), LIMITS_HELP
+    if worker.clock.seconds() > _allowed_seconds(worker):
+        what = label if worker.cell[1] else "a draw" if worker.positions else "the reading of the template"
+        message = f"{what} ran longer than {_allowed_seconds(worker):g} s"
     else:
         message = f"the search for an instance ran longer than {max(worker.task.seconds, SECONDS_BETWEEN):g} s"
-        mend = "build the value instead of searching it, or raise `limits` of the template"
+        help = "build the value instead of searching it, or raise `limits` of the template"
     _stop(worker)
     workers.remove(worker)
-    return Outcome(worker.task.key, is_end=True, diagnostics=(Diagnostic("E502", message, place, mend),))
+    return Outcome(worker.task.key, is_end=True, diagnostics=(Diagnostic("E502", message, position, help),))
 
 
 def _stop(worker: _Worker) -> None:
@@ -368,25 +368,25 @@ def _stop(worker: _Worker) -> None:
 
 
 def _serve(pipe: Connection, cell: Any, module: str | None = None) -> None:
-    _confine()
+    _limit_process()
     heartbeat.attach(cell)
     if module is not None:
-        imported((module,))
+        import_modules((module,))
     with contextlib.suppress(EOFError, OSError, MemoryError):  # the parent has gone, or tells what has happened
         while True:
             function, arguments = pipe.recv()
-            heartbeat.found()
-            pipe.send(_worked(pipe, function, arguments))
-            heartbeat.rest()
+            heartbeat.end_search()
+            pipe.send(_run_task(pipe, function, arguments))
+            heartbeat.end_evaluation()
     os._exit(0)
 
 
-def _worked(pipe: Connection, function: Callable[..., Iterator[Any]], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+def _run_task(pipe: Connection, function: Callable[..., Iterator[Any]], arguments: tuple[Any, ...]) -> tuple[str, Any]:
     """Sends what the function yields; gives the message that ends the task, made when all of its values are gone."""
     try:
         for item in function(*arguments):
-            heartbeat.rest()
-            pipe.send(("places", item.places) if isinstance(item, Places) else ("item", item))
+            heartbeat.end_evaluation()
+            pipe.send(("positions", item.positions) if isinstance(item, Positions) else ("item", item))
         return "end", ()
     except DiaError as error:
         return "end", error.diagnostics
@@ -404,13 +404,13 @@ def _worked(pipe: Connection, function: Callable[..., Iterator[Any]], arguments:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Positions:
     """What a task yields first: where its numbered expressions stand, for the message when one is killed."""
 
-    places: dict[int, Position | None]
+    positions: dict[int, Position | None]
 
 
-def _confine() -> None:
+def _limit_process() -> None:
     """Bounds memory, drops core files, ignores Ctrl-C (the parent decides) and dies with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):  # what libraries print on their own is not for the user

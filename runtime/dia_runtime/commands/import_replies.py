@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
-from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, told, visible
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, render_diagnostic, visible
 
 from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
 from dia_runtime.commands.progress import activity
@@ -186,7 +186,7 @@ def _default_fields(kind: str, is_joined: bool, is_named: bool) -> dict[str, str
 def _print_diagnostics(done: Imported) -> None:
     """Prints what was left out."""
     for entry in done.faults[:MOST_PRINTED]:
-        click.echo(told(replace(entry, severity="warning"), {}), err=True)
+        click.echo(render_diagnostic(replace(entry, severity="warning"), {}), err=True)
     if len(done.faults) > MOST_PRINTED:
         click.echo(f"and {len(done.faults) - MOST_PRINTED} more", err=True)
 

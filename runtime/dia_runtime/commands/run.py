@@ -95,12 +95,14 @@ def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
 
 def exit_code(summaries: Sequence[RunSummary]) -> int:
     """The exit code; what providers refused is told."""
-    from dia_language.diagnostics import told
+    from dia_language.diagnostics import render_diagnostic
 
     refused = [entry for summary in summaries for entry in summary.respondents if entry.is_refused]
     for entry in refused:
         message = visible(f"`{entry.respondent}` was asked no further: {entry.ended}")
-        click.echo(told(Diagnostic("E825", message, None, "the same command asks what is missing"), {}), err=True)
+        click.echo(
+            render_diagnostic(Diagnostic("E825", message, None, "the same command asks what is missing"), {}), err=True
+        )
     return 4 if refused else int(any(summary.has_errors for summary in summaries))
 
 

@@ -14,9 +14,9 @@ from dia_language.answers import Mode, Undecided, Unreadable
 from dia_language.answers.base import CHARACTERS, AnswerType
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_language.numbers.values import Value, decode
-from dia_language.stored.stored_conditions import condition, guarded_condition, guarded_share
+from dia_language.stored.stored_conditions import condition, isolated_condition, isolated_share
 from dia_language.stored.stored_conditions import share as stored_share
-from dia_language.workers.pool import Servant
+from dia_language.workers.pool import SingleWorker
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.records import is_gradable
 from dia_runtime.grading.grader import SETTLED, Condition, Grade, Grader, Share
@@ -114,7 +114,7 @@ class Judge:
     def __init__(self, store: Store, rules: Rules, source: Bundle | None = None) -> None:
         """`source` has the answers where the run itself holds none."""
         self.store, self.rules, self.source = store, rules, source
-        self.servant = Servant()
+        self.worker = SingleWorker()
         self._prepared: dict[int, _Prepared | _Sessions] = {}
         self._types: dict[str, AnswerType] = {}
         self._graders: dict[tuple[str, str], Grader] = {}
@@ -122,7 +122,7 @@ class Judge:
 
     def close(self) -> None:
         """Nothing; ends the worker in which conditions are evaluated."""
-        self.servant.close()
+        self.worker.close()
 
     def judged(self, respondent: int) -> Iterator[Judged]:
         """The respondent's replies, judged, in the order of the questions."""
@@ -145,7 +145,7 @@ class Judge:
 
     def _judge_sessions(self, question: StoredQuestion, reply: StoredReply, held: _Sessions) -> Judged:
         """The reply to a question of sessions, which is a transcript."""
-        found = None if reply.text is None else judge_transcript(held.truth, reply.text, self.rules.chain, self.servant)
+        found = None if reply.text is None else judge_transcript(held.truth, reply.text, self.rules.chain, self.worker)
         verdict = found.outcome.verdict if found else Verdict.WRONG if reply.error is None else Verdict.ERROR
         verdict = self._counted(verdict)
         flags, share = (found.outcome.flags, found.outcome.share) if found else (frozenset(), None)
@@ -193,8 +193,8 @@ class Judge:
             accept,
             record["text"],
             {name: str(text) for name, text in record["mistakes"].items()},
-            _condition(self.store, record, self.servant),
-            _share(self.store, record, self.servant),
+            _condition(self.store, record, self.worker),
+            _share(self.store, record, self.worker),
             self.marks(question.points),
         )
         if len(self._prepared) < KEPT and len(question.grading or "") < SHORT:
@@ -276,7 +276,7 @@ def _held(store: Store, question: StoredQuestion, source: Bundle | None) -> dict
     return record
 
 
-def _condition(store: Store, record: Record, servant: Servant) -> Condition | None:
+def _condition(store: Store, record: Record, worker: SingleWorker) -> Condition | None:
     """The condition of the answer, or None where it has none. Raises DiaError (exit 3) for one that is no condition."""
     stored = record["comparison"].get("accept_if")
     if stored is None:
@@ -285,10 +285,10 @@ def _condition(store: Store, record: Record, servant: Servant) -> Condition | No
         condition(stored)  # compiled here and evaluated there
     except (KeyError, TypeError, AttributeError, ValueError, DiaError):
         raise store.damaged("a condition of an answer is none") from None  # a stranger wrote it
-    return guarded_condition(stored, servant)
+    return isolated_condition(stored, worker)
 
 
-def _share(store: Store, record: Record, servant: Servant) -> Share | None:
+def _share(store: Store, record: Record, worker: SingleWorker) -> Share | None:
     """The share of the answer, or None where it has none. Raises DiaError (exit 3) for one that is no share."""
     stored = record["comparison"].get("share")
     if stored is None:
@@ -297,7 +297,7 @@ def _share(store: Store, record: Record, servant: Servant) -> Share | None:
         stored_share(stored)  # compiled here and evaluated there
     except (KeyError, TypeError, AttributeError, ValueError, DiaError):
         raise store.damaged("a share of an answer is none") from None  # a stranger wrote it
-    return guarded_share(stored, servant)
+    return isolated_share(stored, worker)
 
 
 def _is(kind: AnswerType, said: Value, text: str) -> bool:

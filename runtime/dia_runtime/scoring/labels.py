@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from dia_language.diagnostics import DiaError, Diagnostic, Faults, Position, visible
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, Position, visible
 from dia_language.numbers.values import Value
 from dia_language.yaml_nodes import Mapping as Pairs
 from dia_language.yaml_nodes import Node, Scalar, parse, read_text
@@ -51,7 +51,7 @@ def read_labels(path: Path, taken: Sequence[str] = ()) -> Labels:
     shown = path.as_posix()
     text = read_text(path, shown)
     root = parse(text, shown) if text.strip() else None
-    faults = Faults()
+    faults = Diagnostics()
     if not isinstance(root, Pairs):
         place = root.position if root else Position(shown, 1, 1)
         raise DiaError(Diagnostic("E203", "a file of labels is a mapping of names", place, WANTED))
@@ -64,7 +64,7 @@ def read_labels(path: Path, taken: Sequence[str] = ()) -> Labels:
     return found
 
 
-def _labels(key: Scalar, node: Node, taken: Sequence[str], faults: Faults) -> dict[str, str]:
+def _labels(key: Scalar, node: Node, taken: Sequence[str], faults: Diagnostics) -> dict[str, str]:
     if len(key.text) > LONGEST:
         faults.error("E203", f"a name of more than {LONGEST} characters", key.position)
     if not isinstance(node, Pairs):

@@ -8,7 +8,7 @@ import pytest
 from dia_compiler.analyze.check import check
 from dia_compiler.analyze.prepare import prepare, read_once
 from dia_compiler.parse.discover import discover
-from dia_language.diagnostics import Faults
+from dia_language.diagnostics import Diagnostics
 
 BENCHMARK = "language: 1\nbenchmark: small\nversion: 1.0.0\nprompt: |\n  {wrapper}\n"
 TEMPLATE = """template: {name}
@@ -29,7 +29,7 @@ def wrapped(folder: Path, wrapper: str) -> list[tuple[list[str], str | None]]:
     scope = {"challenge": "C", "format_instruction": "F", "skip_token": "S", "points": {}}
     found = []
     for template in item.clean:
-        faults = Faults()
+        faults = Diagnostics()
         made = prepare(template, item.benchmark, faults, item.lists_of(template)).wrapper
         found.append(([entry.code for entry in faults.errors], None if made is None else made(scope)))
     return found

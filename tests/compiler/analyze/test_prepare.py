@@ -10,7 +10,7 @@ from dia_compiler.analyze.check import CheckedBenchmark, check
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
-from dia_language.diagnostics import Diagnostic, Faults, Position
+from dia_language.diagnostics import Diagnostic, Diagnostics, Position
 from helpers.places import ROOT
 
 BENCHMARK = "benchmark: small\ntitle: Small\nversion: 1.0.0\nlicense: CC0-1.0\nseed: a\n"
@@ -34,7 +34,7 @@ prompt: "{{ a }} {{ h }}"
 
 
 def made(item: CheckedBenchmark, template: Template) -> tuple[list[Diagnostic], list[Position | None]]:
-    faults = Faults()
+    faults = Diagnostics()
     prepared = prepare(template, item.benchmark, faults, item.lists_of(template), item.programs)
     return faults.entries, list(prepared.places.values())
 

@@ -173,11 +173,11 @@ def test_lines_of_a_text_and_noise_are_read_back() -> None:
 
 
 def test_a_text_is_drawn_as_pillow_draws_it() -> None:
-    from dia_language.media.glyphs import cell_of, font_file
+    from dia_language.media.glyphs import cell_size, font_file
     from PIL import ImageDraw, ImageFont
 
     font = ImageFont.truetype(str(font_file()), 40, layout_engine=ImageFont.Layout.BASIC)
-    width, height = cell_of(40)
+    width, height = cell_size(40)
     whole = Image.new("L", (6 * width + 20, height + 20), 255)
     ImageDraw.Draw(whole).text((10, 10), "Oracle", font=font, fill=0)
     assert font.getlength("Oracle") == 6 * width

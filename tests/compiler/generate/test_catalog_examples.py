@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from dia_compiler.generate.examples import check_examples
-from dia_language.diagnostics import Faults
+from dia_language.diagnostics import Diagnostics
 from helpers.small_specs import expansion
 
 RULES = """\
@@ -32,7 +32,7 @@ prompt: "{{ say(chosen) }}"
 
 
 def faults_of(folder: Path, template: str) -> list[tuple[str, str, int]]:
-    faults = Faults()
+    faults = Diagnostics()
     check_examples(expansion(folder, template), faults)
     return [(entry.code, entry.message, entry.position.line) for entry in faults.entries if entry.position]
 

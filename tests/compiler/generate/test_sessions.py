@@ -15,10 +15,10 @@ from dia_compiler.authoring.session_preview import shown_sessions, stand_in
 from dia_compiler.generate.bundle_rows import answer_record, question_record
 from dia_compiler.generate.session_expand import SessionExpansion, expansion_of
 from dia_compiler.parse.discover import discover
-from dia_language.diagnostics import DiaError, Faults
-from dia_language.expressions.replies import Said
+from dia_language.diagnostics import DiaError, Diagnostics
+from dia_language.expressions.replies import SessionReply
 from dia_language.numbers.values import Record
-from dia_language.stored.stored_code import code_of
+from dia_language.stored.stored_code import load_code
 from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.bundle.session_records import read_sessions
 from dia_runtime.formats.replies import read_reply, write_reply
@@ -87,7 +87,7 @@ def expanded(folder: Path, template: str, **files: str) -> SessionExpansion:
     if checked.faults.errors:
         raise DiaError(checked.faults.errors)
     item = checked.benchmarks[0]
-    faults = Faults()
+    faults = Diagnostics()
     prepared = prepare(item.clean[0], item.benchmark, faults, item.lists_of(item.clean[0]))
     made = expansion_of(prepared, settings_of(item.benchmark, item.clean[0], "0"))
     assert isinstance(made, SessionExpansion) and not faults.entries
@@ -146,9 +146,9 @@ def test_what_needs_a_reply_is_stored_code_that_renders_by_itself(made: list[Any
     question, answer = made[0]
     n, row = answer["parameters"]["n"], answer["parameters"]["rows"][1]["record"]
     turn = parts(question)["last"]["turns"][1]
-    text = code_of(turn["user"]).render({"index": 1, "row": Record(q=row["q"]), "first": Said("tea", "tea!")})
+    text = load_code(turn["user"]).render({"index": 1, "row": Record(q=row["q"]), "first": SessionReply("tea", "tea!")})
     assert text == f"1: {row['q']} <!tea!> x tea {n} "
-    assert code_of(turn["when"]).evaluate({"first": Said("t" * 100, "")}) is True
+    assert load_code(turn["when"]).evaluate({"first": SessionReply("t" * 100, "")}) is True
     assert parts(question)["first"]["turns"][1]["until"] == {"expression": 'again[-1] == "B"', "replies": ["again"]}
 
 
@@ -288,7 +288,7 @@ def test_a_judge_beside_a_prompt_is_two_sessions(tmp_path: Path) -> None:
     assert (ask["role"], judge["role"], judge["needs"]) == ("subject", "judge", ["ask"])
     assert ask["turns"][0]["user"].startswith("Why is ") and "I-DO-NOT-KNOW" in ask["turns"][0]["user"]
     assert "\n\nI think so.\n\n" in pushy["sessions"][0]["turns"][0]["user"] and pushy["sessions"][1] == judge
-    said = code_of(judge["turns"][0]["user"]).render({"response": Said("{{ n }}", "{{ n }}")})
+    said = load_code(judge["turns"][0]["user"]).render({"response": SessionReply("{{ n }}", "{{ n }}")})
     assert said.startswith("Right is because ") and "\n{{ n }}\n" in said and "RIGHT, NONE, FALSE_" in said
 
 
@@ -358,7 +358,7 @@ def test_assets_stand_in_the_texts_and_items_are_as_in_other_templates(tmp_path:
     first, second = question_record(instances[0], expansion, None)["sessions"][0]["turns"]
     n = instances[0].parameters["n"]
     assert first["user"] == f"sea N{n}"
-    assert code_of(second["user"]).render({"x": Said("a", "a")}) == f"a N{n}"
+    assert load_code(second["user"]).render({"x": SessionReply("a", "a")}) == f"a N{n}"
 
 
 SHARED = """

@@ -11,7 +11,7 @@ from dia_language.confinement.walls import confinement
 from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.expressions.expressions import compile_expression
 from dia_language.expressions.namespace import Namespace
-from dia_language.expressions.syntax import Loose, parse
+from dia_language.expressions.syntax import PlainSource, parse
 from dia_language.functions import library
 
 COLLATZ = {
@@ -51,10 +51,10 @@ def test_the_same_walk_in_every_language(language: str) -> None:
 
 @pytest.mark.usefixtures("allowed")
 def test_an_expression_runs_a_program() -> None:
-    code = compile_expression(parse(Loose("[program('python', f'print({n}**2)') for n in [3, 4]]")), Namespace())
+    code = compile_expression(parse(PlainSource("[program('python', f'print({n}**2)') for n in [3, 4]]")), Namespace())
     assert code({}) == ["9", "16"]
     with pytest.raises(DiaError, match="the program ended with exit code 7"):
-        compile_expression(parse(Loose("program('python', 'import sys; sys.exit(7)')")), Namespace())({})
+        compile_expression(parse(PlainSource("program('python', 'import sys; sys.exit(7)')")), Namespace())({})
 
 
 def test_arguments_are_checked() -> None:

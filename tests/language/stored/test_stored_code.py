@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 from dia_language.diagnostics import DiaError, LanguageError
-from dia_language.expressions.replies import UNSET, Said, Unset
+from dia_language.expressions.replies import UNSET, SessionReply, Unset
 from dia_language.numbers.values import Record
-from dia_language.stored.stored_code import code_of, guarded
-from dia_language.workers.pool import Servant
+from dia_language.stored.stored_code import IsolatedCode, load_code
+from dia_language.workers.pool import SingleWorker
 
-LETTERS = [Said("A", "A.", 3), Said(UNSET, "what?", 5), Said()]
+LETTERS = [SessionReply("A", "A.", 3), SessionReply(UNSET, "what?", 5), SessionReply()]
 
 
 def evaluated(expression: str, scope: dict[str, Any], **more: Any) -> Any:
-    replies = sorted(name for name, held in scope.items() if isinstance(held, (Said, list)))
-    return code_of({"expression": expression, "replies": replies, **more}).evaluate(scope)
+    replies = sorted(name for name, held in scope.items() if isinstance(held, (SessionReply, list)))
+    return load_code({"expression": expression, "replies": replies, **more}).evaluate(scope)
 
 
 def rendered(template: str, scope: dict[str, Any], **more: Any) -> str:
-    return code_of({"template": template, "replies": sorted(scope), **more}).render(scope)
+    return load_code({"template": template, "replies": sorted(scope), **more}).render(scope)
 
 
 # Values, and what is known of how they came
@@ -54,9 +54,9 @@ def rendered(template: str, scope: dict[str, Any], **more: Any) -> str:
 )
 def test_a_name_is_the_typed_value_and_functions_tell_how_it_came(expression: str, value: Any) -> None:
     scope = {
-        "word": Said("tea", "Tea, I think.", 7, None, "stop"),
+        "word": SessionReply("tea", "Tea, I think.", 7, None, "stop"),
         "letter": LETTERS,
-        "made": Said(Record({"key": "B", "options": ["x", "y"]}), "{...}"),
+        "made": SessionReply(Record({"key": "B", "options": ["x", "y"]}), "{...}"),
     }
     assert evaluated(expression, scope) == value
 
@@ -68,24 +68,24 @@ def test_a_name_is_the_typed_value_and_functions_tell_how_it_came(expression: st
 )  # fmt: skip
 def test_what_is_not_there_is_told_by_its_name(expression: str) -> None:
     with pytest.raises(Unset) as caught:
-        evaluated(expression, {"word": Said(), "letter": LETTERS})
+        evaluated(expression, {"word": SessionReply(), "letter": LETTERS})
     assert caught.value.name == ("letter" if "letter" in expression else "word") and caught.value.code == "E512"
 
 
 def test_a_reply_that_a_scope_does_not_hold_was_never_asked_for() -> None:
-    code = code_of({"expression": "word if answered(word) else 'never'", "replies": ["word"]})
+    code = load_code({"expression": "word if answered(word) else 'never'", "replies": ["word"]})
     assert code.evaluate({}) == "never"
 
 
 def test_an_unread_reply_shows_its_text_and_has_no_value() -> None:
-    scope = {"word": Said(UNSET, "hm", 2)}
+    scope = {"word": SessionReply(UNSET, "hm", 2)}
     assert rendered("{{ word }} {{ tokens(word) }} {{ text(word) }}", scope) == "hm 2 hm"
     with pytest.raises(Unset):
         rendered("{{ word ~ '!' }}", scope)
 
 
 def test_lists_of_lists_belong_to_a_list_within_a_list() -> None:
-    scope = {"said": [[Said("a", "a", 1)], [Said("b", "b", 2), Said()]]}
+    scope = {"said": [[SessionReply("a", "a", 1)], [SessionReply("b", "b", 2), SessionReply()]]}
     assert evaluated("[said[0], said[1][0], tokens(said[0]), answered(said[1])]", scope) == [["a"], "b", [1], False]
 
 
@@ -94,7 +94,7 @@ def test_lists_of_lists_belong_to_a_list_within_a_list() -> None:
 
 def test_a_reply_is_text_and_is_never_rendered_again() -> None:
     hostile = "{{ 1 }} {% for x in y %} {{ secret }} ``` ````"
-    scope = {"said": Said(hostile, hostile)}
+    scope = {"said": SessionReply(hostile, hostile)}
     assert rendered("<{{ said }}|{{ said ~ '' }}>", scope, names={"secret": "s"}) == f"<{hostile}|{hostile}>"
     shown = rendered("{{ quoted(said) }}", scope)
     assert shown == f"`````\n{hostile}\n`````"
@@ -111,19 +111,19 @@ def test_templates_see_macros_functions_and_let_values_that_need_replies() -> No
         "names": {"n": 4},
         "replies": ["word"],
     }  # fmt: skip
-    assert code_of(stored).render({"word": Said("tea", "tea")}) == "43037 teaab"
+    assert load_code(stored).render({"word": SessionReply("tea", "tea")}) == "43037 teaab"
 
 
 def test_faces_may_be_templates_too() -> None:
     face = {"arguments": [], "entries": {"push/hard": {"template": "{{ n }} {{ word }}", "names": ["n"]}}}
     stored = {"template": "{{ say(step) }}", "faces": {"say": face}, "replies": ["word"],
               "names": {"step": {"entry": {"catalog": "push", "name": "hard", "values": {"n": 2}}}}}  # fmt: skip
-    assert code_of(stored).render({"word": Said("tea", "Tea!")}) == "2 Tea!"
+    assert load_code(stored).render({"word": SessionReply("tea", "Tea!")}) == "2 Tea!"
 
 
 def test_let_values_are_computed_where_they_are_needed_alone() -> None:
     stored = {"expression": "seen if answered(word) else 0", "lets": [["seen", "length(word)"]], "replies": ["word"]}
-    assert code_of(stored).evaluate({}) == 0
+    assert load_code(stored).evaluate({}) == 0
 
 
 # Strangers
@@ -149,7 +149,7 @@ def test_let_values_are_computed_where_they_are_needed_alone() -> None:
 )
 def test_hostile_code_is_refused_in_one_line(stored: Any) -> None:
     with pytest.raises((DiaError, LanguageError)):
-        code_of(stored).evaluate({})
+        load_code(stored).evaluate({})
 
 
 @pytest.mark.parametrize(
@@ -157,25 +157,28 @@ def test_hostile_code_is_refused_in_one_line(stored: Any) -> None:
 )
 def test_hostile_templates_are_refused_in_one_line(template: Any) -> None:
     with pytest.raises((DiaError, LanguageError)):
-        code_of({"template": template, "replies": ["word"]}).render({"word": Said("a", "a")})
+        load_code({"template": template, "replies": ["word"]}).render({"word": SessionReply("a", "a")})
 
 
 @pytest.fixture(scope="module")
-def servant() -> Iterator[Servant]:
-    held = Servant(1)
+def worker() -> Iterator[SingleWorker]:
+    held = SingleWorker(1)
     yield held
     held.close()
 
 
-def test_a_worker_evaluates_renders_and_tells_what_is_missing(servant: Servant) -> None:
+def test_a_worker_evaluates_renders_and_tells_what_is_missing(worker: SingleWorker) -> None:
     stored = {"expression": "tokens(word) + length(word)", "template": "{{ word }}", "replies": ["word"]}
-    code = guarded(stored, servant)
-    assert code.evaluate({"word": Said("tea", "Tea.", 4)}) == 7 and code.render({"word": Said("tea", "Tea.")}) == "Tea."
+    code = IsolatedCode(stored, worker)
+    assert (
+        code.evaluate({"word": SessionReply("tea", "Tea.", 4)}) == 7
+        and code.render({"word": SessionReply("tea", "Tea.")}) == "Tea."
+    )
     with pytest.raises(Unset, match="`word` is not there"):
         code.evaluate({})
     with pytest.raises(LanguageError, match="no right shape"):
-        guarded({"expression": "1", "names": 3}, servant).evaluate({})
+        IsolatedCode({"expression": "1", "names": 3}, worker).evaluate({})
 
 
 def test_unset_stays_itself_when_it_is_sent() -> None:
-    assert pickle.loads(pickle.dumps([Said()]))[0].value is UNSET
+    assert pickle.loads(pickle.dumps([SessionReply()]))[0].value is UNSET

@@ -11,8 +11,8 @@ from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.functions.arithmetic import sqrt
 from dia_language.functions.calculus import exp, log, sin, symbol
 from dia_language.numbers.values import Entry, Record, encode
-from dia_language.stored.stored_conditions import condition, guarded_condition
-from dia_language.workers.pool import Servant
+from dia_language.stored.stored_conditions import condition, isolated_condition
+from dia_language.workers.pool import SingleWorker
 
 STORED: dict[str, Any] = {
     "expression": "length(reply) == length(answer) and fits(reply) and all(holds(rule, reply) for rule in rules)",
@@ -36,8 +36,8 @@ STORED["expression"] = STORED["expression"].replace("holds(rule, reply)", "holds
 
 
 @pytest.fixture
-def servant() -> Iterator[Servant]:
-    held = Servant(seconds=1.0)
+def worker() -> Iterator[SingleWorker]:
+    held = SingleWorker(seconds=1.0)
     yield held
     held.close()
 
@@ -54,23 +54,23 @@ def test_functions_and_faces_travel_along() -> None:
     ]
 
 
-def test_a_worker_says_the_same(servant: Servant) -> None:
-    holds = guarded_condition(STORED, servant)
+def test_a_worker_says_the_same(worker: SingleWorker) -> None:
+    holds = isolated_condition(STORED, worker)
     assert [holds(text) for text in ("abd", "abx")] == [True, False]
 
 
-def test_a_condition_that_hangs_is_killed_and_the_next_is_answered(servant: Servant) -> None:
+def test_a_condition_that_hangs_is_killed_and_the_next_is_answered(worker: SingleWorker) -> None:
     hanging = {"expression": "length(factor(reply)) > 1"}
     start = perf_counter()
     with pytest.raises(LanguageError, match="longer than 1 s"):
-        guarded_condition(hanging, servant)((2**127 - 1) * (2**521 - 1) * (10**40 + 13) * (10**41 + 9))
+        isolated_condition(hanging, worker)((2**127 - 1) * (2**521 - 1) * (10**40 + 13) * (10**41 + 9))
     assert perf_counter() - start < 5
-    assert guarded_condition({"expression": "reply > 1"}, servant)(2)
+    assert isolated_condition({"expression": "reply > 1"}, worker)(2)
 
 
-def test_a_condition_that_fails_on_a_reply_says_why(servant: Servant) -> None:
+def test_a_condition_that_fails_on_a_reply_says_why(worker: SingleWorker) -> None:
     with pytest.raises(LanguageError, match="division by zero"):
-        guarded_condition({"expression": "1 / reply > 0"}, servant)(0)
+        isolated_condition({"expression": "1 / reply > 0"}, worker)(0)
 
 
 @pytest.mark.parametrize("expression", ["__import__('os')", "unknown > 1", "reply.x()", "1 +"])

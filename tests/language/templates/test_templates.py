@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from dia_language.diagnostics import DiaError, Position
 from dia_language.expressions.namespace import Namespace
-from dia_language.expressions.syntax import Loose
+from dia_language.expressions.syntax import PlainSource
 from dia_language.numbers.values import Record
 from dia_language.templates.templates import CompiledTemplate, compile_template, parse_template
 
@@ -23,7 +23,7 @@ VALUES = {
 
 
 @dataclass(frozen=True)
-class Numbered(Loose):
+class Numbered(PlainSource):
     """A text whose places are told by their offsets."""
 
     def place(self, offset: int) -> Position | None:

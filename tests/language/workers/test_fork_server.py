@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 from dia_language.workers import heartbeat
-from dia_language.workers.fork_server import CAN_DIVIDE
-from dia_language.workers.pool import Crew, Task
+from dia_language.workers.fork_server import CAN_FORK
+from dia_language.workers.pool import Task, WorkerPool
 
-pytestmark = pytest.mark.skipif(not CAN_DIVIDE, reason="this system starts every worker on its own")
+pytestmark = pytest.mark.skipif(not CAN_FORK, reason="this system starts every worker on its own")
 MODULE = "fractions"
 
 
@@ -32,7 +32,7 @@ def die() -> Iterator[Any]:
 
 
 def spin() -> Iterator[Any]:
-    heartbeat.begin(5)
+    heartbeat.begin_evaluation(5)
     while True:
         pass
     yield None
@@ -55,8 +55,8 @@ def wait_for(pids: list[int]) -> None:
 
 def test_workers_of_one_process_hold_what_it_has_imported() -> None:
     with (
-        Crew(2, MODULE, ("colorsys",)) as crew,
-        closing(crew.run([Task(key, who, (0.2,)) for key in range(2)])) as found,
+        WorkerPool(2, MODULE, ("colorsys",)) as pool,
+        closing(pool.run([Task(key, who, (0.2,)) for key in range(2)])) as found,
     ):
         told = [outcome.item for outcome in found if isinstance(outcome.item, tuple)]
     assert len({pid for pid, _, _ in told}) == 2 and len({parent for _, parent, _ in told}) == 1
@@ -67,10 +67,10 @@ def test_workers_of_one_process_hold_what_it_has_imported() -> None:
 
 def test_one_that_dies_is_told_while_its_brother_works_on_and_is_replaced() -> None:
     tasks = [Task("dead", die, ()), Task("slow", who, (1.0,)), Task("next", who, ())]
-    with Crew(2, MODULE) as crew:
+    with WorkerPool(2, MODULE) as pool:
         held: dict[Any, list[Any]] = {task.key: [] for task in tasks}
         ended = []
-        for outcome in crew.run(tasks):
+        for outcome in pool.run(tasks):
             held[outcome.key].append(outcome.diagnostics if outcome.is_end else outcome.item)
             ended += [outcome.key] if outcome.is_end else []
     assert held["dead"][-1][0].code == "E502" and ended[0] == "dead"
@@ -78,38 +78,38 @@ def test_one_that_dies_is_told_while_its_brother_works_on_and_is_replaced() -> N
 
 
 def test_one_that_hangs_is_killed() -> None:
-    with Crew(2, MODULE) as crew:
-        found = list(crew.run([Task("x", spin, (), 0.5), Task("y", who, ())]))
+    with WorkerPool(2, MODULE) as pool:
+        found = list(pool.run([Task("x", spin, (), 0.5), Task("y", who, ())]))
     (end,) = [outcome for outcome in found if outcome.key == "x" and outcome.is_end]
     assert "ran longer" in end.diagnostics[0].message
 
 
 @pytest.mark.parametrize("module", [MODULE, "no_module_of_this_name"])
 def test_a_nursery_that_dies_takes_its_children_along_and_the_work_is_done_by_others(module: str) -> None:
-    with Crew(2, module) as crew:
-        assert crew.nursery is not None
-        nursery = crew.nursery.process
-        children = [worker.process.pid for worker in crew.workers]
+    with WorkerPool(2, module) as pool:
+        assert pool.fork_server is not None
+        server = pool.fork_server.process
+        children = [worker.process.pid for worker in pool.workers]
         if module == MODULE:
-            os.kill(nursery.pid or 0, signal.SIGKILL)
-        nursery.join()
+            os.kill(server.pid or 0, signal.SIGKILL)
+        server.join()
         wait_for(children)
-        crew.module = MODULE
-        found = list(crew.run([Task(key, who, ()) for key in range(2)]))
+        pool.module = MODULE
+        found = list(pool.run([Task(key, who, ()) for key in range(2)]))
     assert sorted(outcome.key for outcome in found if outcome.item == "end") == [0, 1]
     assert all(is_gone(pid) for pid in children)
 
 
 def test_a_crew_that_is_not_used_ends_at_once() -> None:
-    with Crew(2, MODULE) as crew:
+    with WorkerPool(2, MODULE) as pool:
         begun = time.monotonic()
-        assert crew.nursery is not None
-        nursery = crew.nursery.process
-    assert time.monotonic() - begun < 2 and not nursery.is_alive()
+        assert pool.fork_server is not None
+        server = pool.fork_server.process
+    assert time.monotonic() - begun < 2 and not server.is_alive()
 
 
 def test_without_dividing_every_worker_is_started_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dia_language.workers.pool.CAN_DIVIDE", False)
-    with Crew(2, MODULE) as crew, closing(crew.run([Task(key, who, (0.2,)) for key in range(2)])) as found:
+    with WorkerPool(2, MODULE) as pool, closing(pool.run([Task(key, who, (0.2,)) for key in range(2)])) as found:
         parents = {outcome.item[1] for outcome in found if isinstance(outcome.item, tuple)}
     assert parents == {os.getpid()}

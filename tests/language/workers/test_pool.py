@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 from dia_language.workers import heartbeat
-from dia_language.workers.pool import Clock, Crew, Outcome, Places, Servant, Task, WorkerBug, run_tasks
+from dia_language.workers.pool import Clock, Outcome, Positions, SingleWorker, Task, WorkerBug, WorkerPool, run_tasks
 
 HERE = Position("f.yaml", 3, 7)
 
@@ -29,23 +29,23 @@ def count(number: int) -> Iterator[Any]:
 
 def hang(seconds: float) -> Iterator[Any]:
     """Hangs within expression 5."""
-    yield Places({5: HERE})
-    heartbeat.begin(5)
+    yield Positions({5: HERE})
+    heartbeat.begin_evaluation(5)
     time.sleep(seconds)
     yield "late"
 
 
 def devour() -> Iterator[Any]:
     """Asks for more memory than there is for it."""
-    yield Places({9: HERE})
-    heartbeat.begin(9)
+    yield Positions({9: HERE})
+    heartbeat.begin_evaluation(9)
     yield len(bytearray(8 << 30))
 
 
 def die() -> Iterator[Any]:
     """Ends without a word."""
-    yield Places({7: HERE})
-    heartbeat.begin(7)
+    yield Positions({7: HERE})
+    heartbeat.begin_evaluation(7)
     os._exit(3)
 
 
@@ -124,24 +124,24 @@ def test_closing_the_stream_ends_the_workers() -> None:
 
 @pytest.mark.slow
 def test_a_servant_outlives_failures() -> None:
-    with closing(Servant(seconds=1.0)) as servant:
-        assert servant.ask(count, 0) != os.getpid()
+    with closing(SingleWorker(seconds=1.0)) as worker:
+        assert worker.call(count, 0) != os.getpid()
         with pytest.raises(LanguageError, match="does not hold"):
-            servant.ask(fail)
+            worker.call(fail)
         with pytest.raises(LanguageError, match="longer than 1 s"):
-            servant.ask(hang, 60.0)
+            worker.call(hang, 60.0)
         with pytest.raises(LanguageError, match="died"):
-            servant.ask(die)
-        assert isinstance(servant.ask(count, 3), int)
+            worker.call(die)
+        assert isinstance(worker.call(count, 3), int)
 
 
 def test_workers_do_not_run_the_script_that_starts_them(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from dia_language.workers.pool import Clock, Crew, Task\n"
+        "from dia_language.workers.pool import Clock, WorkerPool, Task\n"
         "print('run')\n"
-        "with Crew(2, 'json') as crew:\n"
-        "    print(sum(outcome.item or 0 for outcome in crew.run([Task(0, reversed, ([1, 2, 3],))])))\n"
+        "with WorkerPool(2, 'json') as pool:\n"
+        "    print(sum(outcome.item or 0 for outcome in pool.run([Task(0, reversed, ([1, 2, 3],))])))\n"
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("run\n6\n", "")
@@ -150,8 +150,8 @@ def test_workers_do_not_run_the_script_that_starts_them(tmp_path: Path) -> None:
 def test_tasks_may_be_added_while_outcomes_are_taken() -> None:
     waiting = deque([Task(0, count, (1,))])
     ended = []
-    with Crew(2) as crew:
-        for outcome in crew.run(waiting):
+    with WorkerPool(2) as pool:
+        for outcome in pool.run(waiting):
             if outcome.is_end:
                 ended.append(outcome.key)
                 waiting.extend(Task(key, count, (1,)) for key in range(1, 5) if len(ended) == 1)
@@ -159,15 +159,15 @@ def test_tasks_may_be_added_while_outcomes_are_taken() -> None:
 
 
 def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
-    with Crew(1) as crew:
-        os.kill(crew.workers[0].process.pid, signal.SIGKILL)
-        crew.workers[0].process.join()
-        assert [outcome.item for outcome in crew.run([Task(0, count, (2,))])][:2] == [0, 1]
+    with WorkerPool(1) as pool:
+        os.kill(pool.workers[0].process.pid, signal.SIGKILL)
+        pool.workers[0].process.join()
+        assert [outcome.item for outcome in pool.run([Task(0, count, (2,))])][:2] == [0, 1]
 
 
 def held_up(seconds: float) -> Iterator[Any]:
     """Is stopped by the system for a while within an expression, as on a machine that has others to serve."""
-    heartbeat.begin(5)
+    heartbeat.begin_evaluation(5)
     waker = subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill -CONT {os.getpid()}"])
     os.kill(os.getpid(), signal.SIGSTOP)
     waker.wait()
@@ -178,8 +178,8 @@ def held_up(seconds: float) -> Iterator[Any]:
 def test_time_that_a_worker_is_not_given_does_not_count() -> None:
     (first, *_) = run_tasks([Task("held up", held_up, (1.2,), 0.5)], 1)
     assert first.item == "done"
-    with closing(Servant(0.5)) as servant:
-        assert servant.ask(held_up, 1.2) == "done"
+    with closing(SingleWorker(0.5)) as worker:
+        assert worker.call(held_up, 1.2) == "done"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell what a process computes")

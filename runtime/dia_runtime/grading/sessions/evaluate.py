@@ -16,10 +16,10 @@ from json import dumps, loads
 from typing import Any
 
 from dia_language.diagnostics import DiaError, LanguageError
-from dia_language.expressions.replies import UNSET, Said, Unset
+from dia_language.expressions.replies import UNSET, SessionReply, Unset
 from dia_language.numbers.operators import truth as is_true
 from dia_language.numbers.values import Value
-from dia_language.stored.stored_code import Code, code_of
+from dia_language.stored.stored_code import Code, load_code
 from dia_runtime.grading.sessions.outcome import ABSENT, BROKEN, UNREAD, VALID, Decision, Order, Outcome
 from dia_runtime.grading.verdicts import Verdict
 
@@ -76,14 +76,14 @@ def _value(stored: Stored, scope: Scope) -> Value:
 
 @lru_cache(maxsize=256)
 def _code(text: str) -> Code:
-    return code_of(loads(text))
+    return load_code(loads(text))
 
 
 def _came(found: Any) -> bool:
     """Whether all replies of a name came, readable or not."""
     if isinstance(found, list):
         return all(map(_came, found))
-    return isinstance(found, Said) and found.has_come
+    return isinstance(found, SessionReply) and found.has_come
 
 
 def _is_true(stored: Stored, scope: Scope) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visible
-from dia_language.expressions.replies import Said
-from dia_language.workers.pool import Servant
+from dia_language.expressions.replies import SessionReply
+from dia_language.workers.pool import SingleWorker
 from dia_runtime.grading.sessions.evaluate import KINDS, weigh, weighed
 from dia_runtime.grading.sessions.outcome import BROKEN, UNREAD, Outcome
 from dia_runtime.grading.sessions.typed_replies import Heard, heard
@@ -69,8 +69,8 @@ class Found:
     published: Outcome | None = None
 
 
-def judge_transcript(truth: Truth, text: str, chain: str = "strict", servant: Servant | None = None) -> Found:
-    """What a transcript comes to; the truth is evaluated by the servant where one is given, for strangers wrote it.
+def judge_transcript(truth: Truth, text: str, chain: str = "strict", worker: SingleWorker | None = None) -> Found:
+    """What a transcript comes to; the truth is evaluated by the worker where one is given, for strangers wrote it.
 
     A text that is no transcript is an outcome of its own: nothing could be read.
     """
@@ -80,9 +80,9 @@ def judge_transcript(truth: Truth, text: str, chain: str = "strict", servant: Se
         unread = Outcome(Verdict.UNPARSED, UNREAD, kind=truth.kind)
         return Found(unread, unread if truth.study else None)
     if truth.study is None:
-        return Found(_outcome(truth.stored, sessions, chain, False, recorded, servant))
-    ours = _outcome(truth.stored, sessions, truth.chain, False, recorded, servant)
-    return Found(ours, _outcome(truth.study, sessions, truth.chain, True, recorded, servant))
+        return Found(_outcome(truth.stored, sessions, chain, False, recorded, worker))
+    ours = _outcome(truth.stored, sessions, truth.chain, False, recorded, worker)
+    return Found(ours, _outcome(truth.study, sessions, truth.chain, True, recorded, worker))
 
 
 def _recorded(text: str) -> Stored:
@@ -97,17 +97,17 @@ def _outcome(
     chain: str,
     is_logged: bool,
     recorded: Stored,
-    servant: Servant | None,
+    worker: SingleWorker | None,
 ) -> Outcome:
     try:
         said = heard(stored["replies"], sessions, chain, is_logged)
     except (ValueError, ArithmeticError, LanguageError, DiaError):
         return Outcome(Verdict.UNPARSED, UNREAD)
     try:
-        if servant is None:
+        if worker is None:
             found = weigh(stored, said.scope, recorded)
         else:
-            found = servant.ask(weighed, stored, said.scope, recorded)
+            found = worker.call(weighed, stored, said.scope, recorded)
     except (LanguageError, DiaError) as error:
         if getattr(error, "code", None) == "E822":
             raise DiaError(Diagnostic("E822", visible(str(error))), 3) from None
@@ -133,4 +133,4 @@ def _told(found: Outcome, said: Heard) -> Outcome:
 def _has_text(found: Any) -> bool:
     if isinstance(found, list):
         return all(map(_has_text, found))
-    return isinstance(found, Said) and found.text is not None
+    return isinstance(found, SessionReply) and found.text is not None

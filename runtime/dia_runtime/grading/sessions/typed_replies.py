@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dia_language.expressions.replies import UNSET, Said
+from dia_language.expressions.replies import UNSET, SessionReply
 from dia_language.numbers.values import decimal, decode
-from dia_language.stored.stored_code import symbolic
+from dia_language.stored.stored_code import decode_symbolic
 from dia_runtime.formats.replies import read_reply
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession
 
@@ -53,7 +53,7 @@ def heard(
     for name, said in found.items():
         format = replies[name]["format"]
         read = {place: _read(reply, format, chain, is_logged) for place, reply in said.items()}
-        scope[name] = _shaped({place: entry for place, (entry, _) in read.items()}, Said())
+        scope[name] = _shaped({place: entry for place, (entry, _) in read.items()}, SessionReply())
         steps[name] = _shaped({place: step for place, (_, step) in read.items()}, None)
         recorded = recorded or any(step == RECORDED for _, step in read.values())
         mismatches += sum(_differs(reply, format, chain) for reply in said.values()) if is_logged else 0
@@ -62,23 +62,23 @@ def heard(
     return Heard(scope, steps, flags, _tokens(sessions), recorded, mismatches)
 
 
-def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -> tuple[Said, str]:
+def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -> tuple[SessionReply, str]:
     """The reply as expressions see it, and the step that read its value."""
     seconds = None if reply.seconds is None else decimal(Fraction(reply.seconds))
     value, step = UNSET, "none"
     if reply.extracted is not None and (is_logged or reply.text is None):
-        value, step = decode(reply.extracted, symbolic), RECORDED
+        value, step = decode(reply.extracted, decode_symbolic), RECORDED
     elif reply.text is not None:
         read = read_reply(reply.text, format, chain)
         value, step = (UNSET if read.value is None else read.value), read.step
-    return Said(value, reply.text, reply.tokens, seconds, reply.finish_reason), step
+    return SessionReply(value, reply.text, reply.tokens, seconds, reply.finish_reason), step
 
 
 def _differs(reply: TranscriptReply, format: Stored, chain: str) -> bool:
     """Whether the text is read otherwise than the log says."""
     if reply.text is None or reply.extracted is None:
         return False
-    return bool(read_reply(reply.text, format, chain).value != decode(reply.extracted, symbolic))
+    return bool(read_reply(reply.text, format, chain).value != decode(reply.extracted, decode_symbolic))
 
 
 def _shaped(found: Mapping[tuple[int | None, int | None], Any], hole: Any) -> Any:

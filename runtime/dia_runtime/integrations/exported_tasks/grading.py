@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_language.numbers.values import Value, decode
-from dia_language.stored.stored_conditions import guarded_condition, guarded_share
-from dia_language.workers.pool import Servant
+from dia_language.stored.stored_conditions import isolated_condition, isolated_share
+from dia_language.workers.pool import SingleWorker
 from dia_runtime.bundle.records import is_gradable
 from dia_runtime.grading.grader import Condition, Grader, Share
 from dia_runtime.grading.judge import worth
@@ -49,7 +49,7 @@ class _Record:
 
 
 AVERAGED = (Verdict.CORRECT, Verdict.SKIPPED, Verdict.UNPARSED)  # verdicts whose shares harnesses print
-SERVANT = Servant()  # conditions of answers, which strangers write, are evaluated in a process that can be killed
+WORKER = SingleWorker()  # conditions of answers, which strangers write, are evaluated in a process that can be killed
 
 
 def grade_reply(row: Row, reply: str | None, chain: str = "strict") -> Graded:
@@ -80,8 +80,8 @@ def _record(encoded: str) -> _Record:
             decode(grading["answer"]),
             [decode(form) for form in grading["accept"]],
             grading["text"],
-            None if stored is None else guarded_condition(stored, SERVANT),
-            None if share is None else guarded_share(share, SERVANT),
+            None if stored is None else isolated_condition(stored, WORKER),
+            None if share is None else isolated_share(share, WORKER),
         )
     except ValueError:
         raise unusable_row_error("a row's `grading` holds no stored value") from None

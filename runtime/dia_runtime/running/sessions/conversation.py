@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dia_language.expressions.replies import UNSET, Said
+from dia_language.expressions.replies import UNSET, SessionReply
 from dia_language.numbers.values import Value, decode
 from dia_runtime.bundle.session_records import SessionRecord, TurnRecord
 from dia_runtime.respondents.turn_request import TurnRequest
@@ -199,20 +199,20 @@ class Conversation:
         held = self.runner.replies[name]
         return held if self.item is None else held[self.item]
 
-    def set_reply(self, name: str, said: Said | list[Said]) -> None:
+    def set_reply(self, name: str, said: SessionReply | list[SessionReply]) -> None:
         """Puts that under the name of a reply."""
         if self.item is None:
             self.runner.replies[name] = said
         else:
             self.runner.replies[name][self.item] = said
 
-    async def read_reply(self, turn: TurnRecord, said: TranscriptReply) -> Said:
+    async def read_reply(self, turn: TurnRecord, said: TranscriptReply) -> SessionReply:
         """The reply as expressions and later texts see it."""
         if said.text is None or turn.format is None:
-            return Said(finish_reason=said.finish_reason)
+            return SessionReply(finish_reason=said.finish_reason)
         value = await self.runner.evaluator.read(said.text[:LONGEST_READ], turn.format)
         seconds = None if said.seconds is None else exact_seconds(said.seconds)
-        return Said(
+        return SessionReply(
             UNSET if value is None else value, said.text[: turn.limit], said.tokens, seconds, said.finish_reason
         )
 

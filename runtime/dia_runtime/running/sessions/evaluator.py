@@ -8,8 +8,8 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.numbers.values import Value, decode
-from dia_language.stored.stored_code import guarded, symbolic
-from dia_language.workers.pool import Servant
+from dia_language.stored.stored_code import IsolatedCode, decode_symbolic
+from dia_language.workers.pool import SingleWorker
 from dia_runtime.formats import replies as reply_formats
 from dia_runtime.running.sessions.backend import Variables, canonical_json, skipped_by
 
@@ -20,17 +20,17 @@ class CodeEvaluator:
     """A worker in which stored code is evaluated, one piece after the other, while everything else goes on."""
 
     def __init__(self) -> None:
-        self.servant, self.lock = Servant(), asyncio.Lock()
+        self.worker, self.lock = SingleWorker(), asyncio.Lock()
 
     async def value(self, stored: Mapping[str, Any], scope: Variables) -> Value:
         """The value of an expression. Raises LanguageError."""
         async with self.lock:
-            return await asyncio.to_thread(guarded(stored, self.servant).evaluate, scope)
+            return await asyncio.to_thread(IsolatedCode(stored, self.worker).evaluate, scope)
 
     async def text(self, stored: Mapping[str, Any], scope: Variables) -> str:
         """The text of a template. Raises LanguageError."""
         async with self.lock:
-            return await asyncio.to_thread(guarded(stored, self.servant).render, scope)
+            return await asyncio.to_thread(IsolatedCode(stored, self.worker).render, scope)
 
     async def decoded(self, stored: list[Any]) -> list[Value]:
         """The stored values; symbolic ones are evaluated in the worker. Raises NotAsked."""
@@ -38,7 +38,7 @@ class CodeEvaluator:
             if SYMBOLIC not in canonical_json(stored):
                 return [decode(value) for value in stored]
             async with self.lock:
-                values: list[Value] = await asyncio.to_thread(self.servant.ask, decode_values, stored)
+                values: list[Value] = await asyncio.to_thread(self.worker.call, decode_values, stored)
             return values
         except (LanguageError, DiaError) as error:
             raise skipped_by(error) from None
@@ -49,19 +49,19 @@ class CodeEvaluator:
             return reply_formats.read_reply(text, format).value
         async with self.lock:
             try:
-                return await asyncio.to_thread(self.servant.ask, read_value, text, dict(format))
+                return await asyncio.to_thread(self.worker.call, read_value, text, dict(format))
             except LanguageError:
                 return None
 
     def close(self) -> None:
         """Nothing; ends the worker."""
-        self.servant.close()
+        self.worker.close()
 
 
 def decode_values(stored: list[Any]) -> Iterator[list[Value]]:
     """The stored values, as the one item of a worker's task."""
     try:
-        yield [decode(value, symbolic) for value in stored]
+        yield [decode(value, decode_symbolic) for value in stored]
     except (ValueError, TypeError):
         raise LanguageError("a list holds what is no stored value") from None
 

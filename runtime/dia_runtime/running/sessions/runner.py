@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
-from dia_language.expressions.replies import Said
+from dia_language.expressions.replies import SessionReply
 from dia_language.numbers.values import Value
 from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, read_sessions
 from dia_runtime.respondents.respondent import Reply
@@ -130,7 +130,7 @@ class SessionRunner:
         """Makes room for the replies of a session: one each, or one an item."""
         for turn in session.turns:
             if turn.reply is not None:
-                self.replies[turn.reply] = Said() if size is None else [Said()] * size
+                self.replies[turn.reply] = SessionReply() if size is None else [SessionReply()] * size
                 self.owners[turn.reply] = session.name
 
     async def run_conversation(

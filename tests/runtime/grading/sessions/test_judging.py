@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from dia_language.diagnostics import DiaError
-from dia_language.workers.pool import Servant
+from dia_language.workers.pool import SingleWorker
 from dia_runtime.grading.sessions.judging import Found, judge_transcript, truth_of
 from dia_runtime.scoring.sessions.tally import SessionTally, survival
 from dia_runtime.scoring.statistics.estimates import estimates
@@ -273,19 +273,19 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_reply_changes_only_its_own_verdict(text: str) -> None:
-    servant = Servant()
+    worker = SingleWorker()
     try:
         found = [
             judge_transcript(
                 truth_of(WITHOUT_SKIP),
                 transcript_text([said(TranscriptReply("one", 0, text=reply))]),
                 "strict",
-                servant,
+                worker,
             )
             for reply in ("A", text, "A")
         ]
     finally:
-        servant.close()
+        worker.close()
     assert [one.outcome.verdict for one in found] == ["correct", "unparsed", "correct"]
 
 
@@ -294,13 +294,13 @@ def test_a_truth_that_runs_for_ever_is_ended_and_wrong() -> None:
         {"grade": {"correct": code("length([i for i in range(999999) for j in range(999999)]) > 0 and one", "one")}},
         {"one": LETTER},
     )
-    servant = Servant()
+    worker = SingleWorker()
     try:
         found: Found = judge_transcript(
-            truth_of(endless), transcript_text([said(TranscriptReply("one", 0, text="A"))]), "strict", servant
+            truth_of(endless), transcript_text([said(TranscriptReply("one", 0, text="A"))]), "strict", worker
         )
     finally:
-        servant.close()
+        worker.close()
     assert (found.outcome.verdict, found.outcome.state) == ("wrong", "broken")
 
 
@@ -323,14 +323,14 @@ def test_a_record_without_a_truth_is_damage(stored: dict[str, Any]) -> None:
 
 
 def test_a_truth_of_no_right_shape_is_damage_and_no_bug() -> None:
-    servant = Servant()
+    worker = SingleWorker()
     try:
         for truth in ({"grade": {}}, {"grade": {"correct": 3}}, {"decisions": {"over": 3}}, {"ranking": {"over": []}}):
             with pytest.raises(DiaError) as caught:
-                judge_transcript(truth_of(record(truth, {})), transcript_text([said()]), "strict", servant)
+                judge_transcript(truth_of(record(truth, {})), transcript_text([said()]), "strict", worker)
             assert caught.value.exit_code == 3
     finally:
-        servant.close()
+        worker.close()
 
 
 def test_permutations_of_equal_replies_score_alike() -> None:
