@@ -292,13 +292,8 @@ def is_literal(node: ast.expr) -> bool:
 def check_arity(source: Source, use: Use, minimum: int, maximum: int | None, signature: str) -> None:
     """Raises DiaError where a function is called with too few or too many arguments."""
     if use.arguments < minimum or (maximum is not None and use.arguments > maximum):
-        expected = (
-            f"{minimum}"
-            if minimum == maximum
-            else f"{minimum} to {maximum}"
-            if maximum is not None
-            else f"at least {minimum}"
-        )
+        range_text = f"{minimum} to {maximum}" if maximum is not None else f"at least {minimum}"
+        expected = f"{minimum}" if minimum == maximum else range_text
         message = f"`{use.name}` takes {expected} argument{'' if expected == '1' else 's'}, not {use.arguments}"
         help = f"write {signature}" if "(" in signature else None
         raise error_at(source, use.offset, "E305", message, help)

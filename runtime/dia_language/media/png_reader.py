@@ -133,10 +133,10 @@ def undo_filters(filtered: bytes, line: int, step: int) -> numpy.ndarray[Any, An
 
     rows = numpy.frombuffer(filtered, numpy.uint8).reshape(-1, line + 1)
     above = numpy.zeros(line, numpy.uint8)
-    undo_filters = numpy.empty((len(rows), line), numpy.uint8)
+    unfiltered = numpy.empty((len(rows), line), numpy.uint8)
     for place, row in enumerate(rows):
-        above = undo_filters[place] = _undo_filter(int(row[0]), row[1:], above, step)
-    return undo_filters
+        above = unfiltered[place] = _undo_filter(int(row[0]), row[1:], above, step)
+    return unfiltered
 
 
 def _undo_filter(kind: int, row: Any, above: Any, step: int) -> Any:

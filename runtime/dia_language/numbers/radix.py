@@ -59,7 +59,18 @@ def integer_text(number: int) -> str:
     """The decimal text of an integer of any size."""
     if number.bit_length() <= SAFE_BITS:
         return str(number)
-    return ("-" if number < 0 else "") + "".join(map(str, digits_of(abs(number), 10)))
+    if number < 0:
+        return "-" + integer_text(-number)
+    return _padded_text(number, number.bit_length() * 30103 // 100_000 + 1).lstrip("0")
+
+
+def _padded_text(number: int, width: int) -> str:
+    """The decimal text of a number from 0 on, with leading zeros up to the width."""
+    if number.bit_length() <= SAFE_BITS:
+        return str(number).rjust(width, "0")
+    low_width = width // 2
+    high, low = divmod(number, 10**low_width)
+    return _padded_text(high, width - low_width) + _padded_text(low, low_width)
 
 
 def integer_of(text: str) -> int:

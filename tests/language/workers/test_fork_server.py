@@ -108,8 +108,8 @@ def test_a_crew_that_is_not_used_ends_at_once() -> None:
     assert time.monotonic() - begun < 2 and not server.is_alive()
 
 
-def test_without_dividing_every_worker_is_started_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dia_language.workers.pool.CAN_DIVIDE", False)
+def test_without_forking_every_worker_is_started_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dia_language.workers.pool.CAN_FORK", False)
     with WorkerPool(2, MODULE) as pool, closing(pool.run([Task(key, who, (0.2,)) for key in range(2)])) as found:
         parents = {outcome.item[1] for outcome in found if isinstance(outcome.item, tuple)}
     assert parents == {os.getpid()}
