@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dia_runtime.grading.sessions.judging import Truth, judge_transcript, truth_of
 from dia_runtime.grading.verdicts import Exact, Verdict, mark
-from dia_runtime.integrations.exported_tasks.grading import SERVANT, Graded, Row, parsed, points_of, unusable_row_error
+from dia_runtime.integrations.exported_tasks.grading import WORKER, Graded, Row, parsed, points_of, unusable_row_error
 
 
 class GradedTranscript(NamedTuple):
@@ -30,7 +30,7 @@ def grade_transcript(row: Row, transcript: str, chain: str = "strict") -> Graded
         grading, points = str(row["grading"]), str(row["points"])
     except KeyError as error:
         raise unusable_row_error(f"a row has no {error}") from None
-    outcome = judge_transcript(_truth(grading), transcript, chain, SERVANT).outcome
+    outcome = judge_transcript(_truth(grading), transcript, chain, WORKER).outcome
     worth = mark(outcome.verdict, points_of(points)).low
     return GradedTranscript(
         Graded(outcome.verdict, None, worth),

@@ -12,7 +12,7 @@ from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.integrations.exported_tasks.grading import SERVANT, Graded
+from dia_runtime.integrations.exported_tasks.grading import WORKER, Graded
 from dia_runtime.integrations.exported_tasks.transcripts import grade_transcript, without_sessions
 from dia_runtime.store.store import read_store
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
@@ -38,7 +38,7 @@ def rows(bundle: Path, tmp_path: Path) -> Iterator[list[dict[str, Any]]]:
     assert run(["export", str(bundle), "--to", "inspect", "-o", str(tmp_path / "x"), "-q"]) == 0
     held = (tmp_path / "x" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     yield [json.loads(line) for line in held]
-    SERVANT.close()
+    WORKER.close()
 
 
 def transcript(opinion: str | None) -> str:
