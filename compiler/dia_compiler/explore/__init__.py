@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from dia_compiler.explore.search import as_record as as_record
     from dia_compiler.explore.search import explore as explore
 
-PUBLIC = ("SearchResult", "UnansweredQuestions", "SearchOptions", "as_record", "explore")
+# Names that the module of earlier versions had.
+OLD_NAMES = {
+    "Explored": "SearchResult",
+    "Wanted": "UnansweredQuestions",
+    "Wishes": "SearchOptions",
+}
+PUBLIC = frozenset({"SearchOptions", "SearchResult", "UnansweredQuestions", "as_record", "explore", "put", *OLD_NAMES})
 
 
 def __getattr__(name: str) -> Any:
@@ -20,4 +26,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
     from dia_compiler.explore import search
 
-    return getattr(search, name)
+    return getattr(search, OLD_NAMES.get(name, name))

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from dia_compiler.freeze.write_bundle import provenance as provenance
     from dia_compiler.freeze.write_bundle import seed_word as seed_word
 
-PUBLIC = ("BundlePlan", "TemplateRows", "freeze", "provenance", "seed_word", "plugins_of")
+OLD_NAMES = {"Ready": "TemplateRows"}  # of the module of earlier versions
+PUBLIC = frozenset({"BundlePlan", "TemplateRows", "freeze", "plugins_of", "provenance", "seed_word", *OLD_NAMES})
 
 
 def __getattr__(name: str) -> Any:
@@ -21,4 +22,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
     from dia_compiler.freeze import write_bundle
 
-    return getattr(write_bundle, name)
+    return getattr(write_bundle, OLD_NAMES.get(name, name))
