@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import click
@@ -27,9 +27,16 @@ from dia_language.answers import ANSWER_TYPES
 from dia_language.answers.option_schemas import OPTION_SCHEMAS
 from dia_language.functions import FUNCTIONS, KINDS, registry
 from dia_language.functions.registry import library_function
+from dia_runtime.bundle.open import Bundle
 from dia_runtime.commands import plot, report
-from dia_runtime.formats.base import POINTS
+from dia_runtime.formats import FORMATS
+from dia_runtime.formats.base import KINDS as OPTION_KINDS
+from dia_runtime.formats.base import POINTS, Format, FormatOption, FormatRecord
+from dia_runtime.formats.replies import REPLY_FORMATS
 from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
+from dia_runtime.integrations.exporters import EXPORTERS
+from dia_runtime.integrations.exporting.base import Exporter, Files
+from dia_runtime.integrations.readers import LOGS, READERS
 from dia_runtime.report.pictures.abstention import DRAWN_BY_DROP
 from dia_runtime.report.pictures.palette import COLOURS
 from dia_runtime.scoring.figures import COMPARED, FIGURES, compared_figures
@@ -392,3 +399,155 @@ def test_every_verdict_is_complete(verdict: Verdict) -> None:
 
 def test_verdicts_with_points_are_those_of_specs() -> None:
     assert POINTS == WITH_POINTS
+
+
+# Answer formats and reply formats
+
+
+def missing_from_options(options: Mapping[str, FormatOption]) -> list[str]:
+    """The steps left out in the options of a format."""
+    lacking = [
+        f"describe the option `{key}`: what it sets and its default"
+        for key, option in options.items()
+        if not option.description.endswith(".")
+    ]
+    return lacking + [
+        f"let the `kind` of the option `{key}` be one of KINDS in formats/base.py"
+        for key, option in options.items()
+        if option.kind not in OPTION_KINDS
+    ]
+
+
+def missing_from_format(name: str, form: Format) -> list[str]:
+    """What to add to an answer format."""
+    lacking = missing_from_options(form.options)
+    lacking += [
+        f"give the option `{key}`, which is required, an `example`"
+        for key, option in form.options.items()
+        if option.required and option.example is None
+    ]
+    record = {**form.example(name), "skip": "I-DO-NOT-KNOW"}
+    if not lacking and form.faults(record):
+        lacking.append(f"let its example be one: {'; '.join(form.faults(record))}")
+    if not {"strict", "lenient"} <= form.chains.keys():
+        lacking.append("give it the chains `strict` and `lenient`")
+    if not re.search(r"^\| strict \| ", inspect.getdoc(sys.modules[type(form).__module__]) or "", re.MULTILINE):
+        lacking.append(
+            "describe its chains in the docstring of its module, in a table whose first row is `| strict | `"
+        )
+    if not re.search(rf"[\"']kind[\"']: [\"']{name}[\"']", content(TESTS / "runtime" / "formats")):
+        lacking.append("test replies with what each chain finds in them in tests/runtime/formats/test_formats.py")
+    if f"\n### {name}\n" not in content(REFERENCE / "types.md").partition("## Answer formats")[2]:
+        lacking.append(f"{GENERATE}: docs/reference/types.md lacks it")
+    if name not in schema_names("kind"):
+        lacking.append(f"{GENERATE}: schemas/template.schema.json lacks it")
+    return lacking
+
+
+@pytest.mark.parametrize("name", FORMATS.own)
+def test_every_answer_format_is_complete(name: str) -> None:
+    lacking = missing_from_format(name, FORMATS.own[name])
+    assert lacking == [], "; ".join(lacking)
+
+
+def test_what_an_answer_format_lacks_is_named() -> None:
+    class Unfinished(Format):
+        options = {"mark": FormatOption("sign", "", required=True)}
+        chains = {}
+
+        def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
+            raise NotImplementedError
+
+        def wrap(self, text: str, format: FormatRecord) -> str:
+            raise NotImplementedError
+
+    assert [message.partition(" ")[0] for message in missing_from_format("unfinished", Unfinished())] == [
+        "describe", "let", "give", "give", "describe", "test", "run", "run",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPLY_FORMATS)
+def test_every_reply_format_is_complete(name: str) -> None:
+    lacking = missing_from_options(REPLY_FORMATS[name].options)
+    if "strict" not in REPLY_FORMATS[name].chains:
+        lacking.append("give it the chain `strict`")
+    if not re.search(rf"[\"']kind[\"']: [\"']{name}[\"']", content(TESTS / "runtime" / "formats" / "replies")):
+        lacking.append("test replies with the values that are read in tests/runtime/formats/replies/test_replies.py")
+    if not re.search(rf"^\|.*`{name}`.*\|$", content(REFERENCE / "language.md"), re.MULTILINE):
+        lacking.append("name it in the table of reply formats in docs/reference/language.md")
+    assert lacking == [], "; ".join(lacking)
+
+
+# Exporters and importers
+
+
+def missing_from_exporter(name: str, exporter: Any) -> list[str]:
+    """What to add to an exporter."""
+    lacking = []
+    if not getattr(exporter, "summary", "").strip():
+        lacking.append("give its class a `summary`: the harness, and what it gets")
+    if not type(exporter).__doc__:
+        lacking.append("write a docstring for its class: what its files are")
+    if not re.search(rf"^\| `{name}` \| .", content(ROOT / "docs" / "howto" / "export.md"), re.MULTILINE):
+        lacking.append("add a row with its files to the table of docs/howto/export.md")
+    export_help = importlib.import_module(COMMANDS["export"][0]).command.help
+    if not re.search(rf"\b{name}\b", export_help):
+        lacking.append("name it in the docstring of the command in commands/export.py")
+    page = content(REFERENCE / "commands.md").partition("\n## dia export\n")[2].partition("\n## ")[0]
+    if not re.search(rf"\b{name}\b", page):
+        lacking.append(f"{GENERATE}: docs/reference/commands.md lacks it")
+    if not re.search(rf"[\"']{name}[\"']", sources("tests/runtime/integrations", "*.py")):
+        lacking.append("test its files in tests/runtime/integrations/: what the harness reads is what the bundle says")
+    return lacking
+
+
+@pytest.mark.parametrize("name", EXPORTERS.own)
+def test_every_exporter_is_complete(name: str) -> None:
+    lacking = missing_from_exporter(name, EXPORTERS.own[name])
+    assert lacking == [], "; ".join(lacking)
+
+
+def test_what_an_exporter_lacks_is_named() -> None:
+    class Unfinished(Exporter):
+        def files(self, bundle: Bundle) -> Files:
+            raise NotImplementedError
+
+    name = "-".join(["half", "made"])  # in no test as a whole
+    assert [message.partition(" ")[0] for message in missing_from_exporter(name, Unfinished())] == [
+        "give", "write", "add", "name", "run", "test",
+    ]  # fmt: skip
+
+
+def missing_from_importer(name: str) -> list[str]:
+    """What to add to an importer."""
+    module = importlib.import_module(READERS[name])
+    lacking = []
+    if not (inspect.getdoc(module) or "").strip():
+        lacking.append("describe the files in the docstring of its module")
+    if not callable(getattr(module, "rows", None)):
+        lacking.append("write its function `rows(path)`, which yields a Row or a DiaError for each reply")
+    page = "import-logs.md" if name in LOGS else "import-replies.md"
+    pattern = rf"^\| `{name}` \| .+ \| .+ \|$" if name in LOGS else rf"`?{name}`?"
+    if not re.search(pattern, content(ROOT / "docs" / "howto" / page), re.MULTILINE):
+        lacking.append(f"say in docs/howto/{page} what it reads and how that is written")
+    if not re.search(rf"--from [^\n]*\b{name}\b", content(REFERENCE / "commands.md")):
+        lacking.append(f"{GENERATE}: docs/reference/commands.md lacks it")
+    if not re.search(rf"[\"']{name}[\"']", sources("tests/runtime/integrations", "*.py")):
+        lacking.append("test it with a recorded file, and with damaged ones, in tests/runtime/integrations/")
+    return lacking
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_importer_is_complete(name: str) -> None:
+    lacking = missing_from_importer(name)
+    assert lacking == [], "; ".join(lacking)
+
+
+def test_what_an_importer_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "-".join(["half", "made"])  # in no test as a whole
+    monkeypatch.setitem(READERS, name, "dia_unfinished")
+    monkeypatch.setitem(LOGS, name, "dia_unfinished")
+    monkeypatch.setitem(sys.modules, "dia_unfinished", ModuleType("dia_unfinished"))
+    assert [message.partition(" ")[0] for message in missing_from_importer(name)] == [
+        "describe", "write", "say", "run", "test",
+    ]  # fmt: skip

@@ -16,6 +16,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, render_
 from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
 from dia_runtime.commands.progress import activity
 from dia_runtime.commands.score import parse_points
+from dia_runtime.integrations.readers import READERS, TABLES
 
 if TYPE_CHECKING:
     from dia_runtime.integrations.importing.fields import Columns
@@ -23,10 +24,8 @@ if TYPE_CHECKING:
 
 RANGE = re.compile(r"([A-Z])-([A-Z])")
 LETTERS = re.compile(r"[A-Z](?:,?[A-Z])+")
-# Also the names of dia_runtime.integrations.readers.READERS, which need not be loaded for a look at the help.
 RECORDINGS = "self-execution"
-KINDS = ("inspect", "lm-eval", "lighteval", "promptfoo", "openai-batch", "jsonl", "csv", "parquet", RECORDINGS)
-TABLES = frozenset({"jsonl", "csv", "parquet"})
+KINDS = (*READERS, RECORDINGS)
 MOST_PRINTED = 20
 OF_ANSWERS = ("letters", "skip", "kind_of_answer", "answer_format", "points", "benchmark")
 

@@ -1,28 +1,34 @@
-"""Replies from elsewhere: one reader for each foreign format, by the name that `dia import --from` takes."""
+"""Replies from elsewhere: one reader for each foreign format, by the name that `dia import --from` takes.
+
+A reader is the function `rows` of a module, which is imported when it is used: the names are those of the command line.
+"""
 
 from __future__ import annotations
 
-from dia_runtime.integrations.inspect import logs as inspect
-from dia_runtime.integrations.lighteval import logs as lighteval
-from dia_runtime.integrations.lm_eval import logs as lm_eval
-from dia_runtime.integrations.openai import logs as openai
-from dia_runtime.integrations.promptfoo import logs as promptfoo
-from dia_runtime.integrations.reading import csv, json_lines, parquet
+from importlib import import_module
+
 from dia_runtime.integrations.reading.base import Reader, Row
 
-__all__ = ["LOGS", "READERS", "Reader", "Row"]
+__all__ = ["LOGS", "READERS", "TABLES", "Reader", "Row", "reader_of"]
 
 # Logs of harnesses, whose fields are known; a bundle's own are joined to it.
-LOGS: dict[str, Reader] = {
-    "inspect": inspect.rows,
-    "lighteval": lighteval.rows,
-    "lm-eval": lm_eval.rows,
-    "openai-batch": openai.rows,
-    "promptfoo": promptfoo.rows,
+LOGS = {
+    "inspect": "dia_runtime.integrations.inspect.logs",
+    "lm-eval": "dia_runtime.integrations.lm_eval.logs",
+    "lighteval": "dia_runtime.integrations.lighteval.logs",
+    "promptfoo": "dia_runtime.integrations.promptfoo.logs",
+    "openai-batch": "dia_runtime.integrations.openai.logs",
 }
-READERS: dict[str, Reader] = {
-    **LOGS,
-    "csv": csv.rows,
-    "jsonl": json_lines.rows,
-    "parquet": parquet.rows,
+# Tables, of which the user says which column holds what.
+TABLES = {
+    "jsonl": "dia_runtime.integrations.reading.json_lines",
+    "csv": "dia_runtime.integrations.reading.csv",
+    "parquet": "dia_runtime.integrations.reading.parquet",
 }
+READERS = LOGS | TABLES
+
+
+def reader_of(name: str) -> Reader:
+    """The reader of that name."""
+    reader: Reader = import_module(READERS[name]).rows
+    return reader

@@ -16,9 +16,7 @@ import pytest
 import zstandard
 from dia_compiler.commands.cli import run
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.commands.import_replies import KINDS
 from dia_runtime.data import data_folder
-from dia_runtime.integrations.readers import LOGS, READERS
 
 REPLIES = ("<xml>{}</xml>", "<xml>{}</xml>", "<xml>I-DO-NOT-KNOW</xml>", "<xml>0</xml>", "no idea", "")
 COUNTS = {"correct": 2, "skipped": 1, "wrong": 1, "unparsed": 2, "error": 0}
@@ -370,7 +368,3 @@ def test_a_name_that_leaves_the_folder_leaves_nothing(bundle: Path, tmp_path: Pa
     held = {"samples/../../evil.json": sample(said(bundle)[0]), "/abs.json": {}, "header.json": HEADER}
     assert brought(archive(tmp_path / "x.eval", held), "inspect", bundle, "--keep", "-q") == 0
     assert not (tmp_path.parent / "evil.json").exists() and not list(tmp_path.rglob("evil*"))
-
-
-def test_the_help_names_the_readers_that_there_are() -> None:
-    assert set(LOGS) < set(READERS) <= set(KINDS)

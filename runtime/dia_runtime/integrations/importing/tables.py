@@ -21,7 +21,7 @@ from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
 from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.integrations.importing.fields import Cells, Columns
 from dia_runtime.integrations.importing.sorted_rows import SortedRows
-from dia_runtime.integrations.readers import READERS
+from dia_runtime.integrations.readers import reader_of
 from dia_runtime.integrations.reading.base import Reader, Row, UnusableRow
 from dia_runtime.store.schema import StoredQuestion
 from dia_runtime.store.store import Store, open_store
@@ -109,7 +109,7 @@ def each_row(
 
 def source(path: Path, kind: str, model: str | None) -> Source:
     """The file as a source; without a model's name the file's own serves."""
-    return Source(path, READERS[kind], model or ENDINGS.sub("", path.name) or path.name)
+    return Source(path, reader_of(kind), model or ENDINGS.sub("", path.name) or path.name)
 
 
 def import_tables(
