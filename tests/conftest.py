@@ -52,13 +52,14 @@ class Skipped:
             self.names.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        if self.config.cache is not None and not self.config.option.collectonly:
-            self.config.cache.set(SKIPPED, sorted(self.names))
+        cache = getattr(self.config, "cache", None)  # there is none with `-p no:cacheprovider`
+        if cache is not None and not self.config.option.collectonly:
+            cache.set(SKIPPED, sorted(self.names))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--skipped") and config.cache is not None:
-        names = set(config.cache.get(SKIPPED, []))  # of tests, or of whole files
+    if config.getoption("--skipped"):
+        names = set(config.cache.get(SKIPPED, [])) if config.cache else set()  # of tests, or of whole files
         skipped = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & names]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(skipped)])
         items[:] = skipped
