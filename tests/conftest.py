@@ -154,7 +154,7 @@ def locked_builders() -> None:
 def tour(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """The bundle of k = 3 of the tour in the docs, made without a warning, where its programs can be run."""
     from dia_compiler import compile
-    from dia_compiler.analyze.host_requirements import EXTRAS
+    from dia_compiler.analyze.requirements import EXTRAS
     from dia_language.confinement.walls import confinement
 
     needed = {

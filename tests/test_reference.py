@@ -12,15 +12,15 @@ from types import ModuleType
 import pytest
 import yaml
 from dia_compiler.analyze import check as check_stage
-from dia_compiler.analyze import compiled_snippets, items
+from dia_compiler.analyze import items, snippets
 from dia_compiler.commands.cli import run
 from dia_compiler.distribute import task
 from dia_compiler.freeze import cache, output
-from dia_compiler.parse import discover, tables, yaml_reader
+from dia_compiler.parse import discover, tables
 from dia_compiler.parse.spec_schema import structure
 from dia_compiler.sampling.instance_tree import Stream, Walker, derived, feistel, shuffled
 from dia_compiler.types import TYPES
-from dia_language import budgets, limits
+from dia_language import budgets, limits, yaml_nodes
 from dia_language.answers import ANSWER_TYPES
 from dia_language.expressions import syntax
 from dia_language.templates import templates
@@ -153,10 +153,10 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     held = dict(re.findall(r"^\| (.*?) \| (.*?) \|$", page.partition("## Limits")[2], re.MULTILINE))
     assert (
         held["a spec file"]
-        == f"{yaml_reader.FILE_BYTES >> 20} MiB, {yaml_reader.DEPTH} levels, {yaml_reader.NODES:,} nodes"
+        == f"{yaml_nodes.FILE_BYTES >> 20} MiB, {yaml_nodes.DEPTH} levels, {yaml_nodes.NODES:,} nodes"
     )
     assert held["entries of one key, such as `let` or `checks`"] == f"{check_stage.DECLARED:,}"
-    assert held["expressions and templates that one template uses"] == f"{compiled_snippets.CHARACTERS:,} characters"
+    assert held["expressions and templates that one template uses"] == f"{snippets.CHARACTERS:,} characters"
     assert held["a benchmark"] == f"{discover.FILES:,} spec files"
     assert held["all specs and word lists of one run"] == (
         f"{check_stage.BYTES_TOGETHER >> 20} MiB, {check_stage.NODES_TOGETHER:,} nodes"

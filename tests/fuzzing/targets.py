@@ -21,7 +21,6 @@ from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Snippet
 from dia_compiler.parse.tables import READERS, Columns, read_rows
 from dia_compiler.parse.yaml_pitfalls import compiled
-from dia_compiler.parse.yaml_reader import Scalar, data, parse
 from dia_language.answers import Undecided, Unreadable, answer_type, read
 from dia_language.budgets import STEPS as ALLOWED
 from dia_language.diagnostics import DiaError, LanguageError, Position
@@ -29,6 +28,7 @@ from dia_language.expressions.namespace import Namespace
 from dia_language.numbers.values import Record, plain
 from dia_language.templates.templates import compile_template, parse_template
 from dia_language.workers import heartbeat
+from dia_language.yaml_nodes import Scalar, data, parse
 from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.grading.grader import Grader
 from dia_runtime.grading.verdicts import Verdict

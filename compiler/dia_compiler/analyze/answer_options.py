@@ -8,10 +8,10 @@ from collections.abc import Mapping as Map
 from dia_compiler.analyze.settings import settings_of
 from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.parse.model_builder import SOLVED, comparison_of, marked
-from dia_compiler.parse.schema import Path
-from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data
+from dia_compiler.parse.schema_errors import Path
 from dia_language.answers import ANSWER_TYPES, validate
 from dia_language.diagnostics import Diagnostics, Position, did_you_mean
+from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data
 from dia_runtime.formats import FORMATS
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dia_compiler.analyze.compiled_snippets import answer_if_named
 from dia_compiler.analyze.domains import DatumCode
 from dia_compiler.analyze.plan import AssetCode, OptionCode
+from dia_compiler.analyze.snippets import answer_if_named
 from dia_compiler.analyze.template_functions import OwnFunctions
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault
 from dia_compiler.parse.model import Asset, Datum, Snippet
-from dia_compiler.parse.yaml_reader import pairs
 from dia_language.diagnostics import DiaError, did_you_mean
 from dia_language.templates.templates import CompiledTemplate
+from dia_language.yaml_nodes import pairs
 
 
 class Artefacts(OwnFunctions):

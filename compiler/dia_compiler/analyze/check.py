@@ -8,20 +8,20 @@ from pathlib import Path
 
 from dia_compiler.analyze.answer_options import check_answer, check_format
 from dia_compiler.analyze.prepare import prepare
-from dia_compiler.analyze.requires import missing_requirement
+from dia_compiler.analyze.requirements import missing_requirement
 from dia_compiler.analyze.worker_resources import programs_of
 from dia_compiler.parse.data_files import DataFiles
 from dia_compiler.parse.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.parse.model import Benchmark, Datum, Template
 from dia_compiler.parse.model_builder import Builder, build_template, snippet
-from dia_compiler.parse.schema import Path as KeyPath
-from dia_compiler.parse.schema import check_schema
-from dia_compiler.parse.session_model_builder import build_sessions
-from dia_compiler.parse.session_rules import check_sessions, has_sessions
+from dia_compiler.parse.schema_errors import Path as KeyPath
+from dia_compiler.parse.schema_errors import check_schema
+from dia_compiler.parse.sessions.model_builder import build_sessions
+from dia_compiler.parse.sessions.rules import check_sessions, has_sessions
 from dia_compiler.parse.yaml_pitfalls import tell_split_values
-from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, begin_with, data, parse, read_text, size_of
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, Position, closest, did_you_mean
+from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, begin_with, data, parse, read_text, size_of
 from dia_runtime.bundle.canary import sentence
 
 DECLARED = 1_000

@@ -10,8 +10,6 @@ from typing import Any
 from dia_compiler.parse.model import DataFile, Datum, Option, Snippet, TypeUse
 from dia_compiler.parse.model_builder import marked
 from dia_compiler.parse.yaml_pitfalls import compiled
-from dia_compiler.parse.yaml_reader import Mapping as MappingNode
-from dia_compiler.parse.yaml_reader import Node, Scalar, Sequence
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Choose, Domain, OptionFault
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
@@ -20,6 +18,8 @@ from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import CONSTANTS, Source, Use
 from dia_language.numbers.operators import truth
 from dia_language.numbers.values import Record, Value
+from dia_language.yaml_nodes import Mapping as MappingNode
+from dia_language.yaml_nodes import Node, Scalar, Sequence
 
 Scope = dict[str, Value]
 Evaluated = Callable[[Scope], Value]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dia_compiler.analyze.asset_options import Artefacts
-from dia_compiler.analyze.compiled_snippets import INSTEAD, answer_if_named
 from dia_compiler.analyze.domains import Maker
 from dia_compiler.analyze.plan import AssetCode, Options, Step
+from dia_compiler.analyze.snippets import INSTEAD, answer_if_named
 from dia_language.diagnostics import Position, did_you_mean
 from dia_language.expressions.expressions import CompiledExpression
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from keyword import kwlist
 
 from dia_compiler.parse.model import Catalog, OwnFunction, Shared, Snippet, Template, Variant
-from dia_compiler.parse.yaml_reader import Scalar, pairs
 from dia_language.diagnostics import Diagnostics, Position
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import RESERVED
 from dia_language.numbers.values import Value
+from dia_language.yaml_nodes import Scalar, pairs
 
 WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
 PROMPT_NAMES = frozenset({"rounding_rule"})

@@ -8,7 +8,7 @@ from typing import Any
 
 from dia_compiler.analyze.domains import DatumCode, Maker, Scope
 from dia_compiler.analyze.field_access import ALL, Fields, narrowed
-from dia_compiler.analyze.session_plan import SessionPlan
+from dia_compiler.analyze.sessions.plan import SessionPlan
 from dia_compiler.assets.base import Builder, OptionFault
 from dia_compiler.parse.model import Asset, Benchmark, Choices, Template
 from dia_language.diagnostics import DiaError, Diagnostic, Position

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 
-from dia_compiler.analyze.compiled_snippets import Enough, answer_if_named
 from dia_compiler.analyze.names import WRAPPER_NAMES
 from dia_compiler.analyze.plan import Prepared
-from dia_compiler.analyze.session_analysis import SessionAnalysis
+from dia_compiler.analyze.sessions.compile import SessionAnalysis
+from dia_compiler.analyze.snippets import Enough, answer_if_named
 from dia_compiler.parse.model import Benchmark, Snippet, Template
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import Diagnostic, Diagnostics

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dia_compiler.analyze.compiled_snippets import Ahead, Pieces
 from dia_compiler.analyze.domains import DatumCode, Maker, compile_datum
 from dia_compiler.analyze.names import Declared, missing
+from dia_compiler.analyze.snippets import Ahead, Pieces
 from dia_compiler.parse.model import Catalog, CatalogEntry, Snippet
-from dia_compiler.parse.yaml_reader import Sequence
 from dia_compiler.types.base import Domain
 from dia_compiler.types.structures import CatalogDomain
 from dia_language.diagnostics import DiaError
@@ -17,6 +16,7 @@ from dia_language.expressions.syntax import Use, parse
 from dia_language.functions import FUNCTIONS
 from dia_language.numbers.values import Value
 from dia_language.templates.templates import parse_template
+from dia_language.yaml_nodes import Sequence
 
 
 class OwnFunctions(Pieces):

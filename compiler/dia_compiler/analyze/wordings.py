@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Map
 
-from dia_compiler.analyze.compiled_snippets import INSTEAD
 from dia_compiler.analyze.dependencies import Dependencies
 from dia_compiler.analyze.domains import Maker
 from dia_compiler.analyze.evaluation_order import Planning
 from dia_compiler.analyze.names import OPTIONS, PROMPT_NAMES
 from dia_compiler.analyze.plan import Step, Wording
+from dia_compiler.analyze.snippets import INSTEAD
 from dia_compiler.parse.model import Snippet, Variant
 from dia_language.diagnostics import did_you_mean
 from dia_language.templates.templates import CompiledTemplate

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from dia_compiler.authoring.editor_schemas import editor_schema_text
 from dia_compiler.parse.spec_schema import FILES
-from dia_compiler.parse.yaml_reader import Mapping, read
 from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.yaml_nodes import Mapping, read
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 SCHEMAS = ".schemas"

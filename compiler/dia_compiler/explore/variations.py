@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.yaml_nodes import Mapping as MappingNode
+from dia_language.yaml_nodes import Node, Scalar, pairs, parse
 from dia_runtime.psychometrics.boundary.space import Cell, Dimension, Skill, Space
 
 from dia_compiler.analyze.check import CheckedBenchmark
 from dia_compiler.parse.model import Template
-from dia_compiler.parse.yaml_reader import Mapping as MappingNode
-from dia_compiler.parse.yaml_reader import Node, Scalar, pairs, parse
 from dia_compiler.types import TYPES
 
 # Type -> option that says how much of it there is -> the least and the most that is made of it.
@@ -224,7 +224,7 @@ def _knobs(path: str, node: Node, prompt: str) -> Iterator[Knob]:
 def number_of(node: Node | None) -> int | None:
     """The whole number that a scalar is: written out, or as a power; None for anything else.
 
-    >>> from dia_compiler.parse.yaml_reader import parse
+    >>> from dia_language.yaml_nodes import parse
     >>> number_of(parse("= 10**3", "x")), number_of(parse("12", "x")), number_of(parse("= n", "x"))
     (1000, 12, None)
     """

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dia_language.functions import library
+from dia_language.yaml_nodes import FILE_BYTES, Scalar
 from dia_runtime.bundle import merkle
 from dia_runtime.bundle.canary import marked
 from dia_runtime.bundle.canonical import bundle_id, canonical_line, manifest_bytes
@@ -31,7 +32,6 @@ from dia_compiler.freeze.spool import Spool
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.versions import LIBRARIES
 from dia_compiler.parse.model import Datum, Template, TypeUse
-from dia_compiler.parse.yaml_reader import FILE_BYTES, Scalar
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS

@@ -12,12 +12,12 @@ from dia_compiler.generate.catalog_examples import check_entry_examples
 from dia_compiler.generate.expand import Draft, Expansion, Instance
 from dia_compiler.generate.session_examples import check_replies
 from dia_compiler.parse.model import Datum, Example
-from dia_compiler.parse.yaml_reader import Scalar, data
 from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
 from dia_compiler.types.choices import Rejected
 from dia_language.diagnostics import DiaError, Diagnostics, LanguageError, Position, names_help
 from dia_language.numbers.values import Entry, Record, Value, plain
 from dia_language.workers.heartbeat import begin_search, end_search
+from dia_language.yaml_nodes import Scalar, data
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict

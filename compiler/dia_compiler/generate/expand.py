@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from dia_compiler.analyze.choices import Lettered, lettered
 from dia_compiler.analyze.domains import Scope, truth_of
 from dia_compiler.analyze.items import Item
 from dia_compiler.analyze.names import OPTIONS
@@ -16,6 +15,7 @@ from dia_compiler.analyze.settings import Settings
 from dia_compiler.analyze.stored_conditions import condition_record, share_record
 from dia_compiler.analyze.worker_resources import NO_RESOURCES, WorkerResources
 from dia_compiler.generate.asset_builder import Artefact, AssetBuilder
+from dia_compiler.generate.choices import Lettered, lettered
 from dia_compiler.generate.draw import Drawing
 from dia_compiler.parse.model import Answer
 from dia_compiler.parse.model_builder import comparison_of

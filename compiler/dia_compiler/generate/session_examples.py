@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dia_compiler.analyze.session_plan import Place, SessionPlan
-from dia_compiler.parse.yaml_reader import Mapping as MappingNode
-from dia_compiler.parse.yaml_reader import Node, Scalar, Sequence
+from dia_compiler.analyze.sessions.plan import Place, SessionPlan
 from dia_language.diagnostics import DiaError, Diagnostics, names_help
+from dia_language.yaml_nodes import Mapping as MappingNode
+from dia_language.yaml_nodes import Node, Scalar, Sequence
 from dia_runtime.grading.sessions.judging import judge_transcript, truth_of
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 

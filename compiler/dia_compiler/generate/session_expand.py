@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dia_compiler.analyze.domains import Scope
 from dia_compiler.analyze.plan import Prepared, Reached, Wording
-from dia_compiler.analyze.session_plan import Piece
+from dia_compiler.analyze.sessions.plan import Piece
 from dia_compiler.analyze.settings import Settings
 from dia_compiler.analyze.stored_conditions import reached
 from dia_compiler.analyze.worker_resources import NO_RESOURCES, WorkerResources

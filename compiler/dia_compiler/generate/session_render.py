@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from dia_compiler.analyze.domains import Scope
 from dia_compiler.analyze.field_access import ALL, narrowed
 from dia_compiler.analyze.plan import Wording
-from dia_compiler.analyze.session_plan import Piece, SessionCode, TurnCode, WeighCode
+from dia_compiler.analyze.sessions.plan import Piece, SessionCode, TurnCode, WeighCode
 from dia_compiler.generate.expand import RenderedSessions
-from dia_compiler.parse.session_model import FORMAT_INSTRUCTION, SUBJECT, Loop, Preset, ReplyUse
+from dia_compiler.parse.sessions.model import FORMAT_INSTRUCTION, SUBJECT, Loop, Preset, ReplyUse
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 from dia_language.expressions.expressions import CompiledExpression
 from dia_language.numbers.values import Record, Value, encode, plain

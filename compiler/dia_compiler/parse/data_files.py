@@ -10,10 +10,10 @@ from typing import Any
 from dia_compiler.parse.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.parse.model import DataFile
 from dia_compiler.parse.tables import FILE_BYTES, KINDS, READERS, Columns, read_rows
-from dia_compiler.parse.yaml_reader import Node, Scalar, data
 from dia_compiler.types.tables import Table
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
 from dia_language.workers.pool import SingleWorker
+from dia_language.yaml_nodes import Node, Scalar, data
 
 UNPACKED = frozenset({".parquet"})  # a few bytes of them may stand for gigabytes
 SECONDS = 20.0

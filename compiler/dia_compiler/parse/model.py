@@ -6,13 +6,13 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, pairs
 from dia_compiler.types.tables import Table
 from dia_language.diagnostics import Position
 from dia_language.numbers.values import Value
+from dia_language.yaml_nodes import Mapping, Node, Scalar, pairs
 
 if TYPE_CHECKING:
-    from dia_compiler.parse.session_model import SessionSpec
+    from dia_compiler.parse.sessions.model import SessionSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,10 @@ from dia_compiler.parse.model import (
     TypeUse,
     Variant,
 )
-from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data, pairs
 from dia_compiler.types import TYPES
 from dia_language.diagnostics import Diagnostics, Position, closest, did_you_mean
 from dia_language.numbers.values import Record
+from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data, pairs
 
 SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
 EXPRESSION_MARK = "= "

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dia_compiler.parse.model import Snippet
-from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, Position
 from dia_language.expressions.expressions import CompiledExpression, compile_expression
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import ParsedExpression, parse
+from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence
 
 QUOTES = "put the whole value in quotes, or on lines of its own after `|`"
 SENTENCE = re.compile(r"[A-Za-z][\w ,.;!?'-]*\Z")

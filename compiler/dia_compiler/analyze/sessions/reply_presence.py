@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from dia_compiler.analyze.reply_flow import NOTHING, Body, Facts, Flow
-from dia_compiler.analyze.session_plan import Piece, SessionCode, SessionPlan, WeighCode
+from dia_compiler.analyze.sessions.plan import Piece, SessionCode, SessionPlan, WeighCode
+from dia_compiler.analyze.sessions.reply_flow import NOTHING, Body, Facts, Flow
 from dia_compiler.analyze.wordings import Wordings
-from dia_compiler.parse.session_model import Turn
+from dia_compiler.parse.sessions.model import Turn
 from dia_language.diagnostics import DiaError, Position
 from dia_language.expressions.syntax import ParsedExpression, parse
 from dia_language.templates.templates import parse_template

@@ -6,9 +6,9 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 
 from dia_compiler.parse.model import Snippet
-from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar
 from dia_language.diagnostics import Position
 from dia_language.numbers.values import Value
+from dia_language.yaml_nodes import Mapping, Node, Scalar
 
 SUBJECT = "subject"
 LIMIT = 20_000  # characters of a reply, unless the turn says otherwise

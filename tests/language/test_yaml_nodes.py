@@ -10,9 +10,9 @@ from time import perf_counter
 import pytest
 import yaml
 from dia_compiler.parse.model import Snippet
-from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data, parse, read
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_language.numbers.values import ExactDecimal
+from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data, parse, read
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dia_compiler.analyze.domains import DatumCode
 from dia_compiler.parse.model import Snippet
-from dia_compiler.parse.session_model import Figure, Judge, Loop, Preset, ReplyUse, Session, Truth, Turn
+from dia_compiler.parse.sessions.model import Figure, Judge, Loop, Preset, ReplyUse, Session, Truth, Turn
 from dia_language.expressions.expressions import CompiledExpression
 from dia_language.expressions.syntax import ParsedExpression
 from dia_language.templates.templates import CompiledTemplate, ParsedTemplate

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dia_compiler.parse.session_model import KINDS
-from dia_compiler.parse.session_model_builder import items_of, mappings
-from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, pairs
+from dia_compiler.parse.sessions.model import KINDS
+from dia_compiler.parse.sessions.model_builder import items_of, mappings
 from dia_language.diagnostics import Diagnostics, did_you_mean
+from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, pairs
 from dia_runtime.scoring.sessions.studies import STUDIES
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping as Map
 
 from dia_compiler.parse.model import Snippet
 from dia_compiler.parse.model_builder import snippet, snippets
-from dia_compiler.parse.session_model import (
+from dia_compiler.parse.sessions.model import (
     KINDS,
     LIMIT,
     SUBJECT,
@@ -21,7 +21,7 @@ from dia_compiler.parse.session_model import (
     Truth,
     Turn,
 )
-from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data, pairs
+from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data, pairs
 
 OWN = ("name", "format", "limit")  # keys of a reply that are no options of its format
 PARTS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import networkx
-from dia_compiler.analyze.session_order import circles, ordered
+from dia_compiler.analyze.dependencies import circles, ordered
 from hypothesis import given
 from hypothesis import strategies as st
 

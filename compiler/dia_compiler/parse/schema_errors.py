@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Any
 
 from dia_compiler.parse.spec_schema import structure
-from dia_compiler.parse.yaml_reader import Mapping, Node, Scalar, Sequence, data
 from dia_compiler.types import TYPES
 from dia_language.diagnostics import Diagnostic, Diagnostics, Position, closest, did_you_mean
 from dia_language.numbers.values import described, plain
+from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data
 
 Path = tuple[Any, ...]
 ENOUGH = 100

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dia_compiler.analyze.dependencies import circles, ordered
 from dia_compiler.analyze.domains import DatumCode, compile_datum
-from dia_compiler.analyze.reply_presence import Presence
-from dia_compiler.analyze.session_order import circles, ordered
-from dia_compiler.analyze.session_plan import Piece, Place, SessionCode, SessionPlan, TurnCode, WeighCode
+from dia_compiler.analyze.sessions.plan import Piece, Place, SessionCode, SessionPlan, TurnCode, WeighCode
+from dia_compiler.analyze.sessions.reply_presence import Presence
 from dia_compiler.parse.model import Snippet
-from dia_compiler.parse.session_model import FORMAT_INSTRUCTION, Figure, Loop, Session, SessionSpec, Truth, Turn
+from dia_compiler.parse.sessions.model import FORMAT_INSTRUCTION, Figure, Loop, Session, SessionSpec, Truth, Turn
 from dia_language.diagnostics import DiaError, did_you_mean
 from dia_language.expressions.syntax import ParsedExpression
 from dia_language.templates.templates import ParsedTemplate
