@@ -135,6 +135,7 @@ def test_questions_that_give_another_root(tiny: Make, manifest_writer: Make) -> 
 def test_counts_must_agree(tiny: Make, name: str) -> None:
     counts = {"templates": 2, "items": 2, "questions": 6, name: 7}
     assert {kind for kind, _ in named(tiny(counts=counts))} == {"counts"}
+    assert {kind for kind, _ in named(tiny("fewer", counts={**counts, name: 1}))} == {"counts"}
 
 
 def test_ids_must_say_what_the_question_says(tiny: Make, bundle_writer: Make, tmp_path: Path) -> None:
@@ -188,3 +189,26 @@ def test_folders_nested_deeper_than_calls(tiny: Make) -> None:
         assert named(path) == {("added", "d/" * 1100 + "added")}
     finally:
         subprocess.run(["rm", "-rf", path / "d"], check=True)  # pytest would not get to the bottom of it
+
+
+def test_twins_that_lie_far_apart_are_found_and_items_may_come_in_any_order(
+    tiny: Make, bundle_writer: Make, tmp_path: Path
+) -> None:
+    made = open_bundle(tiny(templates=2, k=2))
+    questions, answers = list(made.questions()), list(made.answers())
+    order = [2, 3, 0, 1]
+    moved = bundle_writer(tmp_path / "moved", [questions[at] for at in order], [answers[at] for at in order], 2)
+    assert not [problem for problem in verify(moved) if "two questions" in problem.message]
+    order = [0, 2, 1, 3]
+    mixed = bundle_writer(tmp_path / "mixed", [questions[at] for at in order], [answers[at] for at in order], 2)
+    assert not [problem for problem in verify(mixed) if "two questions" in problem.message]
+    order = [0, 2, 1, 0]
+    twins = bundle_writer(tmp_path / "twins", [questions[at] for at in order], [answers[at] for at in order], 2)
+    assert "has two questions with one id" in {problem.message for problem in verify(twins)}
+
+
+def test_a_link_is_told_once_and_as_a_link(tiny: Make, tmp_path: Path) -> None:
+    path = tiny()
+    (tmp_path / "elsewhere").write_text("x")
+    (path / "more.txt").symlink_to(tmp_path / "elsewhere")
+    assert named(path) == {("link", "more.txt")}

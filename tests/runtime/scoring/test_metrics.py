@@ -199,3 +199,25 @@ def test_one_cluster_has_no_error() -> None:
 def test_marks() -> None:
     assert mark(Verdict.UNPARSED, POINTS) == Mark(Verdict.UNPARSED, Fraction(-2), Fraction(-2))
     assert mark(Verdict.ERROR, POINTS) == Mark(Verdict.ERROR, Fraction(-2), Fraction(1))
+
+
+@pytest.mark.parametrize(
+    ("ks", "printed"),
+    [
+        ([], []),
+        ([1], [1]),
+        ([5], [1, 2, 3, 4, 5]),
+        ([2, 11], [*range(1, 12)]),
+        ([12], [*range(1, 11), 12]),
+        ([20], [*range(1, 11), 20]),
+        ([200], [*range(1, 11), 20, 50, 100, 200]),
+    ],
+)
+def test_pass_figures_are_printed_for_a_few_tries(ks: list[int], printed: list[int]) -> None:
+    assert metrics.ladder(Counter(items_of([["correct"] * k for k in ks]).values())) == printed
+
+
+def test_an_error_may_become_the_worst_and_the_best_verdict() -> None:
+    tallies = table_of([["correct", "wrong", "error", "error"]])
+    (part,) = FIGURES["idk_score"].aggregate(tallies).parts
+    assert (part.low, part.high, part.size) == (1 - 1 - 2, 1 - 1 + 2, 4)
