@@ -65,8 +65,8 @@ class Grader:
         `answer` is the comparison's own type where the caller has it already.
         """
         self.form = _known(format.get("kind"), FORMATS, "answer format")
-        if found := self.form.faults(format):
-            raise DiaError(Diagnostic("E821", visible(found[0]), None, None), 3)
+        if errors := self.form.faults(format):
+            raise DiaError(Diagnostic("E821", visible(errors[0]), None, None), 3)
         self.steps = _known(chain, self.form.chains, "chain of extraction")
         self.format, self.chain = format, chain
         self.is_verbatim = chain in self.form.verbatim
@@ -92,31 +92,31 @@ class Grader:
         reset()  # what a grading may take does not depend on those before it
         if reply is None:
             return Grade(Verdict.WRONG if self.is_verbatim else Verdict.ERROR, None, None)
-        found, step = self.form.extract(reply, self.format, self.chain)
+        text_of_answer, step = self.form.extract(reply, self.format, self.chain)
         part, flags = None, NO_FLAGS
-        if found is None:
+        if text_of_answer is None:
             verdict = Verdict.UNPARSED
         elif self.is_verbatim:
-            verdict = self._compared(found, text)
-        elif found.strip() == self.skip and self.skip:
+            verdict = self._compared(text_of_answer, text)
+        elif text_of_answer.strip() == self.skip and self.skip:
             verdict = Verdict.SKIPPED
         else:
-            value = self._value(found.strip())
+            value = self._value(text_of_answer.strip())
             part = self._share(share, value) if self.has_share else None
             verdict, flags = self._judged(value, truth, accept, accept_if)
         if verdict not in SETTLED and self.skip and self.skip in reply:
             flags = flags | SKIP_MALFORMED
-        return Grade(verdict, found, step, flags, part)
+        return Grade(verdict, text_of_answer, step, flags, part)
 
-    def _compared(self, found: str, text: str) -> Verdict:
-        if found == self.form.wrap(text, self.format):
+    def _compared(self, answer_text: str, text: str) -> Verdict:
+        if answer_text == self.form.wrap(text, self.format):
             return Verdict.CORRECT
-        return Verdict.SKIPPED if self.skip and found == self.form.wrap(self.skip, self.format) else Verdict.WRONG
+        return Verdict.SKIPPED if self.skip and answer_text == self.form.wrap(self.skip, self.format) else Verdict.WRONG
 
-    def _value(self, found: str) -> Value | None:
+    def _value(self, answer_text: str) -> Value | None:
         """The typed value of an answer's text, which is never None; None where it is none of the type."""
         try:
-            return self.answer.read(found, self.mode) if len(found) <= CHARACTERS else None
+            return self.answer.read(answer_text, self.mode) if len(answer_text) <= CHARACTERS else None
         except Unreadable:
             return None
 
@@ -203,9 +203,9 @@ def grade(
 def _known(name: Any, table: Mapping[str, _Held], what: str) -> _Held:
     if isinstance(name, str) and name in table:
         return table[name]
-    shown = visible(str(name)[:60])
-    help = did_you_mean(shown, table) or f"there are {', '.join(table)}"
-    raise DiaError(Diagnostic("E821", f"no {what} is called `{shown}`", None, help))
+    quoted = visible(str(name)[:60])
+    help = did_you_mean(quoted, table) or f"there are {', '.join(table)}"
+    raise DiaError(Diagnostic("E821", f"no {what} is called `{quoted}`", None, help))
 
 
 def _holds(accept_if: Condition | None, value: Value) -> bool:

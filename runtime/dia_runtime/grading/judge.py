@@ -20,7 +20,7 @@ from dia_language.workers.pool import SingleWorker
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.records import is_gradable
 from dia_runtime.grading.grader import SETTLED, Condition, Grade, Grader, Share
-from dia_runtime.grading.sessions.judging import Found, Truth, is_of_sessions, judge_transcript, truth_of
+from dia_runtime.grading.sessions.judging import Judgement, Truth, is_of_sessions, judge_transcript, truth_of
 from dia_runtime.grading.verdicts import WITH_POINTS, Exact, Mark, Verdict, mark
 from dia_runtime.store.schema import StoredQuestion, StoredReply
 from dia_runtime.store.store import Store
@@ -33,8 +33,8 @@ NUMBER = re.compile(r"[+-]?[0-9]{1,9}(?:/[1-9][0-9]{0,8}|\.[0-9]{1,9})?", re.ASC
 
 
 Record = Mapping[str, Any]
-KEPT = 20_000  # questions whose preparation is kept for the next respondent
-SHORT = 10_000  # characters of what is kept
+MOST_CACHED = 20_000  # questions whose preparation is kept for the next respondent
+MOST_CHARACTERS = 10_000  # characters of what is kept
 NO_MISTAKES: Mapping[str, bool] = {}
 
 
@@ -56,8 +56,8 @@ class Rules:
 class Judged(NamedTuple):
     """A question, the mark and the flags of its reply, which known mistakes the reply is and is not, and its share.
 
-    `said` is the text that was taken for the answer, by which `step` of the chain; `reply` is what came back, and
-    `truth` the canonical text of the right answer. A skip would have had the points `silent`.
+    `extracted` is the text that was taken for the answer, by which `step` of the chain; `reply` is what came back, and
+    `truth` the canonical text of the right answer. A skip would have had the points `skip_points`.
     """
 
     question: StoredQuestion
@@ -65,12 +65,12 @@ class Judged(NamedTuple):
     flags: frozenset[str]
     mistakes: Mapping[str, bool]
     share: Fraction | None
-    said: str | None
+    extracted: str | None
     step: str | None
     reply: StoredReply
     truth: str
-    silent: Exact = 0
-    sessions: Found | None = None
+    skip_points: Exact = 0
+    sessions: Judgement | None = None
     record: Truth | None = None
 
 
@@ -81,9 +81,9 @@ def reading(entry: Judged) -> str | None:
     """
     if entry.mark.verdict in SETTLED:
         return entry.mark.verdict
-    if entry.mark.verdict is not Verdict.WRONG or entry.said is None:
+    if entry.mark.verdict is not Verdict.WRONG or entry.extracted is None:
         return None
-    return f"wrong: {' '.join(entry.said.split())}"
+    return f"wrong: {' '.join(entry.extracted.split())}"
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class _Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sessions:
+class _PreparedSessions:
     """What judging a question of sessions needs."""
 
     truth: Truth
@@ -115,7 +115,7 @@ class Judge:
         """`source` has the answers where the run itself holds none."""
         self.store, self.rules, self.source = store, rules, source
         self.worker = SingleWorker()
-        self._prepared: dict[int, _Prepared | _Sessions] = {}
+        self._prepared: dict[int, _Prepared | _PreparedSessions] = {}
         self._types: dict[str, AnswerType] = {}
         self._graders: dict[tuple[str, str], Grader] = {}
         self._marks: dict[str, Mapping[Verdict, Mark]] = {}
@@ -126,7 +126,7 @@ class Judge:
 
     def judged(self, respondent: int) -> Iterator[Judged]:
         """The respondent's replies, judged, in the order of the questions."""
-        answers = _InOrder(self.source.answers()) if self.source else None
+        answers = _RecordsInOrder(self.source.answers()) if self.source else None
         attempt = 1 if self.rules.over == "instances" else None
         for question, reply in self.store.replies(respondent, attempt):
             yield self._one(question, reply, answers)
@@ -135,56 +135,62 @@ class Judge:
         """One reply, judged by the answers that the run itself holds."""
         return self._one(question, reply, None)
 
-    def _one(self, question: StoredQuestion, reply: StoredReply, answers: _InOrder | None) -> Judged:
+    def _one(self, question: StoredQuestion, reply: StoredReply, answers: _RecordsInOrder | None) -> Judged:
         prepared = self._prepared.get(question.position)
         if prepared is None:
             prepared = self._prepare(question, answers)
-        if isinstance(prepared, _Sessions):
+        if isinstance(prepared, _PreparedSessions):
             return self._judge_sessions(question, reply, prepared)
         return self._judge(question, reply, prepared)
 
-    def _judge_sessions(self, question: StoredQuestion, reply: StoredReply, held: _Sessions) -> Judged:
+    def _judge_sessions(self, question: StoredQuestion, reply: StoredReply, prepared: _PreparedSessions) -> Judged:
         """The reply to a question of sessions, which is a transcript."""
-        found = None if reply.text is None else judge_transcript(held.truth, reply.text, self.rules.chain, self.worker)
-        verdict = found.outcome.verdict if found else Verdict.WRONG if reply.error is None else Verdict.ERROR
+        judgement = (
+            None if reply.text is None else judge_transcript(prepared.truth, reply.text, self.rules.chain, self.worker)
+        )
+        verdict = judgement.outcome.verdict if judgement else Verdict.WRONG if reply.error is None else Verdict.ERROR
         verdict = self._counted(verdict)
-        flags, share = (found.outcome.flags, found.outcome.share) if found else (frozenset(), None)
-        mark, silent = held.marks[verdict], held.marks[Verdict.SKIPPED].low
-        return Judged(question, mark, flags, NO_MISTAKES, share, None, None, reply, "", silent, found, held.truth)
+        flags, share = (judgement.outcome.flags, judgement.outcome.share) if judgement else (frozenset(), None)
+        mark, skip_points = prepared.marks[verdict], prepared.marks[Verdict.SKIPPED].low
+        return Judged(
+            question, mark, flags, NO_MISTAKES, share, None, None, reply, "", skip_points, judgement, prepared.truth
+        )
 
-    def _judge(self, question: StoredQuestion, reply: StoredReply, held: _Prepared) -> Judged:
-        found = self._found(reply, held)
-        verdict = self._counted(found.verdict)
+    def _judge(self, question: StoredQuestion, reply: StoredReply, prepared: _Prepared) -> Judged:
+        grade = self._graded(reply, prepared)
+        verdict = self._counted(grade.verdict)
         ending = ENDINGS.get(reply.finish_reason or "")
         return Judged(
             question,
-            held.marks[verdict],
-            found.flags | {ending} if ending else found.flags,
-            self._mistakes(held, found) if verdict is Verdict.WRONG and held.mistakes else NO_MISTAKES,
-            _marks(found, verdict, held.share),
-            found.extracted,
-            found.step,
+            prepared.marks[verdict],
+            grade.flags | {ending} if ending else grade.flags,
+            self._mistakes(prepared, grade) if verdict is Verdict.WRONG and prepared.mistakes else NO_MISTAKES,
+            _share_of_marks(grade, verdict, prepared.share),
+            grade.extracted,
+            grade.step,
             reply,
-            held.text,
-            held.marks[Verdict.SKIPPED].low,
+            prepared.text,
+            prepared.marks[Verdict.SKIPPED].low,
         )
 
     def _counted(self, verdict: Verdict) -> Verdict:
         """The verdict, where errors count as wrong answers another one for them."""
         return Verdict.WRONG if verdict is Verdict.ERROR and self.rules.errors == "wrong" else verdict
 
-    def _found(self, reply: StoredReply, held: _Prepared) -> Grade:
+    def _graded(self, reply: StoredReply, prepared: _Prepared) -> Grade:
         if reply.text is None and reply.error is None:  # the provider's last word: an answer, and not a right one
             return Grade(Verdict.WRONG, None, None)
-        said = None if reply.error is not None else reply.text
-        return held.grader.grade(held.truth, held.accept, held.text, said, held.condition, held.share)
+        text = None if reply.error is not None else reply.text
+        return prepared.grader.grade(
+            prepared.truth, prepared.accept, prepared.text, text, prepared.condition, prepared.share
+        )
 
-    def _prepare(self, question: StoredQuestion, answers: _InOrder | None) -> _Prepared | _Sessions:
+    def _prepare(self, question: StoredQuestion, answers: _RecordsInOrder | None) -> _Prepared | _PreparedSessions:
         record = answers.get(question.id) if answers else None
         if record is None:
-            record = _held(self.store, question, self.source)
+            record = _grading_record(self.store, question, self.source)
         if is_of_sessions(record):
-            return _Sessions(truth_of(record, self.rules.preset), self.marks(question.points))
+            return _PreparedSessions(truth_of(record, self.rules.preset), self.marks(question.points))
         comparison = record["comparison"]
         truth, accept = _decoded(record)
         prepared = _Prepared(
@@ -197,48 +203,51 @@ class Judge:
             _share(self.store, record, self.worker),
             self.marks(question.points),
         )
-        if len(self._prepared) < KEPT and len(question.grading or "") < SHORT:
+        if len(self._prepared) < MOST_CACHED and len(question.grading or "") < MOST_CHARACTERS:
             self._prepared[question.position] = prepared
         return prepared
 
     def _grader(self, question: StoredQuestion, comparison: Record) -> Grader:
         key = (question.format, repr(comparison))
-        found = self._graders.get(key)
-        if found is None:
+        grader = self._graders.get(key)
+        if grader is None:
             format = self.store.parsed(question.format)
             if not isinstance(format, dict):
                 raise self.store.damaged(visible(f"the answer format of `{question.id}` is none"))
-            found = Grader(comparison, format, self.rules.chain, self._types.get(key[1]))
+            grader = Grader(comparison, format, self.rules.chain, self._types.get(key[1]))
             # Multiple choice has a format of its own in each question, so the type is kept by itself.
-            if len(self._types) < KEPT and len(key[1]) < SHORT:
-                self._types[key[1]] = found.answer
-            if len(self._graders) < KEPT and len(key[0]) + len(key[1]) < SHORT:
-                self._graders[key] = found
-        return found
+            if len(self._types) < MOST_CACHED and len(key[1]) < MOST_CHARACTERS:
+                self._types[key[1]] = grader.answer
+            if len(self._graders) < MOST_CACHED and len(key[0]) + len(key[1]) < MOST_CHARACTERS:
+                self._graders[key] = grader
+        return grader
 
     def marks(self, encoded: str) -> Mapping[Verdict, Mark]:
         """Verdict -> its mark, by the points of a question and those that replace them."""
-        found = self._marks.get(encoded)
-        if found is None:
+        marks = self._marks.get(encoded)
+        if marks is None:
             points = stored_points(self.store, encoded) | dict(self.rules.points or {})
-            found = {verdict: mark(verdict, points) for verdict in Verdict}
-            if len(self._marks) < KEPT and len(encoded) < SHORT:
-                self._marks[encoded] = found
-        return found
+            marks = {verdict: mark(verdict, points) for verdict in Verdict}
+            if len(self._marks) < MOST_CACHED and len(encoded) < MOST_CHARACTERS:
+                self._marks[encoded] = marks
+        return marks
 
-    def _mistakes(self, held: _Prepared, found: Grade) -> dict[str, bool]:
+    def _mistakes(self, prepared: _Prepared, grade: Grade) -> dict[str, bool]:
         """Which of the known mistakes the wrong answer is, read and compared as the truth is."""
-        grader = held.grader
-        if found.extracted is None:
-            return dict.fromkeys(held.mistakes, False)
+        grader = prepared.grader
+        if grade.extracted is None:
+            return dict.fromkeys(prepared.mistakes, False)
         if grader.is_verbatim:
-            wrapped = ((name, grader.form.wrap(text, grader.format)) for name, text in held.mistakes.items())
-            return {name: text == found.extracted for name, text in wrapped}
-        said = _read(grader.answer, found.extracted.strip(), grader.mode)
-        return {name: said is not None and _is(grader.answer, said, text) for name, text in held.mistakes.items()}
+            wrapped = ((name, grader.form.wrap(text, grader.format)) for name, text in prepared.mistakes.items())
+            return {name: text == grade.extracted for name, text in wrapped}
+        value = _read(grader.answer, grade.extracted.strip(), grader.mode)
+        return {
+            name: value is not None and _is_mistake(grader.answer, value, text)
+            for name, text in prepared.mistakes.items()
+        }
 
 
-class _InOrder:
+class _RecordsInOrder:
     """Finds records by ids that are asked for in the records' own order, without holding all of them."""
 
     def __init__(self, records: Iterable[Record]) -> None:
@@ -256,14 +265,14 @@ def _decoded(record: Record) -> tuple[Value, list[Value]]:
         raise DiaError(Diagnostic("E822", "an answer record holds no stored value"), 3) from None
 
 
-def _marks(found: Grade, verdict: Verdict, share: Share | None) -> Fraction | None:
+def _share_of_marks(grade: Grade, verdict: Verdict, share: Share | None) -> Fraction | None:
     """The share of full marks; nothing said or nothing read has none of them, and an error leaves them open."""
     if share is None or verdict is Verdict.ERROR:
         return None
-    return Fraction(0) if found.share is None else found.share
+    return Fraction(0) if grade.share is None else grade.share
 
 
-def _held(store: Store, question: StoredQuestion, source: Bundle | None) -> dict[str, Any]:
+def _grading_record(store: Store, question: StoredQuestion, source: Bundle | None) -> dict[str, Any]:
     if question.grading is None:
         message = f"`{store.path}` holds no answers"
         if source is not None and source.is_sealed:
@@ -300,10 +309,10 @@ def _share(store: Store, record: Record, worker: SingleWorker) -> Share | None:
     return isolated_share(stored, worker)
 
 
-def _is(kind: AnswerType, said: Value, text: str) -> bool:
+def _is_mistake(kind: AnswerType, value: Value, text: str) -> bool:
     mistake = _read(kind, text, "strict")
     try:
-        return mistake is not None and kind.equal(said, mistake)
+        return mistake is not None and kind.equal(value, mistake)
     except Undecided:
         return False
 

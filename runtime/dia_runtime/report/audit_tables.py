@@ -36,8 +36,8 @@ def _parts(reading: Reading) -> tuple[str, str, str]:
 
 
 def _short(text: str | None) -> str:
-    shown = "-" if text is None else text.replace("\n", " ")
-    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}..."
+    one_line = "-" if text is None else text.replace("\n", " ")
+    return one_line if len(one_line) <= LONGEST else f"{one_line[:LONGEST]}..."
 
 
 def as_tables(result: AuditResult) -> str:

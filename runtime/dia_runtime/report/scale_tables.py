@@ -18,8 +18,8 @@ SHOWN_ITEMS = 20
 def scale_tables(result: CalibrationResult, every: bool = False) -> list[Table]:
     """The abilities (the highest where they are many), the items that fit worst, or all, and what was asked beside."""
     models = sorted(result.abilities, key=lambda entry: -(entry.value or -1e9))
-    shown = models if every else models[:SHOWN_MODELS]
-    tables = [_places(_title(result), "model", shown)]
+    listed = models if every else models[:SHOWN_MODELS]
+    tables = [_places(_title(result), "model", listed)]
     items = result.difficulties
     if every or len(items) <= SHOWN_ITEMS:
         tables.append(_places("Items", "item", items))

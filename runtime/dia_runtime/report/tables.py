@@ -104,16 +104,16 @@ def title(result: Score) -> str:
 
 
 def _table(title: str, labels: tuple[str, ...], rows: Sequence[tuple[tuple[str, ...], Block]]) -> Table:
-    shown = [
+    columns = [
         figure
         for figure in FIGURES.values()
         if figure.in_tables and (figure.is_compared or any(has_figure(block, figure.name) for _, block in rows))
     ]
     plain = (*labels, "n", *Verdict)
-    headings = (*plain, *(figure.heading for figure in shown), *SKIP_HEADINGS)
-    cells = tuple((*names, *_cells(block, shown)) for names, block in rows)
-    figures = frozenset(range(len(plain), len(plain) + len(shown)))
-    breaks = tuple(headings.index(figure.heading) for figure in shown if figure.begins_part)
+    headings = (*plain, *(figure.heading for figure in columns), *SKIP_HEADINGS)
+    cells = tuple((*names, *_cells(block, columns)) for names, block in rows)
+    figures = frozenset(range(len(plain), len(plain) + len(columns)))
+    breaks = tuple(headings.index(figure.heading) for figure in columns if figure.begins_part)
     return Table(title, headings, cells, len(labels), breaks, figures)
 
 
@@ -133,9 +133,9 @@ def figure_text(estimate: Estimate, factor: int, places: int) -> str:
     '83.84 +- 2.62 [78.6, 88.9]'
     """
     ends = estimate.get("bounds", [estimate["value"]])
-    shown = " to ".join(_number(end, factor, places) for end in ends)
+    text = " to ".join(_number(end, factor, places) for end in ends)
     error = _number(estimate["se"], factor, max(places, 1))
-    return f"{shown}{PLUS_MINUS}{error}{_interval(estimate['ci'], factor, max(places - 1, 1))}" if error else shown
+    return f"{text}{PLUS_MINUS}{error}{_interval(estimate['ci'], factor, max(places - 1, 1))}" if error else text
 
 
 def _interval(ends: Sequence[float] | None, factor: int, places: int) -> str:
@@ -197,8 +197,8 @@ def _markdown(table: Table) -> str:
 
 
 def _escaped(cell: str) -> str:
-    shown = _one_line(cell).replace("\\", "\\\\").replace("|", "\\|").replace("](", "]\\(")  # no link, no image
-    return shown.replace("<", "&lt;").replace("`", "\\`")
+    text = _one_line(cell).replace("\\", "\\\\").replace("|", "\\|").replace("](", "]\\(")  # no link, no image
+    return text.replace("<", "&lt;").replace("`", "\\`")
 
 
 def as_latex(tables: Sequence[Table]) -> str:
@@ -230,9 +230,9 @@ def _tex(cell: str) -> str:
     """The cell as LaTeX prints it: numbers in mathematical type, signs of its own as signs."""
     if NUMBER.fullmatch(cell):
         return "$" + cell.replace(PLUS_MINUS, r" \pm ").replace(" [", r"\;[") + "$"
-    shown = _one_line(cell)
-    first = "{}" if shown.lstrip().startswith(("[", "*")) else ""  # else an option of the line break before it
-    return first + "".join(SIGNS.get(sign, sign) for sign in shown)
+    text = _one_line(cell)
+    first = "{}" if text.lstrip().startswith(("[", "*")) else ""  # else an option of the line break before it
+    return first + "".join(SIGNS.get(sign, sign) for sign in text)
 
 
 def _one_line(text: str) -> str:

@@ -170,7 +170,7 @@ class Accumulator:
 
     def _add_for_selective(self, item: str, entry: Judged) -> None:
         """Takes what selective prediction needs: the points with perfect abstention, and what attempts agree on."""
-        points = entry.mark.low if entry.mark.verdict is Verdict.CORRECT else entry.silent
+        points = entry.mark.low if entry.mark.verdict is Verdict.CORRECT else entry.skip_points
         self.best[item] = self.best.get(item, 0) + points
         if self.options.over == "attempts" and entry.mark.verdict in (Verdict.CORRECT, Verdict.WRONG):
             text = reading(entry)

@@ -127,7 +127,7 @@ def differ(first: Judged, second: Judged) -> bool:
     """
     if first.mark.verdict != second.mark.verdict:
         return True
-    one, other = (None if entry.said is None else entry.said.strip() for entry in (first, second))
+    one, other = (None if entry.extracted is None else entry.extracted.strip() for entry in (first, second))
     if one is None or other is None or one == other:
         return one != other
     return not _wraps(first, one, other) and not _wraps(first, other, one)
@@ -141,7 +141,7 @@ def _wraps(entry: Judged, inner: str, outer: str) -> bool:
 def _row(name: str, pair: Pair, chains: Sequence[str]) -> AuditedReply:
     first = pair[0]
     readings: dict[str, Reading] = {
-        chain: {"reading": cut(entry.said), "step": entry.step, "verdict": entry.mark.verdict}
+        chain: {"reading": cut(entry.extracted), "step": entry.step, "verdict": entry.mark.verdict}
         for chain, entry in zip(chains, pair, strict=True)
     }
     return {

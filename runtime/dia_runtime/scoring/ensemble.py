@@ -76,4 +76,4 @@ def _as(entry: Judged, verdict: Verdict, judge: Judge) -> Judged:
     """The entry with another verdict, which no reply gave."""
     mark = judge.marks(entry.question.points)[verdict]
     share = None if entry.share is None else entry.share * 0
-    return entry._replace(mark=mark, flags=frozenset(), mistakes=NO_MISTAKES, share=share, said=None, step=None)
+    return entry._replace(mark=mark, flags=frozenset(), mistakes=NO_MISTAKES, share=share, extracted=None, step=None)

@@ -42,6 +42,6 @@ def clustered_variance(clusters: Sequence[tuple[Exact, int]], times: Sequence[in
     groups, number = sum(many for _, many in every), sum(count * many for (_, count), many in every)
     if groups < 2 or sum(many for (_, count), many in every if count) < 2:  # one item alone says nothing of others
         return None
-    total = sum(held * many for (held, _), many in every)
-    squares = sum(many * (number * held - count * total) ** 2 for (held, count), many in every)
+    total = sum(cluster_sum * many for (cluster_sum, _), many in every)
+    squares = sum(many * (number * cluster_sum - count * total) ** 2 for (cluster_sum, count), many in every)
     return Fraction(groups, groups - 1) * squares / Fraction(number) ** 4

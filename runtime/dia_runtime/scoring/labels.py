@@ -32,55 +32,55 @@ class Labels:
     @property
     def names(self) -> tuple[str, ...]:
         """Every label that any respondent may have."""
-        return tuple(dict.fromkeys(label for held in self.entries.values() for label in held))
+        return tuple(dict.fromkeys(label for labels in self.entries.values() for label in labels))
 
     def of(self, name: str) -> dict[str, str]:
         """The labels of a respondent; none where nothing in the file matches its name."""
-        found: dict[str, str] = {}
-        for pattern, held in self.entries.items():
+        merged: dict[str, str] = {}
+        for pattern, labels in self.entries.items():
             if len(name) <= LONGEST and fnmatchcase(name, pattern):
-                found |= held
-        return {**found, **self.entries.get(name, {})}
+                merged |= labels
+        return {**merged, **self.entries.get(name, {})}
 
 
-def read_labels(path: Path, taken: Sequence[str] = ()) -> Labels:
+def read_labels(path: Path, reserved: Sequence[str] = ()) -> Labels:
     """The labels of a file; `taken` are names that no label may have.
 
     Raises DiaError (exit 2) with the position of each fault.
     """
-    shown = path.as_posix()
-    text = read_text(path, shown)
-    root = parse(text, shown) if text.strip() else None
+    file_name = path.as_posix()
+    text = read_text(path, file_name)
+    root = parse(text, file_name) if text.strip() else None
     faults = Diagnostics()
     if not isinstance(root, Pairs):
-        place = root.position if root else Position(shown, 1, 1)
+        place = root.position if root else Position(file_name, 1, 1)
         raise DiaError(Diagnostic("E203", "a file of labels is a mapping of names", place, WANTED))
-    entries = {key.text: _labels(key, node, taken, faults) for key, node in root.pairs}
+    entries = {key.text: _labels(key, node, reserved, faults) for key, node in root.pairs}
     if faults.errors:
         raise DiaError(faults.ordered())
-    found = Labels(entries)
-    if len(found.names) > MOST_LABELS:
+    labels = Labels(entries)
+    if len(labels.names) > MOST_LABELS:
         raise DiaError(Diagnostic("E203", f"more than {MOST_LABELS} different labels", root.position))
-    return found
+    return labels
 
 
-def _labels(key: Scalar, node: Node, taken: Sequence[str], faults: Diagnostics) -> dict[str, str]:
+def _labels(key: Scalar, node: Node, reserved: Sequence[str], faults: Diagnostics) -> dict[str, str]:
     if len(key.text) > LONGEST:
         faults.error("E203", f"a name of more than {LONGEST} characters", key.position)
     if not isinstance(node, Pairs):
         faults.error("E203", visible(f"the labels of `{key.text}` are no mapping"), node.position, WANTED)
         return {}
-    found = {}
+    labels = {}
     for label, value in node.pairs:
-        if label.text in taken:
+        if label.text in reserved:
             message = visible(f"`{label.text}` is a label of questions")
             faults.error("E310", message, label.position, "name the label of models otherwise")
         if not isinstance(value, Scalar) or value.value is None:
             message = visible(f"the label `{label.text}` is no text, number or truth value")
             faults.error("E203", message, value.position, "write one value; leave out what is not known")
         else:
-            found[label.text] = _text(value.value, value.text)
-    return found
+            labels[label.text] = _text(value.value, value.text)
+    return labels
 
 
 def _text(value: Value, text: str) -> str:

@@ -249,7 +249,7 @@ def _skips(models: list[str], skips: Counter[tuple[bool, bool]]) -> PhiOfSkips:
 
 def _shown(entry: Judged) -> str:
     """What the reply says, in short: the answer's text, else the verdict."""
-    text = entry.said.strip() if entry.said is not None else f"({entry.mark.verdict})"
+    text = entry.extracted.strip() if entry.extracted is not None else f"({entry.mark.verdict})"
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 

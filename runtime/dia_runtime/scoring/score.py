@@ -114,13 +114,13 @@ def opened(runs: Place | Sequence[Place], bundle: Place | None = None) -> Iterat
 def _require_known(
     rules: Rules, by: Sequence[str], interval: str, compare: Sequence[str], labels: Labels | None
 ) -> None:
-    words = [(name, getattr(rules, name), known) for name, known in WORDS.items()]
+    words = [(name, getattr(rules, name), choices) for name, choices in WORDS.items()]
     words += [("interval", interval, METHODS)]
     every = (*LABELS, *(labels.names if labels else ()))
     names = [*(("by", label, every) for label in by), *(("compare", name, compared_figures()) for name in compare)]
-    for name, word, known in (*words, *names):
-        if word not in known:
-            message, help = visible(f"`{word}` is none of {', '.join(known)}"), did_you_mean(str(word), known)
+    for name, word, choices in (*words, *names):
+        if word not in choices:
+            message, help = visible(f"`{word}` is none of {', '.join(choices)}"), did_you_mean(str(word), choices)
             if name == "by" and not labels:
                 help = help or "labels of models stand in a file that `--labels` names"
             raise DiaError(Diagnostic("E821" if name == "chain" else "E811", message, None, help))
@@ -173,7 +173,7 @@ def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOption
         model["labels"] = comparisons.labels_of(model["model"])
         if abilities:
             model["ability"] = abilities[at]
-    told = _told_points(stores)
+    points_told = _told_points(stores)
     policy = options.policy
     return {
         "bundle": facts["bundle_id"],
@@ -188,9 +188,9 @@ def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOption
         "errors": rules.errors,
         "preset": rules.preset,
         "points": {name: str(value) for name, value in (rules.points or {}).items()},
-        "points_told": told,
+        "points_told": points_told,
         "points_differ": any(
-            Fraction(points[name]) != value for points in told for name, value in (rules.points or {}).items()
+            Fraction(points[name]) != value for points in points_told for name, value in (rules.points or {}).items()
         ),
         "interval": {
             "method": intervals.method,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dia_runtime.grading.sessions.evaluate import weigh
+from dia_runtime.grading.sessions.evaluate import evaluate_truth
 from dia_runtime.grading.sessions.outcome import Decision, Order, Outcome
-from dia_runtime.grading.sessions.typed_replies import Heard, heard
+from dia_runtime.grading.sessions.typed_replies import TypedReplies, typed_replies
 
-__all__ = ["Decision", "Heard", "Order", "Outcome", "heard", "weigh"]
+__all__ = ["Decision", "Order", "Outcome", "TypedReplies", "evaluate_truth", "typed_replies"]

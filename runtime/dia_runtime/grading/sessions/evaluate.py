@@ -1,7 +1,7 @@
 """The stored truth of a session question, evaluated on its replies.
 
 What a reply is, a stranger decides, and so does what is stored in a stranger's bundle: all of it is evaluated in a
-worker that can be killed (`weighed` is its task).
+worker that can be killed (`evaluated_truths` is its task).
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ LONGEST = 10_000
 INFINITE = (1, 0)  # the key of what cannot be compared: behind all others
 
 
-def weighed(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Iterator[Outcome]:
+def evaluated_truths(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Iterator[Outcome]:
     """The outcome, as the one item of a worker's task. Raises LanguageError for what is no stored truth."""
     try:
-        found = weigh(stored, scope, recorded)
+        outcome = evaluate_truth(stored, scope, recorded)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError):
         raise LanguageError("a stored truth of no right shape", code=SHAPE) from None
-    yield found
+    yield outcome
 
 
-def weigh(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Outcome:
+def evaluate_truth(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Outcome:
     """The outcome of a stored truth on replies; `recorded` has what a log tells in their place ({"order": [...]})."""
     kind = next((name for name in KINDS if name in stored["truth"]), None)
     if kind is None:
         raise LanguageError("a stored truth of no kind", code=SHAPE)
-    found = KINDS[kind](stored["truth"][kind], scope, recorded or {})
-    figures = _figures(stored.get("figures", {}), scope, found)
-    return replace(found, kind=kind, figures=figures, has_come=_has_come(found, stored, scope))
+    outcome = KINDS[kind](stored["truth"][kind], scope, recorded or {})
+    figures = _figures(stored.get("figures", {}), scope, outcome)
+    return replace(outcome, kind=kind, figures=figures, is_answered=_is_answered(outcome, stored, scope))
 
 
 class Failed(Exception):
@@ -79,11 +79,11 @@ def _code(text: str) -> Code:
     return load_code(loads(text))
 
 
-def _came(found: Any) -> bool:
+def _came(reply: Any) -> bool:
     """Whether all replies of a name came, readable or not."""
-    if isinstance(found, list):
-        return all(map(_came, found))
-    return isinstance(found, SessionReply) and found.has_come
+    if isinstance(reply, list):
+        return all(map(_came, reply))
+    return isinstance(reply, SessionReply) and reply.has_come
 
 
 def _is_true(stored: Stored, scope: Scope) -> bool:
@@ -93,7 +93,7 @@ def _is_true(stored: Stored, scope: Scope) -> bool:
         raise Failed(BROKEN, None) from None
 
 
-def _lost(failed: Failed, **more: Any) -> Outcome:
+def _failed_outcome(failed: Failed, **more: Any) -> Outcome:
     """The outcome where the truth cannot be known: nothing could be read, or what was read makes no sense."""
     return Outcome(Verdict.WRONG if failed.state == BROKEN else Verdict.UNPARSED, failed.state, failed.name, **more)
 
@@ -108,7 +108,7 @@ def _grade(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
         verdict = Verdict.CORRECT if _is_true(stored["correct"], scope) else Verdict.WRONG
         return Outcome(verdict, share=_share(stored, scope))
     except Failed as failed:
-        return _lost(failed, share=Fraction(0) if "share" in stored else None)
+        return _failed_outcome(failed, share=Fraction(0) if "share" in stored else None)
 
 
 def _share(stored: Stored, scope: Scope) -> Fraction | None:
@@ -129,7 +129,7 @@ def _decisions(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
     try:
         scopes = _each(stored, scope)
     except Failed as failed:
-        return _lost(failed, share=Fraction(0))
+        return _failed_outcome(failed, share=Fraction(0))
     positive = stored["positive"]["value"]
     first: Failed | None = None
     decisions = []
@@ -145,7 +145,7 @@ def _decisions(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
     agreeing = sum(decision.is_known and decision.predicted == decision.actual for decision in decisions)
     share = Fraction(agreeing, len(decisions)) if decisions else Fraction(0)
     if first is not None:
-        return _lost(first, share=share, decisions=tuple(decisions))
+        return _failed_outcome(first, share=share, decisions=tuple(decisions))
     return Outcome(Verdict.CORRECT if share == 1 else Verdict.WRONG, share=share, decisions=tuple(decisions))
 
 
@@ -178,14 +178,16 @@ def _ranking(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
         labels = [_label(stored["label"], inner) for inner in scopes]
         actual = _actual(stored, scopes, labels, recorded)
     except Failed as failed:
-        return _lost(failed, share=zero)
+        return _failed_outcome(failed, share=zero)
     try:
         predicted = _labels(_value(stored["predicted"], scope))
     except Failed as failed:
-        return _lost(failed, share=zero, order=Order(None, tuple(labels[at] for at in actual[0]), None, 0))
+        return _failed_outcome(failed, share=zero, order=Order(None, tuple(labels[at] for at in actual[0]), None, 0))
     order = tuple(labels[at] for at in actual[0])
     if sorted(predicted) != sorted(labels):
-        return _lost(Failed(UNREAD, _reply_of(stored["predicted"])), share=zero, order=Order(predicted, order, None, 0))
+        return _failed_outcome(
+            Failed(UNREAD, _reply_of(stored["predicted"])), share=zero, order=Order(predicted, order, None, 0)
+        )
     score, pairs = _pair_score(predicted, labels, actual, stored.get("ties", "label_order"))
     outcome = Order(predicted, order, score, pairs)
     return Outcome(Verdict.CORRECT if score == 1 else Verdict.WRONG, share=score, order=outcome)
@@ -271,7 +273,7 @@ def _figures(stored: Stored, scope: Scope, outcome: Outcome) -> dict[str, Value]
 
     Those are left out in which the question does not count, or of which that cannot be known.
     """
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for name, figure in stored.items():
         try:
             is_decided = outcome.verdict in (Verdict.CORRECT, Verdict.WRONG) or figure.get("over") != "decided"
@@ -280,10 +282,10 @@ def _figures(stored: Stored, scope: Scope, outcome: Outcome) -> dict[str, Value]
         except Failed:
             continue
         try:
-            found[name] = _plain(_value(figure["value"], scope))
+            values[name] = _plain(_value(figure["value"], scope))
         except Failed:
-            found[name] = UNSET
-    return found
+            values[name] = UNSET
+    return values
 
 
 def _plain(value: Value) -> Value:
@@ -303,7 +305,7 @@ def _plain(value: Value) -> Value:
     return Fraction(number)
 
 
-def _has_come(outcome: Outcome, stored: Stored, scope: Scope) -> bool:
+def _is_answered(outcome: Outcome, stored: Stored, scope: Scope) -> bool:
     """Whether every reply that the truth names came."""
     if outcome.state in (VALID, BROKEN):
         return True
@@ -314,11 +316,11 @@ def _named(part: Any) -> Iterator[str]:
     """The replies that stored code within a truth names."""
     if isinstance(part, Mapping):
         yield from part.get("replies", ()) if isinstance(part.get("replies"), list) else ()
-        for held in part.values():
-            yield from _named(held)
+        for inner in part.values():
+            yield from _named(inner)
     elif isinstance(part, list):
-        for held in part:
-            yield from _named(held)
+        for inner in part:
+            yield from _named(inner)
 
 
 KINDS: dict[str, Callable[[Stored, Scope, Stored], Outcome]] = {

@@ -10,9 +10,9 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visible
 from dia_language.expressions.replies import SessionReply
 from dia_language.workers.pool import SingleWorker
-from dia_runtime.grading.sessions.evaluate import KINDS, weigh, weighed
+from dia_runtime.grading.sessions.evaluate import KINDS, evaluate_truth, evaluated_truths
 from dia_runtime.grading.sessions.outcome import BROKEN, UNREAD, Outcome
-from dia_runtime.grading.sessions.typed_replies import Heard, heard
+from dia_runtime.grading.sessions.typed_replies import TypedReplies, typed_replies
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.store.transcripts import TranscriptSession, read_transcript
 
@@ -46,30 +46,30 @@ def truth_of(record: Stored, preset: str | None = None) -> Truth:
     """The truth of an answer record. Raises DiaError (exit 3) for a record that holds none."""
     try:
         stored = {name: record.get(name, {}) for name in TRUTH}
-        found = record.get("presets", {}).get(preset)
-        truths = [stored["truth"], *([found["truth"]] if found and "truth" in found else [])]
+        preset_record = record.get("presets", {}).get(preset)
+        truths = [stored["truth"], *([preset_record["truth"]] if preset_record and "truth" in preset_record else [])]
         if not all(len(truth) == 1 and KINDS.keys() >= truth.keys() for truth in truths):
             raise KeyError("truth")
         if not all({"session", "format"} <= reply.keys() for reply in stored["replies"].values()):
             raise KeyError("replies")
-        if found is None:
+        if preset_record is None:
             return Truth(stored)
-        figures = {**stored["figures"], **found.get("figures", {})}
-        study = {**stored, "figures": figures, "truth": found.get("truth", stored["truth"])}
-        return Truth(stored, study, found.get("study"), found.get("chain", STUDY_CHAIN))
+        figures = {**stored["figures"], **preset_record.get("figures", {})}
+        study = {**stored, "figures": figures, "truth": preset_record.get("truth", stored["truth"])}
+        return Truth(stored, study, preset_record.get("study"), preset_record.get("chain", STUDY_CHAIN))
     except (KeyError, TypeError, AttributeError, ValueError):
         raise DiaError(Diagnostic("E822", "an answer record holds no truth of sessions"), 3) from None
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Judgement:
     """The outcome by our truth, and by that of a study where there is one."""
 
     outcome: Outcome
     published: Outcome | None = None
 
 
-def judge_transcript(truth: Truth, text: str, chain: str = "strict", worker: SingleWorker | None = None) -> Found:
+def judge_transcript(truth: Truth, text: str, chain: str = "strict", worker: SingleWorker | None = None) -> Judgement:
     """What a transcript comes to; the truth is evaluated by the worker where one is given, for strangers wrote it.
 
     A text that is no transcript is an outcome of its own: nothing could be read.
@@ -78,17 +78,17 @@ def judge_transcript(truth: Truth, text: str, chain: str = "strict", worker: Sin
         sessions, recorded = read_transcript(text), _recorded(text)
     except ValueError:
         unread = Outcome(Verdict.UNPARSED, UNREAD, kind=truth.kind)
-        return Found(unread, unread if truth.study else None)
+        return Judgement(unread, unread if truth.study else None)
     if truth.study is None:
-        return Found(_outcome(truth.stored, sessions, chain, False, recorded, worker))
+        return Judgement(_outcome(truth.stored, sessions, chain, False, recorded, worker))
     ours = _outcome(truth.stored, sessions, truth.chain, False, recorded, worker)
-    return Found(ours, _outcome(truth.study, sessions, truth.chain, True, recorded, worker))
+    return Judgement(ours, _outcome(truth.study, sessions, truth.chain, True, recorded, worker))
 
 
 def _recorded(text: str) -> Stored:
     """What a log tells beside the replies."""
-    found = json.loads(text).get("recorded")
-    return found if isinstance(found, dict) else {}
+    recorded = json.loads(text).get("recorded")
+    return recorded if isinstance(recorded, dict) else {}
 
 
 def _outcome(
@@ -100,37 +100,41 @@ def _outcome(
     worker: SingleWorker | None,
 ) -> Outcome:
     try:
-        said = heard(stored["replies"], sessions, chain, is_logged)
+        replies = typed_replies(stored["replies"], sessions, chain, is_logged)
     except (ValueError, ArithmeticError, LanguageError, DiaError):
         return Outcome(Verdict.UNPARSED, UNREAD)
     try:
         if worker is None:
-            found = weigh(stored, said.scope, recorded)
+            outcome = evaluate_truth(stored, replies.scope, recorded)
         else:
-            found = worker.call(weighed, stored, said.scope, recorded)
+            outcome = worker.call(evaluated_truths, stored, replies.scope, recorded)
     except (LanguageError, DiaError) as error:
         if getattr(error, "code", None) == "E822":
             raise DiaError(Diagnostic("E822", visible(str(error))), 3) from None
-        found = Outcome(Verdict.WRONG, BROKEN)  # the replies made an expression run beyond its budget
-    return _told(found, said)
+        outcome = Outcome(Verdict.WRONG, BROKEN)  # the replies made an expression run beyond its budget
+    return _with_replies(outcome, replies)
 
 
-def _told(found: Outcome, said: Heard) -> Outcome:
+def _with_replies(outcome: Outcome, replies: TypedReplies) -> Outcome:
     """The outcome with what is known of how the replies came; what was refused for good is wrong, not unread."""
-    is_refused = found.verdict is Verdict.UNPARSED and said.flags and not _has_text(said.scope.get(found.missing or ""))
-    verdict = Verdict.WRONG if is_refused else found.verdict
+    is_refused = (
+        outcome.verdict is Verdict.UNPARSED
+        and replies.flags
+        and not _has_text(replies.scope.get(outcome.missing or ""))
+    )
+    verdict = Verdict.WRONG if is_refused else outcome.verdict
     return replace(
-        found,
+        outcome,
         verdict=verdict,
-        flags=found.flags | said.flags,
-        steps=said.steps,
-        tokens=said.tokens,
-        is_recorded=said.is_recorded,
-        mismatches=said.mismatches,
+        flags=outcome.flags | replies.flags,
+        steps=replies.steps,
+        tokens=replies.tokens,
+        is_recorded=replies.is_recorded,
+        mismatches=replies.mismatches,
     )
 
 
-def _has_text(found: Any) -> bool:
-    if isinstance(found, list):
-        return all(map(_has_text, found))
-    return isinstance(found, SessionReply) and found.text is not None
+def _has_text(reply: Any) -> bool:
+    if isinstance(reply, list):
+        return all(map(_has_text, reply))
+    return isinstance(reply, SessionReply) and reply.text is not None

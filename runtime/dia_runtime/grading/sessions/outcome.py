@@ -46,15 +46,15 @@ class Order:
 class Outcome:
     """A verdict with its share of full marks, and all that figures are made of.
 
-    `state` is one of STATES, `missing` the reply that it is about; `has_come` says whether the reply to every turn that
-    the truth needs came, readable or not. `is_recorded`: it rests on values that a log gave without their texts;
+    `state` is one of STATES, `missing` the reply that it is about; `is_answered` says whether the reply to every turn
+    that the truth needs came, readable or not. `is_recorded`: it rests on values that a log gave without their texts;
     `mismatches` counts values that a log gave with texts that are read otherwise.
     """
 
     verdict: Verdict
     state: str = VALID
     missing: str | None = None
-    has_come: bool = True
+    is_answered: bool = True
     share: Fraction | None = None
     kind: str = "grade"
     decisions: tuple[Decision, ...] = ()

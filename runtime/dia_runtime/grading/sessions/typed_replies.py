@@ -21,10 +21,10 @@ MOST_ITEMS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class TypedReplies:
     """The replies of a transcript by their names, and what is told of how they came.
 
-    `scope` holds a Said under each name, or a list of them where it was asked for once an item; `steps` has the
+    `scope` holds a SessionReply under each name, or a list of them where it was asked for once an item; `steps` has the
     deciding step of each in the same shape. `flags` are refusals, `tokens` those of the subject's replies together.
     """
 
@@ -36,30 +36,30 @@ class Heard:
     mismatches: int
 
 
-def heard(
+def typed_replies(
     replies: Stored, sessions: Sequence[TranscriptSession], chain: str = "strict", is_logged: bool = False
-) -> Heard:
+) -> TypedReplies:
     """The replies of a transcript. `replies` has the session and the format of each name.
 
     Where `is_logged` the value that a log gave is taken before one that is read from the text. Raises ValueError for
     replies at items without end, which a stranger may write.
     """
-    found: dict[str, dict[tuple[int | None, int | None], TranscriptReply]] = {name: {} for name in replies}
+    by_place: dict[str, dict[tuple[int | None, int | None], TranscriptReply]] = {name: {} for name in replies}
     for session in sessions:
         for reply in session.replies:
-            if reply.name in found and replies[reply.name]["session"] == session.name:
-                found[reply.name][session.item, reply.item] = reply
+            if reply.name in by_place and replies[reply.name]["session"] == session.name:
+                by_place[reply.name][session.item, reply.item] = reply
     scope, steps, recorded, mismatches = {}, {}, False, 0
-    for name, said in found.items():
+    for name, replies_by_place in by_place.items():
         format = replies[name]["format"]
-        read = {place: _read(reply, format, chain, is_logged) for place, reply in said.items()}
-        scope[name] = _shaped({place: entry for place, (entry, _) in read.items()}, SessionReply())
-        steps[name] = _shaped({place: step for place, (_, step) in read.items()}, None)
+        read = {place: _read(reply, format, chain, is_logged) for place, reply in replies_by_place.items()}
+        scope[name] = _by_item({place: entry for place, (entry, _) in read.items()}, SessionReply())
+        steps[name] = _by_item({place: step for place, (_, step) in read.items()}, None)
         recorded = recorded or any(step == RECORDED for _, step in read.values())
-        mismatches += sum(_differs(reply, format, chain) for reply in said.values()) if is_logged else 0
+        mismatches += sum(_differs(reply, format, chain) for reply in replies_by_place.values()) if is_logged else 0
     every = [reply for session in sessions for reply in session.replies]
     flags = frozenset(REFUSALS[reply.finish_reason or ""] for reply in every if reply.finish_reason in REFUSALS)
-    return Heard(scope, steps, flags, _tokens(sessions), recorded, mismatches)
+    return TypedReplies(scope, steps, flags, _tokens(sessions), recorded, mismatches)
 
 
 def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -> tuple[SessionReply, str]:
@@ -81,33 +81,33 @@ def _differs(reply: TranscriptReply, format: Stored, chain: str) -> bool:
     return bool(read_reply(reply.text, format, chain).value != decode(reply.extracted, decode_symbolic))
 
 
-def _shaped(found: Mapping[tuple[int | None, int | None], Any], hole: Any) -> Any:
+def _by_item(values: Mapping[tuple[int | None, int | None], Any], hole: Any) -> Any:
     """One reply, or lists of them by the items of session and turn; what is not there is a hole."""
-    if not found or set(found) == {(None, None)}:
-        return next(iter(found.values()), hole)
-    if all(item is None for item, _ in found):
-        return _filled({turn: held for (_, turn), held in found.items()}, hole)
+    if not values or set(values) == {(None, None)}:
+        return next(iter(values.values()), hole)
+    if all(item is None for item, _ in values):
+        return _listed_by_place({turn: value for (_, turn), value in values.items()}, hole)
     by_item: dict[Any, dict[Any, Any]] = {}
-    for (item, turn), held in found.items():
-        by_item.setdefault(item, {})[turn] = held
+    for (item, turn), value in values.items():
+        by_item.setdefault(item, {})[turn] = value
     if sum(max((turn or 0 for turn in part), default=0) for part in by_item.values()) > MOST_ITEMS:
         raise ValueError(f"it has more than {MOST_ITEMS} places for replies")
-    return _filled({item: _shaped({(None, turn): held for turn, held in part.items()}, hole)
+    return _listed_by_place({item: _by_item({(None, turn): value for turn, value in part.items()}, hole)
                     for item, part in by_item.items()}, hole)  # fmt: skip
 
 
-def _filled(found: Mapping[Any, Any], hole: Any) -> list[Any]:
-    places = [place for place in found if place is not None]
+def _listed_by_place(values: Mapping[Any, Any], hole: Any) -> list[Any]:
+    places = [place for place in values if place is not None]
     if max(places, default=0) > MOST_ITEMS:
         raise ValueError(f"it has a reply at an item beyond {MOST_ITEMS}")
-    return [found.get(place, hole) for place in range(max(places, default=-1) + 1)]
+    return [values.get(place, hole) for place in range(max(places, default=-1) + 1)]
 
 
 def _tokens(sessions: Iterable[TranscriptSession]) -> int | None:
-    known = [
+    counts = [
         reply.tokens
         for session in sessions
         for reply in session.replies
         if session.role == SUBJECT and reply.tokens is not None
     ]
-    return sum(known) if known else None
+    return sum(counts) if counts else None

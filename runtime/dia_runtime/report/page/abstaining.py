@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dia_runtime.report.page.cells import Column, Grid, count, figure, grid, word
-from dia_runtime.report.page.shown import Section, column, picture
+from dia_runtime.report.page.panels import Section, column, picture
 from dia_runtime.report.pictures.abstention import DRAWN_BY_DROP, has_curve
 from dia_runtime.scoring.figures import page_figures
 from dia_runtime.scoring.results import Respondent, Score, SkipAgreement, figure_of
@@ -26,13 +26,13 @@ def abstention(score: Score, models: Sequence[Respondent]) -> Section | None:
         "The share of right replies, and the same less a point for each wrong one: who abstains in time loses little.",
         grid("Scores with and without abstention", heads, models, is_sortable=True),
     )  # fmt: skip
-    shown = [drop]
+    panels = [drop]
     if any(figure_of(model, "accuracy_answered")["value"] is not None for model in models):
-        shown.append(
+        panels.append(
             picture("risk-coverage", score, "Risk and coverage", _risk_caption(models), _risk(models, score["k"]))
         )
     tables = [table for table in (_skips(score),) if table]
-    return Section("abstention", "Abstention", "", tuple(shown), tuple(tables))
+    return Section("abstention", "Abstention", "", tuple(panels), tuple(tables))
 
 
 def _risk_caption(models: Sequence[Respondent]) -> str:

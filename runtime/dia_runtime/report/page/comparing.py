@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from dia_runtime.report.page.cells import DASH, Cell, Column, Grid, count, figure, grid, number, share, word
-from dia_runtime.report.page.shown import Section, Shown, factor, picture, plain
+from dia_runtime.report.page.panels import Panel, Section, factor, picture, plain
 from dia_runtime.report.pictures.comparisons import is_clear, largest, p_text
 from dia_runtime.report.pictures.correlation import MOST, correlations
 from dia_runtime.scoring.figures import FIGURES
@@ -28,7 +28,7 @@ def comparisons(score: Score, models: Sequence[Respondent]) -> Section | None:
     """All pairs of models, and which are alike."""
     if len(models) < 2:
         return None
-    shown = []
+    panels = []
     compared = list(dict.fromkeys(pair["figure"] for pair in score["comparisons"]))
     if compared:
         caption = (
@@ -36,11 +36,11 @@ def comparisons(score: Score, models: Sequence[Respondent]) -> Section | None:
             "Holm's adjustment for the number of pairs."
         )
         title = f"Paired differences in {FIGURES[compared[0]].label}"
-        shown.append(picture("comparisons", score, title, caption, _pairs(score, compared[0])))
-    shown.append(_alike(score, models))
+        panels.append(picture("comparisons", score, title, caption, _pairs(score, compared[0])))
+    panels.append(_alike(score, models))
     tables = [replace(_pairs(score, name), is_folded=True) for name in compared[1:]]
     tables += [table for change in score["rank_changes"] if (table := _reversals(change))]
-    return Section("comparisons", "Comparisons", "", tuple(shown), tuple(tables))
+    return Section("comparisons", "Comparisons", "", tuple(panels), tuple(tables))
 
 
 def _pairs(score: Score, name: str) -> Grid:
@@ -76,7 +76,7 @@ def _reversals(change: RankChange) -> Grid | None:
     return grid(caption, heads, change["changes"][:MOST_PAIRS], 2, True)
 
 
-def _alike(score: Score, models: Sequence[Respondent]) -> Shown:
+def _alike(score: Score, models: Sequence[Respondent]) -> Panel:
     models = models[:MOST]
     values = correlations(models, score["k"])
     heads: list[Column[int]] = [("model", lambda at: word(models[at]["model"]))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from dia_runtime.report.page.cells import Cell, Column, count, figure, grid, word
-from dia_runtime.report.page.shown import Section, picture
+from dia_runtime.report.page.panels import Section, picture
 from dia_runtime.report.pictures.flags import FLAGS
 from dia_runtime.report.pictures.flags import count as flag_count
 from dia_runtime.scoring.results import Respondent, Score
@@ -32,8 +32,8 @@ def failures(score: Score, models: Sequence[Respondent]) -> Section:
         "another form than was asked for, or could not be decided."
     )
     table = grid("Flags and failures, in questions", heads, models, is_sortable=True)
-    shown = picture("flags", score, "", caption, table)
-    return Section("failures", "Flags and failures", "", (shown,))
+    panel = picture("flags", score, "", caption, table)
+    return Section("failures", "Flags and failures", "", (panel,))
 
 
 def _flag_column(name: str) -> Callable[[Respondent], Cell]:

@@ -29,7 +29,7 @@ LABELS = ("category", "domain", "level", "variant")
 
 
 @dataclass(slots=True)
-class Written:
+class WrittenPage:
     """What was written: how many questions, replies and parts, and how many texts were cut."""
 
     length: int
@@ -50,8 +50,8 @@ class Written:
 def fitting(stores: Sequence[Store], source: Bundle | None, attempt: int | None) -> int:
     """How many characters of each reply may be kept so that the page stays small enough to be sent."""
     files = source.manifest["files"] if source else {}
-    asked = sum(int(files[name]["size"]) for name in source.names("questions")) if source else 0
-    room = ROOM - asked * ALIKE
+    question_bytes = sum(int(files[name]["size"]) for name in source.names("questions")) if source else 0
+    room = ROOM - question_bytes * ALIKE
     return next((length for length in CHOICES if _kept(stores, length, attempt) <= room), CHOICES[-1])
 
 
@@ -67,9 +67,9 @@ def write_parts(
     source: Bundle | None,
     length: int,
     on_progress: Callable[[int], None] = lambda done: None,
-) -> Written:
+) -> WrittenPage:
     """What was written of the questions, part by part; `on_progress` hears how many questions are done."""
-    written, prompts = Written(length), _Prompts(source)
+    written, prompts = WrittenPage(length), _Prompts(source)
     records: list[str] = []
     size = 0
     for entries in replies:
@@ -89,7 +89,7 @@ def write_parts(
     return written
 
 
-def _close(out: BinaryIO, records: Sequence[str], written: Written) -> None:
+def _close(out: BinaryIO, records: Sequence[str], written: WrittenPage) -> None:
     out.write(block(f"part-{written.parts}", f"[{','.join(records)}]"))
     written.starts.append(written.questions - len(records))
 
@@ -100,7 +100,7 @@ def block(name: str, text: str) -> bytes:
     return b'<script type="application/octet-stream" id="%b">%b</script>\n' % (name.encode(), packed)
 
 
-def _note(entries: Sequence[AlignedReply], models: int, written: Written) -> None:
+def _note(entries: Sequence[AlignedReply], models: int, written: WrittenPage) -> None:
     """Adds the question to the index; a model's sign is that of its first attempt."""
     signs = [ABSENT] * models
     for entry in reversed(entries):
@@ -111,7 +111,7 @@ def _note(entries: Sequence[AlignedReply], models: int, written: Written) -> Non
     written.signs.append("".join(signs))
 
 
-def _question(entries: Sequence[AlignedReply], prompts: _Prompts, written: Written) -> dict[str, Any]:
+def _question(entries: Sequence[AlignedReply], prompts: _Prompts, written: WrittenPage) -> dict[str, Any]:
     first = entries[0].judged
     question = first.question
     labels = {name: displayed(str(value)) for name in LABELS if (value := getattr(question, name)) not in (None, "")}
@@ -123,7 +123,7 @@ def _question(entries: Sequence[AlignedReply], prompts: _Prompts, written: Writt
     return {**record, "replies": [_reply(entry, written) for entry in entries]}
 
 
-def _reply(entry: AlignedReply, written: Written) -> dict[str, Any]:
+def _reply(entry: AlignedReply, written: WrittenPage) -> dict[str, Any]:
     judged = entry.judged
     points = judged.mark.low, judged.mark.high
     reply: dict[str, Any] = {"model": entry.respondent, "verdict": judged.mark.verdict}
@@ -132,7 +132,7 @@ def _reply(entry: AlignedReply, written: Written) -> dict[str, Any]:
         reply["attempt"] = judged.reply.attempt
     facts = {
         "step": displayed(judged.step or ""),
-        "said": None if judged.said is None else short(displayed(judged.said), 300),
+        "said": None if judged.extracted is None else short(displayed(judged.extracted), 300),
         "share": None if judged.share is None else str(judged.share),
         "flags": sorted(judged.flags),
         "mistakes": [displayed(name) for name, is_it in judged.mistakes.items() if is_it],
@@ -142,7 +142,7 @@ def _reply(entry: AlignedReply, written: Written) -> dict[str, Any]:
     return reply | {name: value for name, value in facts.items() if value or (value == "" and name == "text")}
 
 
-def _text(judged: Judged, written: Written) -> dict[str, Any]:
+def _text(judged: Judged, written: WrittenPage) -> dict[str, Any]:
     """The reply's text, or its sessions where it is a transcript."""
     text = judged.reply.text
     if text is None or not written.length:

@@ -7,7 +7,7 @@ from math import ceil, floor
 from typing import Any
 
 from dia_runtime.report.page.cells import DASH, Cell, Grid, count, figure, grid, number, share, word
-from dia_runtime.report.page.shown import Section, Shown, drawn
+from dia_runtime.report.page.panels import Panel, Section, drawn
 from dia_runtime.report.pictures.figures import PictureData
 from dia_runtime.report.pictures.item_curves import chance, groups_of, name_of, summed
 from dia_runtime.report.pictures.item_fit import is_fitting
@@ -125,7 +125,7 @@ def _plain(value: float | None, places: int) -> Cell:
     return Cell(number(value, 1, 0 if value == round(value) and places == 1 else places), key=value)
 
 
-def _curves(data: PictureData) -> list[Shown]:
+def _curves(data: PictureData) -> list[Panel]:
     """What the model says of a few items, beside what the models of the runs did; nothing where none was tried."""
     bank, observed = data["bank"], data["observed"]
     groups = groups_of(bank["items"], observed)

@@ -9,9 +9,9 @@ from dia_runtime.report.page.abstaining import abstention
 from dia_runtime.report.page.cells import Cell, Column, Grid, count, figure, grid, word
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
 from dia_runtime.report.page.failing import failures, mistakes
+from dia_runtime.report.page.panels import MOST_CELLS, Panel, Section, column, picture, unit_words, with_article
 from dia_runtime.report.page.scaling import on_one_scale
 from dia_runtime.report.page.sessions import sessions
-from dia_runtime.report.page.shown import MOST_CELLS, Section, Shown, a, column, picture, words
 from dia_runtime.report.pictures.figures import PictureData, ranked
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
 from dia_runtime.report.pictures.reliability import ItemColumn, columns, is_even, solved
@@ -63,10 +63,10 @@ def _leaderboard(score: Score, models: Sequence[Respondent], notes: Sequence[str
         "Each bar is all questions of a model, in their first attempt." if score["over"] == "instances" else "",
         _verdict_table("Verdicts", [((model["model"],), model) for model in models], ("model",)),
     )  # fmt: skip
-    one, part = words(score)
+    one, part = unit_words(score)
     lead = (
-        f"RS@{k} sums over {score['n']:,} {one}s the mean points of {a(one)}'s {k} {part}s: points for right answers, "
-        "none for skipped ones, a loss for wrong ones."
+        f"RS@{k} sums over {score['n']:,} {one}s the mean points of {with_article(one)}'s {k} {part}s: points for "
+        "right answers, none for skipped ones, a loss for wrong ones."
         if k > 1
         else f"RS@1 sums the points of {score['n']:,} questions: points for right answers, none for skipped ones, "
         "a loss for wrong ones."
@@ -104,18 +104,19 @@ def _reliability(score: Score, models: Sequence[Respondent]) -> Section | None:
     fits = len(items) * len(models) <= MOST_CELLS
     heads: list[Column[ItemColumn]] = [("item", lambda item: word(item.name))]
     heads += [(model["model"], _solved_column(at, k)) for at, model in enumerate(models)]
-    one, part = words(score)
+    one, part = unit_words(score)
     caption = f"Which share of its {part}s a model solves of each {one}; {one}s differ in their number."
     if is_even(models):
         caption = (
-            f"How many of each {one}'s {k} {part}s a model solves. A model that knows {a(one)} solves all of them."
+            f"How many of each {one}'s {k} {part}s a model solves. "
+            f"A model that knows {with_article(one)} solves all of them."
             if k > 1
             else "In full colour where a model is right: what all solve stands at the left, what none at the right."
         )
     table = grid(f"Solved instances of {k}, the easiest items first", heads, items, 1, True) if fits else None
-    shown = picture("reliability", score, "Items, from the easiest to the hardest", caption, table)
+    panel = picture("reliability", score, "Items, from the easiest to the hardest", caption, table)
     sums = [_ladder(score, models)] if k > 1 else []
-    return Section("reliability", "Reliability", "", (shown,), tuple(table for table in sums if table))
+    return Section("reliability", "Reliability", "", (panel,), tuple(table for table in sums if table))
 
 
 def _solved_column(at: int, k: int) -> Callable[[ItemColumn], Cell]:
@@ -134,7 +135,7 @@ def _ladder(score: Score, models: Sequence[Respondent]) -> Grid | None:
     heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
     heads += [(f"one of {j}", _pass_at_column(j)) for j in steps]
     heads += [(f"all {j}", _pass_hat_column(j)) for j in steps[1:]]
-    one, part = words(score)
+    one, part = unit_words(score)
     caption = f"Share of {one}s, in percent, of which one of j {part}s is solved (Pass@j), and all of j (Pass^j)"
     caption += f", of the {one}s with at least j {part}s" if score["k_varies"] else ""
     return grid(caption, heads, models, is_sortable=True)
@@ -159,5 +160,5 @@ def _groups(score: Score, models: Sequence[Respondent], label: str) -> Section |
     table = _verdict_table(f"Verdicts by {label}", rows, (label, "model")) if len(rows) * 9 <= MOST_CELLS else None
     limit = f" The first {MOST_PANELS} of {len(grouped)} are drawn." if len(grouped) > MOST_PANELS else ""
     caption = f"Each bar is a model's questions of one {label}; numbers are questions.{limit}"
-    shown = Shown(label, "", caption, panels, table, tuple(Verdict), True)
-    return Section(f"by-{label}", f"By {label}", "", (shown,))
+    panel = Panel(label, "", caption, panels, table, tuple(Verdict), True)
+    return Section(f"by-{label}", f"By {label}", "", (panel,))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from dia_runtime.report.page.cells import DASH, Cell, Column, Grid, count, figure, grid, number, word
-from dia_runtime.report.page.shown import Section
+from dia_runtime.report.page.panels import Section
 from dia_runtime.report.session_tables import LEDGER, accuracies, ledger_counts
 from dia_runtime.scoring.results import (
     AcrossModels,

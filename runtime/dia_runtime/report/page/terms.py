@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
-from dia_runtime.report.page.shown import a, words
+from dia_runtime.report.page.panels import unit_words, with_article
 from dia_runtime.scoring.figures import Figure, glossary_figures
 from dia_runtime.scoring.results import Score
 
@@ -42,8 +42,8 @@ def terms(score: Score) -> Pairs:
 
 
 def _definition(figure: Figure, score: Score) -> str:
-    one, part = words(score)
-    return figure.glossary.format(one=one, a_one=a(one), part=part, k=score["k"])
+    one, part = unit_words(score)
+    return figure.glossary.format(one=one, a_one=with_article(one), part=part, k=score["k"])
 
 
 def _intervals(score: Score) -> str:

@@ -20,7 +20,7 @@ from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Rules
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.report.page.parts import Written, fitting, write_parts
+from dia_runtime.report.page.parts import WrittenPage, fitting, write_parts
 from dia_runtime.report.page.sections import sections
 from dia_runtime.report.page.terms import facts, source_facts, terms
 from dia_runtime.report.pictures.figures import PictureData, names
@@ -57,7 +57,7 @@ def write_report(
     source: Bundle | None,
     options: PageOptions = PageOptions(),
     on_progress: Progress = lambda done: None,
-) -> Written:
+) -> WrittenPage:
     """What was written of the questions to the page of a score; the file is there whole or not at all."""
     attempt = 1 if rules.over == "instances" else None
     length = options.reply_length

@@ -50,8 +50,8 @@ def rounded(low: float, high: float, about: int = 6) -> tuple[float, float]:
     >>> rounded(-287, 12), rounded(2, 2)
     ((-300.0, 100.0), (0, 4))
     """
-    found = ticks(low, high, about)
-    step = found[1] - found[0] if len(found) > 1 else max(abs(low), abs(high), 1.0)
+    values = ticks(low, high, about)
+    step = values[1] - values[0] if len(values) > 1 else max(abs(low), abs(high), 1.0)
     ends = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
     return ends if ends[0] < ends[1] else (ends[0] - step, ends[1] + step)
 
@@ -62,8 +62,8 @@ def plain(value: float) -> str:
     >>> plain(0.5), plain(-20.0), plain(1500.0)
     ('0.5', '−20', '1,500')
     """
-    shown = f"{value:,.4f}".rstrip("0").rstrip(".")
-    return shown.replace("-", "\N{MINUS SIGN}")
+    digits = f"{value:,.4f}".rstrip("0").rstrip(".")
+    return digits.replace("-", "\N{MINUS SIGN}")
 
 
 def percent(value: float) -> str:

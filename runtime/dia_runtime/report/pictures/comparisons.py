@@ -17,17 +17,17 @@ def comparisons(data: PictureData) -> Drawing:
     """The differences of all pairs by the first figure that was compared, the largest first."""
     pairs = largest(data["score"])
     require(pairs, "no two models were compared")
-    shown = pairs[:MOST]
+    drawn_pairs = pairs[:MOST]
     width, _ = room(data, WIDTH)
     names, row = (0.0, 44.0) if width < NARROW else (280.0, 24.0)
-    figures = [pair["difference"] for pair in shown]
+    figures = [pair["difference"] for pair in drawn_pairs]
     scale = Scale(*rounded(*span(figures, 0.0)), names + 6, width - (70 if names else 10))
-    top, bottom = 20, 24 + row * len(shown)
+    top, bottom = 20, 24 + row * len(drawn_pairs)
     name = FIGURES[pairs[0]["figure"]].label
     label = f"difference in {name}, {kind_of_interval(figures)}"
     marks: list[Mark] = [*bottom_axis(scale, top, bottom, label)]
     marks.append(Text(width - 6, 12, "p, Holm", 12, "end", "muted"))
-    for at, pair in enumerate(shown):
+    for at, pair in enumerate(drawn_pairs):
         y = 24 + row * at
         if at % 2:
             marks.insert(0, Rect(0, y, width, row, "shade"))

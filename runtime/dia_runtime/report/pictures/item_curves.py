@@ -30,8 +30,8 @@ def item_curves(data: PictureData) -> Drawing:
     observed: Observed = data["observed"]
     groups = groups_of(data["bank"]["items"], observed)
     require(groups, "the runs and the bank have no items in common")
-    seen = [ability for group in groups for entry in group for ability, _, _ in observed[entry["item"]]]
-    places = [*seen, *(entry["difficulty"] for group in groups for entry in group)]
+    counts = [ability for group in groups for entry in group for ability, _, _ in observed[entry["item"]]]
+    places = [*counts, *(entry["difficulty"] for group in groups for entry in group)]
     wide = float(data.get("width", WIDTH))
     left, right = (LEFT if wide > NARROW else SMALL_LEFT), wide - 16
     across = Scale(*rounded(min(places) - 0.5, max(places) + 0.5), left, right)
@@ -42,7 +42,7 @@ def item_curves(data: PictureData) -> Drawing:
         marks += _curve(number, group, observed, across, up)
     names = [(series(at), clipped(name_of(group), min(300, right - left - 60))) for at, group in enumerate(groups)]
     key, height = line_legend(names, left, BOTTOM + 46, wide - left)
-    words = f"{len(groups)} curves of {sum(map(len, groups))} items, and {len(set(seen))} models at their abilities."
+    words = f"{len(groups)} curves of {sum(map(len, groups))} items, and {len(set(counts))} models at their abilities."
     return Drawing("Characteristic curves of items", words, wide, BOTTOM + 50 + height, (*marks, *key))
 
 
@@ -51,8 +51,8 @@ def groups_of(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
 
     Items of which nothing was seen are left out.
     """
-    seen = [entry for entry in items if observed.get(entry["item"])]
-    ranked = sorted(seen, key=lambda entry: (entry["difficulty"], entry["item"]))
+    counts = [entry for entry in items if observed.get(entry["item"])]
+    ranked = sorted(counts, key=lambda entry: (entry["difficulty"], entry["item"]))
     if len(ranked) <= SHOWN:
         return [[entry] for entry in ranked]
     cells = [trials for entry in ranked for _, _, trials in observed[entry["item"]]]
@@ -91,9 +91,9 @@ def chance(group: Sequence[Entry], place: float) -> float:
 
 def summed(group: Sequence[Entry], observed: Observed) -> dict[float, tuple[float, float]]:
     """Ability -> successes and trials over the items of a group."""
-    found: dict[float, tuple[float, float]] = {}
+    sums: dict[float, tuple[float, float]] = {}
     for entry in group:
         for ability, successes, trials in observed[entry["item"]]:
-            before = found.get(ability, (0.0, 0.0))
-            found[ability] = (before[0] + successes, before[1] + trials)
-    return found
+            before = sums.get(ability, (0.0, 0.0))
+            sums[ability] = (before[0] + successes, before[1] + trials)
+    return sums

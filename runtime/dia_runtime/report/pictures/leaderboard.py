@@ -81,9 +81,9 @@ def _text(estimate: Estimate, short: bool = False) -> str:
         return "\N{EN DASH}"
     if estimate["value"] is None and interval:
         return f"{plain(round(interval[0], 1))} to {plain(round(interval[1], 1))}"
-    shown = plain(round(value, 1))
+    number = plain(round(value, 1))
     return (
-        shown
+        number
         if short or not interval
-        else f"{shown} ({plain(round(interval[0], 1))} to {plain(round(interval[1], 1))})"
+        else f"{number} ({plain(round(interval[0], 1))} to {plain(round(interval[1], 1))})"
     )

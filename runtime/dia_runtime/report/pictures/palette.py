@@ -50,13 +50,13 @@ def _mixed(one: str, other: str, share: float) -> str:
 
 def _scale(name: str, light: tuple[str, ...], dark: tuple[str, ...]) -> dict[str, tuple[str, str]]:
     """The steps of a scale that runs through these colours."""
-    found = {}
+    steps = {}
     for step in range(STEPS + 1):
         at, share = divmod(step * (len(light) - 1) / STEPS, 1)
         ends = int(at), min(int(at) + 1, len(light) - 1)
-        shades = (_mixed(held[ends[0]], held[ends[1]], share) for held in (light, dark))
-        found[f"{name}-{step}"] = (next(shades), next(shades))
-    return found
+        shades = (_mixed(colours[ends[0]], colours[ends[1]], share) for colours in (light, dark))
+        steps[f"{name}-{step}"] = (next(shades), next(shades))
+    return steps
 
 
 COLOURS |= _scale("heat", ("#eef2f7", "#8fb8de", "#2b6cb0", "#12305a"), ("#202833", "#2f5480", "#5aa2e6", "#d3e9ff"))

@@ -29,8 +29,8 @@ def png(drawing: Drawing) -> bytes:
     for depth, mark in enumerate(drawing.marks):
         axes.add_artist(_artist(mark, depth + 1))
     out = io.BytesIO()
-    told = {"Software": None, "Title": visible(drawing.title), "Description": visible(drawing.description)}
-    figure.savefig(out, format="png", metadata={name: value and _latin(value) for name, value in told.items()})
+    metadata = {"Software": None, "Title": visible(drawing.title), "Description": visible(drawing.description)}
+    figure.savefig(out, format="png", metadata={name: value and _latin(value) for name, value in metadata.items()})
     return out.getvalue()
 
 
@@ -45,9 +45,9 @@ def _figure_type() -> Any:
         ) from None
 
     def figure(**how: Any) -> Any:
-        made = Figure(**how)
-        FigureCanvasAgg(made)
-        return made
+        canvas_figure = Figure(**how)
+        FigureCanvasAgg(canvas_figure)
+        return canvas_figure
 
     return figure
 

@@ -78,58 +78,58 @@ def reliability(data: PictureData) -> Drawing:
     score = data["score"]
     models, k = ranked(score), score["k"]
     width, left = room(data, WIDTH)
-    shown = columns(models, k, MOST_COLUMNS if width > NARROW else MOST_COLUMNS // 2)
-    require(shown, "no run holds replies")
-    wide = min(40.0, (width - left - 8) / len(shown))
-    has_tips = len(shown) * len(models) <= MOST_TIPS
+    items = columns(models, k, MOST_COLUMNS if width > NARROW else MOST_COLUMNS // 2)
+    require(items, "no run holds replies")
+    wide = min(40.0, (width - left - 8) / len(items))
+    has_tips = len(items) * len(models) <= MOST_TIPS
     marks: list[Mark] = []
     for row, model in enumerate(models):
         y = TOP + row * ROW
         marks.append(name_at(model["model"], y + ROW / 2, left))
-        fields = _row(model["model"], shown, row, wide, k, has_tips)
+        fields = _row(model["model"], items, row, wide, k, has_tips)
         marks += [moved(mark, left, y) for mark in fields]
     base = TOP + ROW * len(models)
-    names, bottom = _names(shown, wide, left, base)
-    key, height = _key(k if is_even(models) else None, shown, left if width > NARROW else 0, bottom + 12)
+    names, bottom = _names(items, wide, left, base)
+    key, height = _key(k if is_even(models) else None, items, left if width > NARROW else 0, bottom + 12)
     words = f"{len(models)} models in rows, {score['n']} items in columns from the easiest to the hardest. "
     title = f"Solved instances of each item, of {k}" if is_even(models) else "Share of each item's instances solved"
-    return Drawing(title, words + _ends(models, shown), width, bottom + 12 + height, (*marks, *names, *key))
+    return Drawing(title, words + _ends(models, items), width, bottom + 12 + height, (*marks, *names, *key))
 
 
-def _row(model: str, shown: Sequence[ItemColumn], row: int, wide: float, k: int, has_tips: bool) -> list[Mark]:
+def _row(model: str, items: Sequence[ItemColumn], row: int, wide: float, k: int, has_tips: bool) -> list[Mark]:
     """The fields of one model; neighbours of one colour are one field where nothing is told of each."""
     gap = 1.0 if wide >= 6 else 0.0
     marks: list[Mark] = []
     at = 0
-    while at < len(shown):
-        share = shown[at].shares[row]
-        end = at + 1 if has_tips else _end(shown, row, at)
+    while at < len(items):
+        share = items[at].shares[row]
+        end = at + 1 if has_tips else _end(items, row, at)
         if share is None:
             at = end
             continue
         colour = heat(share)
-        size = shown[at].sizes[row]
-        tip = f"{shown[at].name}, {model}: {plain(round(share * size, 2))} of {size}" if has_tips else ""
+        size = items[at].sizes[row]
+        tip = f"{items[at].name}, {model}: {plain(round(share * size, 2))} of {size}" if has_tips else ""
         text = solved(share, size, k) if has_tips else ""
         text = text if wide >= max(NUMBERED, text_width(text, SMALL) + 4) else ""
-        overlap = 0.3 if not gap and end < len(shown) else 0.0
+        overlap = 0.3 if not gap and end < len(items) else 0.0
         x, width = at * wide, (end - at) * wide - gap + overlap
         marks += cell(x, 1, width, ROW - 2, colour, text, on(colour), tip)
         at = end
     return marks
 
 
-def _end(shown: Sequence[ItemColumn], row: int, at: int) -> int:
+def _end(items: Sequence[ItemColumn], row: int, at: int) -> int:
     """The first column behind this one that has another colour in the row."""
-    shares = [column.shares[row] for column in shown[at:]]
+    shares = [column.shares[row] for column in items[at:]]
     colours = [None if share is None else heat(share) for share in shares]
     return at + next((number for number, colour in enumerate(colours) if colour != colours[0]), len(colours))
 
 
-def _names(shown: Sequence[ItemColumn], wide: float, left: float, bottom: float) -> tuple[list[Mark], float]:
+def _names(items: Sequence[ItemColumn], wide: float, left: float, bottom: float) -> tuple[list[Mark], float]:
     """The names of the items below their columns, where these are wide enough; else in which order they stand."""
     if wide < NAMED:
-        end = left + wide * len(shown)
+        end = left + wide * len(items)
         words = (Text(left, bottom + 16, "easiest item", SMALL, fill="muted"),
                  Text(end, bottom + 16, "hardest item", SMALL, "end", "muted"))  # fmt: skip
         return list(words), bottom + 22
@@ -143,13 +143,13 @@ def _names(shown: Sequence[ItemColumn], wide: float, left: float, bottom: float)
             "muted",
             turn=-TURN,
         )
-        for at, column in enumerate(shown)
+        for at, column in enumerate(items)
     ]
-    longest = max(min(LONGEST, text_width(column.name, SMALL)) for column in shown)
+    longest = max(min(LONGEST, text_width(column.name, SMALL)) for column in items)
     return marks, bottom + 16 + sin(radians(TURN)) * longest
 
 
-def _key(k: int | None, shown: Sequence[ItemColumn], left: float, top: float) -> tuple[list[Mark], float]:
+def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float) -> tuple[list[Mark], float]:
     """The colours with their numbers: all of 0 to k, where they are few; shares where there is no k."""
     if k is None:
         steps = [(share, percent(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
@@ -163,13 +163,13 @@ def _key(k: int | None, shown: Sequence[ItemColumn], left: float, top: float) ->
         colour = heat(share)
         marks += cell(x, top, wide, 20, colour, text, on(colour))
         x += wide + 1
-    if any(column.items > 1 for column in shown):
-        most = max(column.items for column in shown)
+    if any(column.items > 1 for column in items):
+        most = max(column.items for column in items)
         marks.append(Text(x + 10, top + 14, f"means of up to {most} like items", SMALL, fill="muted"))
     return marks, 28
 
 
-def _ends(models: Sequence[Respondent], shown: Sequence[ItemColumn]) -> str:
-    every = sum(all(share == 1 for share in column.shares) * column.items for column in shown)
-    none = sum(all(share == 0 for share in column.shares) * column.items for column in shown)
+def _ends(models: Sequence[Respondent], items: Sequence[ItemColumn]) -> str:
+    every = sum(all(share == 1 for share in column.shares) * column.items for column in items)
+    none = sum(all(share == 0 for share in column.shares) * column.items for column in items)
     return f"{every} items are solved by all models in all instances, {none} by none in any."

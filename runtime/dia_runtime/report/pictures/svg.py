@@ -37,14 +37,14 @@ def svg(drawing: Drawing, name: str = "picture", alone: bool = True) -> str:
     space = ' xmlns="http://www.w3.org/2000/svg" xml:lang="en"' if alone else ""
     width = "" if alone else f' class="w{int(drawing.width > SMALL) + int(drawing.width > LARGE)}"'
     names = f'role="img" lang="en" aria-labelledby="{name}-title {name}-desc"'
-    told = "".join(
+    description = "".join(
         f'<{tag} id="{name}-{tag}">{text(words)}</{tag}>'
         for tag, words in (("title", drawing.title), ("desc", drawing.description))
     )
     ground = f'<rect {size} class="f-paper"/>' if alone else ""
     sheet = f"<style>text{{font-family:{FONTS}}}{_sheet(ground + body)}</style>" if alone else ""
     end = "\n" if alone else ""
-    return f"<svg{space}{width} {size} {box} {names}>{told}{sheet}{ground}{body}</svg>{end}"
+    return f"<svg{space}{width} {size} {box} {names}>{description}{sheet}{ground}{body}</svg>{end}"
 
 
 def decoration(drawing: Drawing) -> str:
@@ -56,7 +56,7 @@ def decoration(drawing: Drawing) -> str:
 
 def _sheet(body: str) -> str:
     """The colours that the picture has."""
-    used = {name[2:] for held in CLASS.findall(body) for name in held.split()}
+    used = {name[2:] for classes in CLASS.findall(body) for name in classes.split()}
     return styles(used)
 
 
@@ -64,8 +64,8 @@ def written(mark: Mark) -> str:
     """One mark as an element."""
     name, attributes, inner = next(_parts(mark))
     tip = f"<title>{text(mark.tip)}</title>" if mark.tip else ""
-    held = "".join(f' {key}="{value}"' for key, value in attributes.items() if value != "")
-    return f"<{name}{held}>{tip}{inner}</{name}>" if tip or inner else f"<{name}{held}/>"
+    text_of_attributes = "".join(f' {key}="{value}"' for key, value in attributes.items() if value != "")
+    return f"<{name}{text_of_attributes}>{tip}{inner}</{name}>" if tip or inner else f"<{name}{text_of_attributes}/>"
 
 
 def _parts(mark: Mark) -> Iterator[tuple[str, dict[str, str], str]]:
@@ -124,8 +124,8 @@ def number(value: float) -> str:
     >>> number(1.0), number(0.125), number(-0.001)
     ('1', '0.12', '0')
     """
-    shown = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "0" if shown == "-0" else shown
+    digits = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if digits == "-0" else digits
 
 
 def text(value: str) -> str:

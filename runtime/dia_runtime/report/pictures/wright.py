@@ -73,16 +73,16 @@ def _names(scale: Scale, models: Sequence[Mapping[str, Any]], middle: float, roo
     return marks
 
 
-def _apart(wanted: Sequence[float]) -> list[float]:
+def _apart(heights: Sequence[float]) -> list[float]:
     """Heights near the wanted ones (from the top down) that leave each name its room."""
-    found: list[float] = []
-    for place in wanted:
-        found.append(max(place, found[-1] + STEP) if found else place)
+    places: list[float] = []
+    for place in heights:
+        places.append(max(place, places[-1] + STEP) if places else place)
     floor = HEIGHT - BOTTOM + 8.0
-    for at in range(len(found) - 1, -1, -1):
-        found[at] = min(found[at], floor)
-        floor = found[at] - STEP
-    return found
+    for at in range(len(places) - 1, -1, -1):
+        places[at] = min(places[at], floor)
+        floor = places[at] - STEP
+    return places
 
 
 def _words(models: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any]]) -> str:
@@ -110,12 +110,12 @@ def abilities(data: PictureData) -> Drawing:
         y = 8 + ROW * (number + 0.5)
         estimate: Estimate = {"value": entry["ability"], "se": entry["se"], "ci": None}
         short = plain(round(entry["ability"], 2))
-        told = f"{short} \N{PLUS-MINUS SIGN} {plain(round(entry['se'], 2))}" if entry["se"] is not None else short
-        marks += [name_at(entry["model"], y, left), *whisker(scale, y, estimate, tip=f"{entry['model']}: {told}")]
+        label = f"{short} \N{PLUS-MINUS SIGN} {plain(round(entry['se'], 2))}" if entry["se"] is not None else short
+        marks += [name_at(entry["model"], y, left), *whisker(scale, y, estimate, tip=f"{entry['model']}: {label}")]
         if not is_wide:
             marks.append(Text(wide - 4, y + 4, short, USUAL, "end"))
             continue
-        marks.append(Text(wide - 180, y + 4, told, USUAL))
+        marks.append(Text(wide - 180, y + 4, label, USUAL))
         if entry["trials"]:
             share = f"{plain(round(100 * entry['successes'] / entry['trials'], 1))} %"
             marks.append(Text(wide - 8, y + 4, share, USUAL, "end", "muted"))

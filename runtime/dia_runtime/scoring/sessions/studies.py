@@ -33,14 +33,14 @@ def association(pairs: Sequence[StudiedOutcome]) -> Figures:
     """Experiment 1: pooled over the keys that the model wrote, and over the options by two denominators."""
     written = _pooled(pair.published for pair in pairs)
     options = [decision_counts(pair.ours) for pair in pairs]
-    answered = [counts for counts in options if counts.has_come]
+    answered = [counts for counts in options if counts.is_answered]
     agreeing = sum(counts.agreeing for counts in options)
     return {
         "TP": written.tp,
         "FP": written.fp,
         "TN": written.tn,
         "FN": written.fn,
-        "rows": sum(pair.published.has_come for pair in pairs),
+        "rows": sum(pair.published.is_answered for pair in pairs),
         "accuracy": _ratio(written.agreeing, written.known),
         "recall": _ratio(written.tp, written.tp + written.fn),
         "precision": _ratio(written.tp, written.tp + written.fp),

@@ -42,7 +42,7 @@ class Counts(NamedTuple):
     fn: int
     tn: int
     unknown: int
-    has_come: bool
+    is_answered: bool
 
     @property
     def known(self) -> int:
@@ -87,30 +87,30 @@ class SessionTally:
         self.correlations.add(str(self.questions) if item is None else item, outcome)
         self.recorded += outcome.is_recorded
         self.ledger[outcome.state, outcome.missing] += 1
-        self.verdicts[outcome.verdict, outcome.state, outcome.has_come] += 1
+        self.verdicts[outcome.verdict, outcome.state, outcome.is_answered] += 1
         self.decisions[decision_counts(outcome)] += 1
         if outcome.kind == "ranking":
             is_exact = outcome.order is not None and outcome.order.score == 1
             score = None if outcome.order is None else outcome.order.score
-            self.orders[score, outcome.has_come, outcome.state == VALID, is_exact] += 1
+            self.orders[score, outcome.is_answered, outcome.state == VALID, is_exact] += 1
         for name, value in outcome.figures.items():
             if name in self.values:
-                self.values[name].append((value, outcome.has_come))
+                self.values[name].append((value, outcome.is_answered))
         if outcome.tokens is not None:
             self.tokens[outcome.tokens] += 1
 
     def result(self, estimated: Callable[[Mapping[str, Aggregate]], dict[str, Estimate]]) -> SessionBlock:
         """The figures as `dia score --json` has them; `estimated` adds the uncertainty of aggregates."""
         accuracy, more = self.figures()
-        found = estimated({**{f"accuracy/{name}": accuracy[name] for name in DENOMINATORS}, **more})
+        estimates_by_name = estimated({**{f"accuracy/{name}": accuracy[name] for name in DENOMINATORS}, **more})
         facts = cast(
             SessionBlock,
             {
                 "truth": self.kind,
                 "questions": self.questions,
                 "ledger": self.ledger_counts(),
-                "accuracy": {name: found[f"accuracy/{name}"] for name in DENOMINATORS},
-                **{name: found[name] for name in more},
+                "accuracy": {name: estimates_by_name[f"accuracy/{name}"] for name in DENOMINATORS},
+                **{name: estimates_by_name[name] for name in more},
             },
         )
         if self.kind == "decisions":
@@ -155,15 +155,15 @@ class SessionTally:
     def _add_decisions(self, facts: SessionBlock) -> None:
         """Adds the four counts, the size of each denominator, and what constant answers would have reached."""
         counts = totals(self.decisions)
-        known = sum(counts.values())
+        decided = sum(counts.values())
         positives = counts["tp"] + counts["fn"]
         facts["positive"] = self.positive["name"] if self.positive else None
         facts["counts"] = cast(DecisionCounts, counts)
         units = {name: sum(size for _, size in _units(self.decisions, name)) for name in DENOMINATORS}
         facts["units"] = cast(Denominators, units)
         baselines: Baselines = {
-            "always": positives / known if known else None,
-            "never": (known - positives) / known if known else None,
+            "always": positives / decided if decided else None,
+            "never": (decided - positives) / decided if decided else None,
         }
         facts["baselines"] = baselines
 
@@ -175,7 +175,7 @@ class SessionTally:
         others: dict[str, DeclaredFigure] = {}
         for name, figure in self.declared.items():
             over, summary = figure.get("over", "valid"), figure["summary"]
-            values = [value for value, has_come in self.values[name] if _counts_in(over, value, has_come)]
+            values = [value for value, is_answered in self.values[name] if _counts_in(over, value, is_answered)]
             if summary in ("share", "mean"):
                 means[name] = _mean(values, summary == "share")
             elif summary == "count":
@@ -193,7 +193,7 @@ def decision_counts(outcome: Outcome) -> Counts:
     kinds = Counter((decision.predicted, decision.actual) for decision in outcome.decisions if decision.is_known)
     unknown = len(outcome.decisions) - sum(kinds.values())
     four = (kinds[True, True], kinds[True, False], kinds[False, True], kinds[False, False])
-    return Counts(*four, unknown, outcome.has_come)
+    return Counts(*four, unknown, outcome.is_answered)
 
 
 def totals(decisions: Mapping[Counts, int]) -> dict[str, int]:
@@ -235,7 +235,7 @@ def _units(decisions: Mapping[Counts, int], denominator: str) -> Iterable[tuple[
     for counts, times in decisions.items():
         if denominator == "valid":
             yield counts, counts.known * times
-        elif denominator == "all" or counts.has_come:
+        elif denominator == "all" or counts.is_answered:
             yield counts, (counts.known + counts.unknown) * times
 
 
@@ -265,9 +265,9 @@ def ranking_figures(
     """The mean share of pairs in the right order by denominators, and the share of rankings that are exact."""
     parts: dict[str, list[Part]] = {name: [] for name in DENOMINATORS}
     exact: list[Part] = []
-    for (score, has_come, is_valid, is_exact), times in orders.items():
+    for (score, is_answered, is_valid, is_exact), times in orders.items():
         worth: Exact = score or 0
-        takes_in = {"all": True, "answered": has_come, "valid": is_valid and score is not None}
+        takes_in = {"all": True, "answered": is_answered, "valid": is_valid and score is not None}
         for name in DENOMINATORS:
             if takes_in[name]:
                 parts[name].append(Part(worth, worth, 1, times))
@@ -283,20 +283,20 @@ def _aggregates(parts: Mapping[str, Iterable[Part]]) -> dict[str, Aggregate]:
 def grade_figures(verdicts: Mapping[tuple[Verdict, str, bool], int]) -> dict[str, Aggregate]:
     """The share of questions that were graded correct, by denominators; skipped ones are not valid."""
     parts: dict[str, list[Part]] = {name: [] for name in DENOMINATORS}
-    for (verdict, state, has_come), times in verdicts.items():
+    for (verdict, state, is_answered), times in verdicts.items():
         is_right = int(verdict is Verdict.CORRECT)
-        takes_in = {"all": True, "answered": has_come, "valid": state == VALID and verdict is not Verdict.SKIPPED}
+        takes_in = {"all": True, "answered": is_answered, "valid": state == VALID and verdict is not Verdict.SKIPPED}
         for name in DENOMINATORS:
             if takes_in[name]:
                 parts[name].append(Part(is_right, is_right, 1, times))
     return _aggregates(parts)
 
 
-def _counts_in(over: str, value: Value, has_come: bool) -> bool:
+def _counts_in(over: str, value: Value, is_answered: bool) -> bool:
     """Whether a question's value counts in a figure."""
     if over == "all":
         return True
-    return has_come if over == "answered" else value is not UNSET
+    return is_answered if over == "answered" else value is not UNSET
 
 
 def _mean(values: Iterable[Value], is_share: bool) -> Aggregate:

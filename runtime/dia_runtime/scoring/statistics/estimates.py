@@ -21,26 +21,26 @@ def estimates(aggregates: Mapping[str, Aggregate], intervals: Intervals) -> dict
 
     All aggregates of as many items use the same resamples, so that they are computed together.
     """
-    found = {name: _without_interval(aggregate) for name, aggregate in aggregates.items()}
+    results = {name: _without_interval(aggregate) for name, aggregate in aggregates.items()}
     by_times: dict[tuple[int, ...], list[str]] = {}
     for name, aggregate in aggregates.items():
-        if intervals.method != "none" and found[name]["se"] is not None:
+        if intervals.method != "none" and results[name]["se"] is not None:
             by_times.setdefault(tuple(part.times for part in aggregate.parts), []).append(name)
     for times, names in by_times.items():
-        varied = [name for name in names if found[name]["se"]]
+        varied = [name for name in names if results[name]["se"]]
         columns = [column for name in varied for column in aggregates[name].columns()]
         sample = sample_of(zip(zip(*columns, strict=True), times, strict=True)) if varied else None
         for name in names:
-            aggregate, value = aggregates[name], found[name]["value"]
+            aggregate, value = aggregates[name], results[name]["value"]
             if sample and name in varied:
                 at = 2 * varied.index(name)
                 part = Ratio(at, None if aggregate.is_sum else at + 1)
-                found[name]["ci"] = sample.interval((part,), intervals)
+                results[name]["ci"] = sample.interval((part,), intervals)
             elif value is not None:
                 answered = sum(part.times for part in aggregate.parts if part.size)
                 ends = aggregate.range.ends(answered, intervals.points)
-                found[name]["ci"] = interval_of_one_value(value, ends, answered)
-    return found
+                results[name]["ci"] = interval_of_one_value(value, ends, answered)
+    return results
 
 
 def _without_interval(aggregate: Aggregate) -> Estimate:

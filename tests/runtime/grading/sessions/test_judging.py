@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from dia_language.diagnostics import DiaError
 from dia_language.workers.pool import SingleWorker
-from dia_runtime.grading.sessions.judging import Found, judge_transcript, truth_of
+from dia_runtime.grading.sessions.judging import Judgement, judge_transcript, truth_of
 from dia_runtime.scoring.sessions.tally import SessionTally, survival
 from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.resample import Intervals
@@ -57,9 +57,9 @@ GONE = TranscriptReply("one", 0, error={"kind": "left_out", "message": "nobody"}
 
 def test_what_is_missing_is_told_apart() -> None:
     unread = judged(WITHOUT_SKIP, said(TranscriptReply("one", 0, text="who knows")))
-    assert (unread.verdict, unread.state, unread.missing, unread.has_come) == ("unparsed", "unread", "one", True)
+    assert (unread.verdict, unread.state, unread.missing, unread.is_answered) == ("unparsed", "unread", "one", True)
     absent = judged(WITHOUT_SKIP, said(GONE))
-    assert (absent.verdict, absent.state, absent.missing, absent.has_come) == ("unparsed", "absent", "one", False)
+    assert (absent.verdict, absent.state, absent.missing, absent.is_answered) == ("unparsed", "absent", "one", False)
     refused = judged(WITHOUT_SKIP, said(TranscriptReply("one", 0, finish_reason="content_filter")))
     assert (refused.verdict, refused.flags) == ("wrong", {"refused"})
     broken = judged(
@@ -296,7 +296,7 @@ def test_a_truth_that_runs_for_ever_is_ended_and_wrong() -> None:
     )
     worker = SingleWorker()
     try:
-        found: Found = judge_transcript(
+        found: Judgement = judge_transcript(
             truth_of(endless), transcript_text([said(TranscriptReply("one", 0, text="A"))]), "strict", worker
         )
     finally:

@@ -79,7 +79,7 @@ def scored(kinds: Path, folder: Path, replies: list[str]) -> dict[tuple[str, int
     told = {}
     for entry in found:
         at = counted[entry.question.id] = counted.get(entry.question.id, 0) + 1
-        told[entry.question.id, at] = (entry.mark.verdict, entry.mark.low, entry.said)
+        told[entry.question.id, at] = (entry.mark.verdict, entry.mark.low, entry.extracted)
     return told
 
 

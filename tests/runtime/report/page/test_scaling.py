@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.data import data_folder
+from dia_runtime.report.page.panels import OF_BANKS, Section
 from dia_runtime.report.page.scaling import on_one_scale
-from dia_runtime.report.page.shown import OF_BANKS, Section
 from dia_runtime.report.page.write import PageOptions, page
 from dia_runtime.report.pictures import pictures
 from dia_runtime.report.pictures.drawing import Circle, Polyline, Rect, Text, text_width
@@ -53,20 +53,20 @@ def data(models: int = 6, items: int = 30, trials: int = 4) -> dict[str, Any]:
 
 def tables(section: Section) -> dict[str, list[list[str]]]:
     return {
-        shown.name: [[cell.text for cell in row] for row in shown.table.rows] for shown in section.shown if shown.table
+        shown.name: [[cell.text for cell in row] for row in shown.table.rows] for shown in section.panels if shown.table
     }
 
 
 def test_each_picture_has_its_facts_as_a_table() -> None:
     held = data()
     section = on_one_scale(held)
-    assert (section.name, [shown.name for shown in section.shown]) == ("scale", list(OF_BANKS))
+    assert (section.name, [shown.name for shown in section.panels]) == ("scale", list(OF_BANKS))
     found = tables(section)
     assert sum(int(row[2]) for row in found["wright-map"]) == 30
     assert ", ".join(row[1] for row in found["wright-map"]).count("model") == 5, "each model stands in one strip"
     assert [row[0] for row in found["abilities"]] == ["model 5", "model 4", "model 3", "model 2", "model 1", HOSTILE]
     low, high = held["bank"]["models"][0]["ability"] - 1.96 * 0.25, held["bank"]["models"][0]["ability"] + 1.96 * 0.25
-    last = section.shown[1].table.rows[-1][1]  # type: ignore[union-attr]
+    last = section.panels[1].table.rows[-1][1]  # type: ignore[union-attr]
     assert last.note == f"{low:.2f} to {high:.2f}".replace("-", "\N{MINUS SIGN}")
     outside = sum(not 0.7 <= one["infit"] <= 1.3 for one in held["bank"]["items"])
     assert len(found["item-fit"]) == 30 and [row[-1] for row in found["item-fit"]].count("no") == outside > 0
@@ -87,15 +87,15 @@ def test_what_a_bank_lacks_is_left_out() -> None:
     held = data()
     for one in held["bank"]["items"]:
         one |= {"infit": None, "outfit": None, "successes": None, "trials": None}
-    assert [shown.name for shown in on_one_scale({**held, "observed": {}}).shown] == ["wright-map", "abilities"]
+    assert [shown.name for shown in on_one_scale({**held, "observed": {}}).panels] == ["wright-map", "abilities"]
     held["bank"]["models"] = []
-    assert on_one_scale({**held, "observed": {}}).shown == ()
+    assert on_one_scale({**held, "observed": {}}).panels == ()
 
 
 def test_many_items_make_no_endless_table_and_one_place_makes_a_map() -> None:
     section = on_one_scale(data(models=40, items=900))
     found = tables(section)
-    assert len(found["item-fit"]) == 200 and "200 of 900" in section.shown[2].table.caption  # type: ignore[union-attr]
+    assert len(found["item-fit"]) == 200 and "200 of 900" in section.panels[2].table.caption  # type: ignore[union-attr]
     assert len(found["wright-map"]) <= 24 and sum(int(row[2]) for row in found["wright-map"]) == 900
     alike = data(models=1, items=1)
     alike["bank"]["models"][0]["ability"] = alike["bank"]["items"][0]["difficulty"] = 1.0

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from dia_runtime.report.page.panels import Section
 from dia_runtime.report.page.sections import sections
-from dia_runtime.report.page.shown import Section
 from dia_runtime.report.page.terms import terms
 from helpers.places import GOLDEN
 
@@ -90,11 +90,11 @@ def test_many_models_make_no_endless_tables(score: dict[str, Any]) -> None:
         for one, other in combinations(range(45), 2)
     ]
     found = made(score)
-    table = found["comparisons"].shown[0].table
+    table = found["comparisons"].panels[0].table
     assert table is not None and len(table.rows) == 200 and "200 largest of 990" in table.caption
-    assert len(found["comparisons"].shown[1].table.rows) == 30  # type: ignore[union-attr]
+    assert len(found["comparisons"].panels[1].table.rows) == 30  # type: ignore[union-attr]
     assert len(found["leaderboard"].tables[0].rows) == 45
-    assert sum(len(art) for section in found.values() for shown in section.shown for art in shown.art) < 2_000_000
+    assert sum(len(art) for section in found.values() for shown in section.panels for art in shown.art) < 2_000_000
 
 
 def test_models_of_one_name_are_told_apart_by_their_runs(score: dict[str, Any]) -> None:
@@ -104,7 +104,7 @@ def test_models_of_one_name_are_told_apart_by_their_runs(score: dict[str, Any]) 
 
 def test_a_pair_tells_how_many_items_both_were_asked(score: dict[str, Any]) -> None:
     score["comparisons"][0]["items"] = 4
-    table = made(score)["comparisons"].shown[0].table
+    table = made(score)["comparisons"].panels[0].table
     assert table is not None and table.headings[2] == "items"
     assert sorted({row[2].text for row in table.rows}) == ["4", "6"]
 
@@ -115,6 +115,6 @@ def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict
     score |= {"over": "attempts", "k_varies": True}
     found = made(score)
     assert "6 questions the mean points of a question's 3 attempts" in found["leaderboard"].lead
-    assert "each question's 3 attempts" in found["reliability"].shown[0].caption
+    assert "each question's 3 attempts" in found["reliability"].panels[0].caption
     assert found["reliability"].tables[0].caption.endswith(", of the questions with at least j attempts")
     assert "a question's 3 attempts" in dict(terms(score))["RS@3"]

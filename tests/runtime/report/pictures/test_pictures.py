@@ -19,7 +19,7 @@ from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.report.page.shown import FOR_PHONES
+from dia_runtime.report.page.panels import FOR_PHONES
 from dia_runtime.report.pictures import pictures
 from dia_runtime.report.pictures.axes import Scale, ticks
 from dia_runtime.report.pictures.correlation import correlations

@@ -19,7 +19,7 @@ MOST_CELLS = 6000  # of a table that stands behind a picture
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Panel:
     """A picture of the page with its title, a sentence about it, and the table of the same facts."""
 
     name: str
@@ -38,31 +38,31 @@ class Section:
     name: str
     title: str
     lead: str = ""
-    shown: tuple[Shown, ...] = ()
+    panels: tuple[Panel, ...] = ()
     tables: tuple[Grid, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
 
-def picture(kind: str, score: Score, title: str, caption: str, table: Grid | None = None) -> Shown:
+def picture(kind: str, score: Score, title: str, caption: str, table: Grid | None = None) -> Panel:
     """A picture of the score for the page."""
     return drawn(kind, {"score": score}, title, caption, table)
 
 
-def drawn(kind: str, data: PictureData, title: str, caption: str, table: Grid | None = None) -> Shown:
+def drawn(kind: str, data: PictureData, title: str, caption: str, table: Grid | None = None) -> Panel:
     """A picture of these data for the page."""
     draw = pictures()[kind].draw
     art = [svg(draw(data), kind, alone=False)]
     if kind in FOR_PHONES:
         art.append(svg(draw({**data, "width": PHONE}), f"{kind}-narrow", alone=False))
-    return Shown(kind, title, caption, tuple(art), table)
+    return Panel(kind, title, caption, tuple(art), table)
 
 
-def words(score: Score) -> tuple[str, str]:
+def unit_words(score: Score) -> tuple[str, str]:
     """What is one of n, and what is one of its k."""
     return ("question", "attempt") if score["over"] == "attempts" else ("item", "instance")
 
 
-def a(name: str) -> str:
+def with_article(name: str) -> str:
     """The name with its article."""
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
