@@ -39,6 +39,7 @@ from dia_runtime.integrations.exporting.base import Exporter, Files
 from dia_runtime.integrations.readers import LOGS, READERS
 from dia_runtime.report.pictures.abstention import DRAWN_BY_DROP
 from dia_runtime.report.pictures.palette import COLOURS
+from dia_runtime.respondents.registry import BASELINES, PREFIXES
 from dia_runtime.scoring.figures import COMPARED, FIGURES, compared_figures
 from dia_runtime.scoring.metrics import Tally
 from helpers.answer_samples import SAMPLES, TEMPLATES
@@ -551,3 +552,57 @@ def test_what_an_importer_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [message.partition(" ")[0] for message in missing_from_importer(name)] == [
         "describe", "write", "say", "run", "test",
     ]  # fmt: skip
+
+
+# Respondents
+
+RUN_HELP = (importlib.import_module("dia_runtime.commands.run").command.help or "").replace("\n", " ")
+
+
+def missing_from_respondent(prefix: str) -> list[str]:
+    """What to add to a respondent that is named by a prefix, such as `replay:FILE`."""
+    module, class_name = PREFIXES[prefix]
+    kind = getattr(importlib.import_module(module), class_name)
+    lacking = []
+    parameters = list(inspect.signature(kind).parameters)
+    if len(parameters) != 4 or parameters[0] != "name" or parameters[2:] != ["settings", "options"]:
+        lacking.append("make it of (name, argument, settings, options)")
+    lacking += [f"give it `{name}`, as AsyncRespondent has it" for name in ("settings", "provider", "ask", "close")
+                if not hasattr(kind, name)]  # fmt: skip
+    if not (kind.__init__.__doc__ and "DiaError" in kind.__init__.__doc__):
+        lacking.append(
+            "say in the docstring of `__init__` when it raises DiaError: for an argument that makes no sense"
+        )
+    if f"{prefix}:" not in RUN_HELP:
+        lacking.append(f"name `{prefix}:...` in the docstring of `dia run`, in commands/run.py")
+    if f"`{prefix}:" not in content(ROOT / "docs" / "howto" / "ask-by-hand-or-program.md"):
+        lacking.append(f"add a row for `{prefix}:...` to the table of docs/howto/ask-by-hand-or-program.md")
+    if not re.search(rf"""["']{prefix}:""", sources("tests/runtime", "test_*.py")):
+        lacking.append(f"test `{prefix}:...` in tests/runtime/respondents/")
+    return lacking
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_every_respondent_is_complete(prefix: str) -> None:
+    lacking = missing_from_respondent(prefix)
+    assert lacking == [], "; ".join(lacking)
+
+
+def test_what_a_respondent_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unfinished:
+        def __init__(self, name: str) -> None: ...
+
+    prefix = "-".join(["half", "asked"])
+    module = SimpleNamespace(Unfinished=Unfinished)
+    monkeypatch.setitem(sys.modules, "dia_unfinished", module)  # type: ignore[arg-type]
+    monkeypatch.setitem(PREFIXES, prefix, ("dia_unfinished", "Unfinished"))
+    assert len(missing_from_respondent(prefix)) == 9
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_every_baseline_is_complete(name: str) -> None:
+    kind: Any = BASELINES[name]
+    assert kind.name == name, f"set its `name` to `{name}`"
+    assert re.search(rf"\b{name}\b", RUN_HELP), f"name `{name}` in the docstring of `dia run`, in commands/run.py"
+    assert f"`{name}`" in sources("docs/howto", "*.md"), f"say in docs/howto/answer-and-score.md what `{name}` replies"
+    assert f'"{name}"' in content(TESTS / "runtime" / "respondents"), f"test `{name}` in tests/runtime/respondents/"

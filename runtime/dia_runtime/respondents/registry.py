@@ -58,34 +58,20 @@ class ModelOptions:
     prefill: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RespondentKind:
-    """A kind of respondent: where its class is, how it is written on the command line, and what it does.
-
-    The class is made of (name, argument, settings, options): the whole name, what follows the colon, the settings of
-    this respondent, and the options of the run. It is an AsyncRespondent.
-    """
-
-    module: str
-    class_name: str
-    usage: str
-    summary: str
-
-
 BASELINES: dict[str, Callable[[Truth], Respondent]] = {
     "oracle": Oracle,
     "abstain": Abstain,
     "wrong": Wrong,
     "guess": Guess,
 }
-PREFIXES: dict[str, RespondentKind] = {
-    "replay": RespondentKind("replay", "Replay", "replay:FILE", "recorded replies"),
-    "command": RespondentKind(
-        "command", "CommandRespondent", "command:PROGRAM ARGUMENTS", "one line of JSON in, one out"
-    ),
-    "manual": RespondentKind("manual", "Manual", "manual:FOLDER", "prompts as files, replies pasted beside them"),
-    "simulated": RespondentKind("simulated", "Simulated", "simulated:theta=0.5", "answers by the Rasch model"),
-    "says": RespondentKind("constant", "ConstantReply", "says:TEXT", "always that text"),
+# What stands before the first colon of a name -> module and class. The class is made of (name, argument, settings,
+# options): the whole name, what follows the colon, the settings of this respondent, and the options of the run.
+PREFIXES: dict[str, tuple[str, str]] = {
+    "replay": ("dia_runtime.respondents.replay", "Replay"),
+    "command": ("dia_runtime.respondents.command", "CommandRespondent"),
+    "manual": ("dia_runtime.respondents.manual", "Manual"),
+    "simulated": ("dia_runtime.respondents.simulated", "Simulated"),
+    "says": ("dia_runtime.respondents.constant", "ConstantReply"),
 }
 Factory = Callable[[str, Settings], AsyncRespondent]
 
@@ -178,10 +164,8 @@ def require_base_url(url: str) -> None:
 def _factory(model: str, options: ModelOptions) -> Factory:
     kind, _, argument = model.partition(":")
     if has_prefix(model):
-        entry = PREFIXES[kind]
-        create: Callable[..., AsyncRespondent] = getattr(
-            importlib.import_module(f"dia_runtime.respondents.{entry.module}"), entry.class_name
-        )
+        module, class_name = PREFIXES[kind]
+        create: Callable[..., AsyncRespondent] = getattr(importlib.import_module(module), class_name)
         return lambda name, settings: create(name, argument, settings, options)
     endpoint = resolve_endpoint(model, options)
     if endpoint is None:
