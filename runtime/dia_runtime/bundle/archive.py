@@ -242,9 +242,9 @@ class _Tar:
         """So many bytes, or fewer at the end."""
         while len(self.held) < size and (piece := next(self.clear, b"")):
             self.held += piece
-        taken = bytes(self.held[:size])
+        start = bytes(self.held[:size])
         del self.held[:size]
-        return taken
+        return start
 
     def _end(self) -> None:
         """Nothing, when zeros of at most one record are all that is left."""

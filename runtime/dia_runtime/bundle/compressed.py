@@ -82,15 +82,15 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
     class Whole(io.RawIOBase):
         """What a zstd file holds, as a file."""
 
-        held = b""
+        buffer = b""
 
         def readable(self) -> bool:
             return True
 
         def readinto(self, room: Any) -> int:
-            self.held = self.held or next(pieces, b"")
-            piece = self.held[: len(room)]
-            room[: len(piece)], self.held = piece, self.held[len(piece) :]
+            self.buffer = self.buffer or next(pieces, b"")
+            piece = self.buffer[: len(room)]
+            room[: len(piece)], self.buffer = piece, self.buffer[len(piece) :]
             return len(piece)
 
     return io.BufferedReader(Whole(), BUFFER)

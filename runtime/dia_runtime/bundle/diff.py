@@ -114,7 +114,7 @@ def _opened(folder: Path) -> sqlite3.Connection:
 
 
 def _compare(difference: Difference, store: sqlite3.Connection, row: tuple[Any, ...]) -> None:
-    id, asked, facts, graded, text = row
+    id, content, facts, graded, text = row
     before = store.execute("SELECT asked, facts, graded, text FROM old WHERE id = ?", (id,)).fetchone()
     if before is None:
         difference.added.add(id=id)
@@ -122,9 +122,9 @@ def _compare(difference: Difference, store: sqlite3.Connection, row: tuple[Any, 
     store.execute("DELETE FROM old WHERE id = ?", (id,))
     can_tell = graded is not None and before[2] is not None  # not where one of the two has no answers
     if can_tell and graded != before[2]:
-        changes = difference.alarming if asked == before[0] else difference.answers
+        changes = difference.alarming if content == before[0] else difference.answers
         changes.add(id=id, old=before[3], new=text)
-    if asked != before[0]:
+    if content != before[0]:
         difference.questions.add(id=id)
     elif facts != before[1]:
         difference.relabelled.add(id=id)

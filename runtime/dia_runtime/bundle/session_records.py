@@ -123,11 +123,11 @@ def read_sessions(question: Record) -> list[SessionRecord]:
         sessions = [_session(entry) for entry in records]
     except (KeyError, TypeError, AttributeError):
         raise ValueError("a session has no right shape") from None
-    known: set[str] = set()
+    earlier: set[str] = set()
     for session in sessions:
-        if session.name in known or not known.issuperset(session.needs):
+        if session.name in earlier or not earlier.issuperset(session.needs):
             raise ValueError(f"the session `{session.name}` is there twice, or stands before one that it needs")
-        known.add(session.name)
+        earlier.add(session.name)
     names = [turn.reply for session in sessions for turn in session.turns if turn.reply is not None]
     if len(set(names)) < len(names):
         raise ValueError("two replies have the same name")
@@ -184,13 +184,13 @@ def _texts(value: Any) -> Texts | None:
     return tuple(value["each"])
 
 
-def _items(held: Any) -> Items | None:
+def _items(record: Any) -> Items | None:
     """A list as it is stored, once it is sure that it is one; or stored code."""
-    if not isinstance(held, list):
-        return _code(held)
-    for value in held:
+    if not isinstance(record, list):
+        return _code(record)
+    for value in record:
         decode(value)
-    return held
+    return record
 
 
 def _code(value: Any) -> Code | None:

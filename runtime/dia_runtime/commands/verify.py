@@ -72,7 +72,7 @@ def unpacked_folder(bundle: Path) -> Iterator[Path]:
 
 
 def verification_facts(
-    bundle: Path, expect: str | None, public_key: Path | None = None, shown: Path | None = None
+    bundle: Path, expect: str | None, public_key: Path | None = None, named_as: Path | None = None
 ) -> dict[str, Any]:
     """What `dia verify --json` prints of the bundle; raises DiaError for an expected digest or a key that is none."""
     digest = None if expect is None else _digest(expect)
@@ -80,7 +80,7 @@ def verification_facts(
     verification = examine(bundle)
     problems = [*_pinned(verification, digest), *signature_problems(verification), *verification.problems]
     facts = verification_json(verification, problems, _signed_by(bundle, public_key, problems))
-    return facts | {"bundle": str(shown or bundle)}
+    return facts | {"bundle": str(named_as or bundle)}
 
 
 def _signature_fault(public_key: Path | None) -> Callable[[Verification], list[Problem]]:

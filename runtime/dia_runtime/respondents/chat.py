@@ -188,17 +188,17 @@ def classify_refusal(
     status: int, code: str, message: str, seconds: str, asked_at: str, wait: float | None = None
 ) -> Reply | RequestError:
     """What a status other than 200 means: an answer for good, or trouble."""
-    searched, shown = f"{code} {message}", f"{status} {message}".strip()[:300]
+    searched, text = f"{code} {message}", f"{status} {message}".strip()[:300]
     if status in (400, 413, 422) and OVER_CONTEXT.search(searched):
         return Reply(None, finish_reason="over_context", seconds=seconds, asked_at=asked_at)
     if status in (400, 403, 422) and CONTENT_REFUSED.search(searched):
         return Reply(None, finish_reason="content_filter", seconds=seconds, asked_at=asked_at)
     if status in (401, 402, 403, 404) or (status == 429 and UNPAID.search(searched)):
-        return RequestError("fatal", shown)
+        return RequestError("fatal", text)
     if 300 <= status < 400:  # a key must not follow where an endpoint points
         return RequestError("fatal", f"{status}: the endpoint points elsewhere, which is not followed")
     if status in OVERLOADED:
-        return RequestError("rate_limit", shown, wait)
+        return RequestError("rate_limit", text, wait)
     if status >= 500 or status in (408, 409, 425):
-        return RequestError("timeout" if status == 408 else "server", shown, wait)
-    return RequestError("request", shown)
+        return RequestError("timeout" if status == 408 else "server", text, wait)
+    return RequestError("request", text)

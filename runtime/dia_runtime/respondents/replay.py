@@ -188,17 +188,17 @@ def _is_run(path: Path) -> bool:
         raise _replay_error(path, error.strerror or str(error)) from None
 
 
-def _choose_respondent(path: Path, names: list[str], wanted: str | None) -> str:
+def _choose_respondent(path: Path, names: list[str], name: str | None) -> str:
     """The respondent that is meant. Raises DiaError where that is not clear."""
-    listed = ", ".join(f"`{name}`" for name in names[:MOST_FAULTS]) + (" ..." if len(names) > MOST_FAULTS else "")
+    listed = ", ".join(f"`{only}`" for only in names[:MOST_FAULTS]) + (" ..." if len(names) > MOST_FAULTS else "")
     if not names:
         raise _replay_error(path, "it holds no replies")
-    if wanted is None and len(names) > 1:
+    if name is None and len(names) > 1:
         raise _replay_error(path, f"it holds replies of {listed}", f"choose one: replay:{path}#{names[0]}")
-    if wanted is not None and wanted not in names:
-        fix = did_you_mean(wanted, names) or f"it holds those of {listed}"
-        raise _replay_error(path, f"it holds no replies of `{wanted}`", fix)
-    return names[0] if wanted is None else wanted
+    if name is not None and name not in names:
+        fix = did_you_mean(name, names) or f"it holds those of {listed}"
+        raise _replay_error(path, f"it holds no replies of `{name}`", fix)
+    return names[0] if name is None else name
 
 
 def _replay_error(path: Path, why: str, help: str | None = None) -> DiaError:

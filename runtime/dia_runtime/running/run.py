@@ -246,7 +246,7 @@ def _telling(on_progress: Callable[[Progress], None] | None) -> Callable[[Respon
         return None
 
     def tell(state: RespondentState) -> None:
-        done = state.kept + state.asked - state.failed
+        done = state.earlier_replies + state.new_replies - state.failed
         on_progress(
             Progress(state.respondent.name, done, state.total, state.failed, _cost_text(state), state.elsewhere)
         )
@@ -257,8 +257,8 @@ def _telling(on_progress: Callable[[Progress], None] | None) -> Callable[[Respon
 def _summary(state: RespondentState) -> RespondentSummary:
     return RespondentSummary(
         state.name,
-        state.asked,
-        state.kept,
+        state.new_replies,
+        state.earlier_replies,
         state.failed,
         state.ended,
         state.open,
@@ -301,14 +301,14 @@ def _truth(store: Store, seed: str) -> Truth:
     """What the baselines may know, read from the run itself."""
 
     def record(question: str) -> Mapping[str, Any]:
-        held = store.grading(question)
-        if held is None:
+        grading = store.grading(question)
+        if grading is None:
             message = f"`{store.path}` holds no answers: it was begun with a bundle that has none"
             raise DiaError(Diagnostic("E808", message))
-        return held
+        return grading
 
-    def is_wrong(held: Mapping[str, Any], reply: str, format: Mapping[str, Any]) -> bool:
-        return grade(held, reply, format).verdict is Verdict.WRONG
+    def is_wrong(grading: Mapping[str, Any], reply: str, format: Mapping[str, Any]) -> bool:
+        return grade(grading, reply, format).verdict is Verdict.WRONG
 
     # Questions come item by item, so a few items are enough to keep.
     return Truth(seed, record, lru_cache(maxsize=4)(store.texts), wrap_answer, is_wrong)

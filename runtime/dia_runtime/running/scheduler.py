@@ -45,8 +45,8 @@ class RespondentState:
     roles: Mapping[str, AsyncRespondent | None]
     number: int
     total: int
-    kept: int
-    asked: int = 0
+    earlier_replies: int
+    new_replies: int = 0
     failed: int = 0
     failures_in_a_row: int = 0
     elsewhere: int = 0
@@ -61,7 +61,7 @@ class RespondentState:
 
     def add(self, reply: Reply, is_session: bool) -> None:
         """Counts a reply that is on the disk; what a conversation took was counted turn by turn."""
-        self.asked += 1
+        self.new_replies += 1
         self.failed += reply.error is not None
         if not is_session:
             self.spend(reply)
@@ -150,14 +150,14 @@ class Scheduler:
         try:
             async with asyncio.TaskGroup() as group:
                 writer.group = group
-                number = min(at_once, state.total - state.kept)
+                number = min(at_once, state.total - state.earlier_replies)
                 workers = [group.create_task(self.worker(state, jobs, writer)) for _ in range(number)]
                 group.create_task(writer.end_with(workers))
         finally:
             writer.flush()
             jobs.close()
         # Another process may have asked some of them meanwhile.
-        state.kept = self.count(state.number) - (state.asked - state.failed)
+        state.earlier_replies = self.count(state.number) - (state.new_replies - state.failed)
 
     def job_source(self, state: RespondentState, at_once: int) -> JobSource:
         """Where the questions come from: all that are missing, in their order, or those that a chooser wants."""
@@ -172,7 +172,7 @@ class Scheduler:
     def report_waiting(self, state: RespondentState, number: int) -> None:
         """Tells that another process is asking what is left, and what it has kept by now."""
         if self.on_progress is not None and number != state.elsewhere:
-            state.elsewhere, state.kept = number, self.count(state.number) - (state.asked - state.failed)
+            state.elsewhere, state.earlier_replies = number, self.count(state.number) - (state.new_replies - state.failed)
             self.on_progress(state)
 
     async def worker(self, state: RespondentState, jobs: JobSource, writer: ReplyWriter) -> None:
@@ -207,9 +207,9 @@ class Scheduler:
     ) -> Reply | Unfinished | None:
         """The reply, out of the cache where there is one; None where nothing was asked."""
         key = None if self.cache is None else self.cache.key(respondent, question, attempt)
-        held = None if self.cache is None or key is None else self.cache.get(key)
-        if held is not None:
-            return held
+        cached = None if self.cache is None or key is None else self.cache.get(key)
+        if cached is not None:
+            return cached
         reply = await self.ask_with_retries(state, respondent, question, attempt)
         if self.cache is not None and key is not None and isinstance(reply, Reply):
             self.cache.put(key, reply)

@@ -44,17 +44,17 @@ class Unescaped:
 
     text: bytes
     places: tuple[int, ...] = ()
-    taken: tuple[int, ...] = ()
+    removed: tuple[int, ...] = ()
 
     def offset(self, place: int) -> int:
         """Where in the escaped text a place lies."""
         before = bisect_right(self.places, place)
-        return place + (self.taken[before - 1] if before else 0)
+        return place + (self.removed[before - 1] if before else 0)
 
     def place(self, offset: int) -> int:
         """Where a place of the escaped text lies."""
-        before = bisect_right([place + removed for place, removed in zip(self.places, self.taken, strict=True)], offset)
-        return offset - (self.taken[before - 1] if before else 0)
+        before = bisect_right([place + removed for place, removed in zip(self.places, self.removed, strict=True)], offset)
+        return offset - (self.removed[before - 1] if before else 0)
 
 
 def unescaped(text: bytes) -> Unescaped:

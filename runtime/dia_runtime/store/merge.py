@@ -84,23 +84,23 @@ def _fill(stores: Sequence[Store], merged: Store) -> dict[str, Any]:
     """What was joined; fills the new run."""
     base = next((store for store in stores if _has_answers(store)), stores[0])
     merged.initialize(base.facts, base.questions())
-    found: dict[str, dict[str, Any]] = {}
+    counts: dict[str, dict[str, Any]] = {}
     for store in stores:
         for entry in store.respondents():
             number = merged.respondent(entry.name, entry.model, store.parsed(entry.settings))
             _copy(store, entry, merged, number)
-            found.setdefault(entry.name, {"respondent": entry.name, "runs": 0, "number": number})["runs"] += 1
+            counts.setdefault(entry.name, {"respondent": entry.name, "runs": 0, "number": number})["runs"] += 1
     for store in reversed(stores):  # of turns that several runs hold, those of the first stay
         for entry in store.respondents():
             for turns in _batches(store.all_turns(entry.id)):
-                merged.save_turns(found[entry.name]["number"], turns)
-    told = [_respondent_counts(merged, count) for count in found.values()]
+                merged.save_turns(counts[entry.name]["number"], turns)
+    respondents = [_respondent_counts(merged, count) for count in counts.values()]
     return {
         "benchmark": base.facts.get("benchmark"),
         "runs": len(stores),
         "questions": merged.size,
-        "replies": sum(entry["replies"] for entry in told),
-        "respondents": told,
+        "replies": sum(entry["replies"] for entry in respondents),
+        "respondents": respondents,
     }
 
 

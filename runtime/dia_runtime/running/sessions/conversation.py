@@ -74,11 +74,11 @@ class Conversation:
             await self.add_messages(turn, step_variables, step)
             if self.is_merged_into_next(number):
                 continue
-            said = await self.exchange(number, turn, step)
-            await self.record(turn, said)
-            if said.text is None:
-                ending = said.finish_reason or "no reply"
-                self.ended_by = TurnSkipped("ended", f"the conversation ended before: {ending}", said.finish_reason)
+            reply = await self.exchange(number, turn, step)
+            await self.record(turn, reply)
+            if reply.text is None:
+                ending = reply.finish_reason or "no reply"
+                self.ended_by = TurnSkipped("ended", f"the conversation ended before: {ending}", reply.finish_reason)
                 return
             if turn.until is not None and await self.reply_scope.holds(turn.until, step_variables):
                 return
@@ -187,33 +187,33 @@ class Conversation:
         else:
             self.messages.append({"role": "assistant", "content": text})
 
-    async def record(self, turn: TurnRecord, said: TranscriptReply) -> None:
+    async def record(self, turn: TurnRecord, reply: TranscriptReply) -> None:
         """Keeps a reply for the transcript, and under its name for what is asked later."""
-        self.replies.append(said)
+        self.replies.append(reply)
         if turn.reply is not None:
-            heard = await self.read_reply(turn, said)
-            self.set_reply(turn.reply, heard if said.item is None else [*self.replies_so_far(turn.reply), heard])
+            value = await self.read_reply(turn, reply)
+            self.set_reply(turn.reply, value if reply.item is None else [*self.replies_so_far(turn.reply), value])
 
     def replies_so_far(self, name: str) -> Any:
         """What the conversation has under the name of a reply: the reply, or a list of those to a turn's items."""
-        held = self.runner.replies[name]
-        return held if self.item is None else held[self.item]
+        replies = self.runner.replies[name]
+        return replies if self.item is None else replies[self.item]
 
-    def set_reply(self, name: str, said: SessionReply | list[SessionReply]) -> None:
+    def set_reply(self, name: str, reply: SessionReply | list[SessionReply]) -> None:
         """Puts that under the name of a reply."""
         if self.item is None:
-            self.runner.replies[name] = said
+            self.runner.replies[name] = reply
         else:
-            self.runner.replies[name][self.item] = said
+            self.runner.replies[name][self.item] = reply
 
-    async def read_reply(self, turn: TurnRecord, said: TranscriptReply) -> SessionReply:
+    async def read_reply(self, turn: TurnRecord, reply: TranscriptReply) -> SessionReply:
         """The reply as expressions and later texts see it."""
-        if said.text is None or turn.format is None:
-            return SessionReply(finish_reason=said.finish_reason)
-        value = await self.runner.evaluator.read(said.text[:LONGEST_READ], turn.format)
-        seconds = None if said.seconds is None else exact_seconds(said.seconds)
+        if reply.text is None or turn.format is None:
+            return SessionReply(finish_reason=reply.finish_reason)
+        value = await self.runner.evaluator.read(reply.text[:LONGEST_READ], turn.format)
+        seconds = None if reply.seconds is None else exact_seconds(reply.seconds)
         return SessionReply(
-            UNSET if value is None else value, said.text[: turn.limit], said.tokens, seconds, said.finish_reason
+            UNSET if value is None else value, reply.text[: turn.limit], reply.tokens, seconds, reply.finish_reason
         )
 
 
