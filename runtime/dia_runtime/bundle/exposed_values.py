@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-
-MARK = b'"sessions"'
+from dia_runtime.bundle.session_records import may_have_sessions
 
 
 def exposed_values(bundle: Bundle) -> list[str]:
@@ -16,7 +15,7 @@ def exposed_values(bundle: Bundle) -> list[str]:
     Turns that depend on replies are frozen as code with the values that it reads. Whoever asks needs these, so they
     stand in the questions, whatever is sealed.
     """
-    if not any(_is_marked(bundle.pieces(name)) for name in bundle.names("questions")):
+    if not may_have_sessions(bundle):
         return []
     names: dict[str, None] = {}
     for question, answer in zip(bundle.questions(), bundle.answers(), strict=False):
@@ -28,16 +27,6 @@ def exposed_values(bundle: Bundle) -> list[str]:
                 if name in session_values and session_values[name] == grading_values[name]
             )
     return sorted(names)
-
-
-def _is_marked(pieces: Iterator[bytes]) -> bool:
-    """Whether the mark stands anywhere, also where two pieces meet; quicker than to parse what has no sessions."""
-    end = b""
-    for piece in pieces:
-        if MARK in end + piece:
-            return True
-        end = piece[-len(MARK) :]
-    return False
 
 
 def _values(record: Any) -> Iterator[tuple[str, Any]]:

@@ -75,8 +75,8 @@ class SessionUse:
 
 
 def session_use(bundle: Bundle) -> SessionUse:
-    """Who takes part in the sessions of a bundle; one without sessions is not read, only looked through."""
-    if not any(MARK in piece for name in bundle.names("questions") for piece in _overlapping(bundle, name)):
+    """Who takes part in the sessions of a bundle."""
+    if not may_have_sessions(bundle):
         return SessionUse()
     roles: set[str] = set()
     in_sessions = others = 0
@@ -86,12 +86,15 @@ def session_use(bundle: Bundle) -> SessionUse:
     return SessionUse(frozenset(roles), in_sessions > 0, others > 0)
 
 
-def _overlapping(bundle: Bundle, name: str) -> Iterator[bytes]:
-    """The pieces of a file, each behind the end of the one before, so that no mark is cut in two."""
-    end = b""
-    for piece in bundle.pieces(name):
-        yield end + piece
-        end = piece[-len(MARK) :]
+def may_have_sessions(bundle: Bundle) -> bool:
+    """Whether `"sessions"` occurs in the questions, which is quicker to find out than to parse them."""
+    for name in bundle.names("questions"):
+        end = b""
+        for piece in bundle.pieces(name):
+            if MARK in end + piece:  # also where two pieces meet
+                return True
+            end = piece[-len(MARK) :]
+    return False
 
 
 def roles_in(sessions: Any) -> Iterator[str]:

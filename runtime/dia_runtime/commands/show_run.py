@@ -9,7 +9,7 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
-from dia_runtime.store.schema import MAGIC
+from dia_runtime.store.schema import is_sqlite
 from dia_runtime.store.store import Store, read_store
 from dia_runtime.store.transcripts import readable_transcript
 
@@ -19,8 +19,7 @@ NEAR = 20_000
 def is_run(path: Path) -> bool:
     """Whether the file looks like a run; a bundle is a folder."""
     try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+        return is_sqlite(path)
     except OSError:
         return False
 

@@ -16,7 +16,7 @@ from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.grading.judge import Judge, Judged, Rules
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.psychometrics.response_table import read_matrix
-from dia_runtime.store.schema import MAGIC
+from dia_runtime.store.schema import is_sqlite
 from dia_runtime.store.store import Store, bundle_facts, read_store
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def read_panel(
 def is_run(path: Path) -> bool:
     """Whether the file is an SQLite file, as runs are."""
     try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+        return is_sqlite(path)
     except OSError:
         return path.suffix == ".run"
 

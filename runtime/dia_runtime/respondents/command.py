@@ -25,7 +25,7 @@ from dia_runtime.respondents.api_keys import read_env_file, redact
 from dia_runtime.respondents.chat import decimal_text
 from dia_runtime.respondents.line_process import LineProcess, ProcessFailed
 from dia_runtime.respondents.reply_records import reply_from_record
-from dia_runtime.respondents.respondent import Reply, RequestError
+from dia_runtime.respondents.respondent import LocalRespondent, Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 if TYPE_CHECKING:
@@ -37,12 +37,13 @@ SHOWN = 200
 TURN_KEYS = ("session", "session_item", "turn", "step", "role", "name", "prefill")
 
 
-class CommandRespondent:
+class CommandRespondent(LocalRespondent):
     """A program, in as many copies as may be asked at once."""
 
     def __init__(self, name: str, command_line: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) where the program cannot be found."""
-        self.name, self.model, self.options, self.base_settings = name, f"command:{command_line}", options, settings
+        super().__init__(name, f"command:{command_line}")
+        self.options, self.base_settings = options, settings
         self.words, self.at_once = _command_words(command_line), options.copies
         self.turns = asyncio.Semaphore(options.copies)
         self.free: list[LineProcess] = []
@@ -54,11 +55,6 @@ class CommandRespondent:
     def settings(self) -> Mapping[str, Any]:
         """What the program is told of how to answer."""
         return self.base_settings.stored()
-
-    @property
-    def provider(self) -> str:
-        """The program itself."""
-        return self.model
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """The reply that the program prints. Raises RequestError."""

@@ -8,33 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
 
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import LocalRespondent, Reply
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
     from dia_runtime.respondents.registry import ModelOptions
 
 
-class ConstantReply:
+class ConstantReply(LocalRespondent):
     """A respondent of one text."""
-
-    settings: Mapping[str, Any] = {}
 
     def __init__(self, name: str, text: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) where no text is given."""
         if not text:
             raise DiaError(Diagnostic("E848", "`says:` says nothing", None, "write says:TEXT, such as says:DECLINE"))
-        self.name, self.model, self.text = name, f"says:{text}", text
-
-    @property
-    def provider(self) -> str:
-        """Itself."""
-        return self.model
+        super().__init__(name, f"says:{text}")
+        self.text = text
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """The text."""
         await asyncio.sleep(0)  # so that an interrupt is heard
         return Reply(self.text)
-
-    async def close(self) -> None:
-        """Nothing."""

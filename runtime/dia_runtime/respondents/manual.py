@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.respondents.reply_records import LONGEST_TEXT
-from dia_runtime.respondents.respondent import Reply, RequestError
+from dia_runtime.respondents.respondent import LocalRespondent, Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ around a reply is left out. What has been read is in the run; changing its file 
 """
 
 
-class Manual:
+class Manual(LocalRespondent):
     """A person who asks a model in another window."""
 
     takes_prefill = False
@@ -62,7 +62,8 @@ class Manual:
         if not folder or "\0" in folder or os.path.isfile(folder):  # noqa: PTH113 - pathlib raises where a name is too long
             message = visible(f"`manual:{folder}` names no folder")
             raise DiaError(Diagnostic("E844", message, None, "write manual:FOLDER, which is made where there is none"))
-        self.name, self.model, self.folder = name, f"manual:{folder}", Path(folder)
+        super().__init__(name, f"manual:{folder}")
+        self.folder = Path(folder)
         self.base_settings, self.options = settings, options
         self.numbers: dict[str, int] = {}
         self.replies_by_stem: dict[str, str] = {}
@@ -72,11 +73,6 @@ class Manual:
     def settings(self) -> Mapping[str, Any]:
         """What the person was told to set."""
         return self.base_settings.stored()
-
-    @property
-    def provider(self) -> str:
-        """The person."""
-        return self.model
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """The reply that was pasted. Raises RequestError (`later`) while there is none; the prompt is written first."""
@@ -131,9 +127,6 @@ class Manual:
             if text:
                 return text
         return self.replies_by_stem.get(stem)
-
-    async def close(self) -> None:
-        """Nothing."""
 
 
 def _turn_suffix(question: Mapping[str, Any]) -> str:

@@ -17,9 +17,9 @@ from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mea
 
 from dia_runtime.bundle.compressed import read_lines
 from dia_runtime.respondents.reply_records import reply_from_record, reply_key
-from dia_runtime.respondents.respondent import Reply, RequestError
+from dia_runtime.respondents.respondent import LocalRespondent, Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnPlace, TurnRequest
-from dia_runtime.store.schema import MAGIC
+from dia_runtime.store.schema import is_sqlite
 from dia_runtime.store.store import Store, read_store, require_root
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, read_transcript
 
@@ -39,24 +39,22 @@ class ReplySource(Protocol):
     def close(self) -> None: ...
 
 
-class Replay:
+class Replay(LocalRespondent):
     """A respondent that says again what the file holds; how it is asked changes nothing."""
-
-    settings: Mapping[str, Any] = {}
 
     def __init__(self, name: str, argument: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError: exit 2 for a file that holds no such replies, exit 3 for replies to other questions."""
         path, respondent = _split_name(argument)
         root = None if options.bundle is None else options.bundle.questions_root
-        self.name, self.model, self.path = name, f"replay:{argument}", path
+        try:
+            is_run = is_sqlite(path)
+        except OSError as error:
+            raise _replay_error(path, error.strerror or str(error)) from None
+        super().__init__(name, f"replay:{argument}")
+        self.path = path
         self.source: ReplySource = (
-            _RunReplies(path, respondent, root) if _is_run(path) else _JsonLinesReplies(path, respondent, root)
+            _RunReplies(path, respondent, root) if is_run else _JsonLinesReplies(path, respondent, root)
         )
-
-    @property
-    def provider(self) -> str:
-        """The file itself."""
-        return self.model
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """The recorded reply. Raises RequestError where there is none."""
@@ -178,14 +176,6 @@ def _split_name(argument: str) -> tuple[Path, str | None]:
         if os.path.isfile(argument[:at]):  # noqa: PTH113 - says no to what cannot be a name, where pathlib raises
             return Path(argument[:at]), argument[at + 1 :] or None
     raise DiaError(Diagnostic("E841", visible(f"there is no file `{argument}` to replay"), None, "write replay:FILE"))
-
-
-def _is_run(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError as error:
-        raise _replay_error(path, error.strerror or str(error)) from None
 
 
 def _choose_respondent(path: Path, names: list[str], name: str | None) -> str:

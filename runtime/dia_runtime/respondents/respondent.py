@@ -7,26 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came back: a text, or the error that another try may mend.
-
-    A text of None without an error is an answer for good: `finish_reason` says which (`content_filter`,
-    `over_context`). Cost and seconds are decimal text, since no float is stored. `tries` counts the requests that it
-    took: none for a reply out of the cache.
-    """
-
-    text: str | None
-    error: str | None = None
-    finish_reason: str | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cost: str | None = None
-    seconds: str | None = None
-    model_version: str | None = None
-    asked_at: str | None = None
-    tries: int | None = None
+from dia_runtime.store.schema import Reply as Reply
 
 
 class Respondent(Protocol):
@@ -113,6 +94,26 @@ class NeedsAnswers(Protocol):
     def know(self, truth: Truth) -> None:
         """Takes them, once, before the first question."""
         ...
+
+
+class LocalRespondent:
+    """A respondent that is its own provider, and has nothing to end."""
+
+    def __init__(self, name: str, model: str) -> None:
+        self.name, self.model = name, model
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What its replies depend on besides the questions."""
+        return {}
+
+    @property
+    def provider(self) -> str:
+        """Itself: it shares no limits."""
+        return self.model
+
+    async def close(self) -> None:
+        """There is nothing to end."""
 
 
 class Interrupted(Exception):

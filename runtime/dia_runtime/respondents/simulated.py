@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.respondents.baselines import NO_SESSIONS, SKIP, Wrong, pick_by_hash
-from dia_runtime.respondents.respondent import Reply, RequestError, Truth
+from dia_runtime.respondents.respondent import LocalRespondent, Reply, RequestError, Truth
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
@@ -36,7 +36,7 @@ DRAWS = 2**256
 LARGEST_BANK = 1 << 28
 
 
-class Simulated:
+class Simulated(LocalRespondent):
     """A respondent of one ability."""
 
     no_sessions_reason = NO_SESSIONS
@@ -44,7 +44,7 @@ class Simulated:
     def __init__(self, name: str, argument: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) for arguments or a bank that make no sense."""
         arguments = _parse_arguments(argument)
-        self.name, self.model = name, f"simulated:{argument}"
+        super().__init__(name, f"simulated:{argument}")
         self.theta, self.skip, self.seed = (
             _decimal_argument("theta", arguments),
             _decimal_argument("skip", arguments),
@@ -63,11 +63,6 @@ class Simulated:
         """All that its replies follow from, beside the questions."""
         settings = {"theta": plain_decimal(self.theta), "skip": plain_decimal(self.skip), "seed": self.seed}
         return settings if self.digest is None else {**settings, "bank": self.digest}
-
-    @property
-    def provider(self) -> str:
-        """Itself."""
-        return self.model
 
     def know(self, truth: Truth) -> None:
         """Takes the answers."""
@@ -115,9 +110,6 @@ class Simulated:
     def _key(self, what: str) -> str:
         # The ability is in it: respondents of two abilities err independently, as the model has it.
         return f"{what}\n{self.seed}\n{plain_decimal(self.theta)}"
-
-    async def close(self) -> None:
-        """Nothing."""
 
 
 @lru_cache(maxsize=1 << 16)

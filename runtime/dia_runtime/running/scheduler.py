@@ -172,7 +172,8 @@ class Scheduler:
     def report_waiting(self, state: RespondentState, number: int) -> None:
         """Tells that another process is asking what is left, and what it has kept by now."""
         if self.on_progress is not None and number != state.elsewhere:
-            state.elsewhere, state.earlier_replies = number, self.count(state.number) - (state.new_replies - state.failed)
+            state.elsewhere = number
+            state.earlier_replies = self.count(state.number) - (state.new_replies - state.failed)
             self.on_progress(state)
 
     async def worker(self, state: RespondentState, jobs: JobSource, writer: ReplyWriter) -> None:

@@ -53,7 +53,8 @@ class Unescaped:
 
     def place(self, offset: int) -> int:
         """Where a place of the escaped text lies."""
-        before = bisect_right([place + removed for place, removed in zip(self.places, self.removed, strict=True)], offset)
+        ends = [place + removed for place, removed in zip(self.places, self.removed, strict=True)]
+        before = bisect_right(ends, offset)
         return offset - (self.removed[before - 1] if before else 0)
 
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
+from dia_runtime.bundle.atomic_output import temporary_sibling
 from dia_runtime.bundle.safe_paths import refuse_special_file
-from dia_runtime.store.schema import REPLY_COLUMNS, StoredRespondent
+from dia_runtime.store.schema import REPLY_COLUMNS, Reply, StoredRespondent
 from dia_runtime.store.store import Store, open_store, read_store, require_root
 
 BATCH = 1_000
@@ -40,24 +38,12 @@ def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[s
         for store in stores:
             require_root(store, root)
         _require_same_settings(stores)
-        new_file = stack.enter_context(_temporary_folder(target)) / target.name
+        stack.enter_context(_write_errors(target))
+        new_file = stack.enter_context(temporary_sibling(target)) / target.name
         with open_store(new_file, root) as merged:
             facts = _fill(stores, merged)
-        with _write_errors(target):
-            new_file.replace(target)
+        new_file.replace(target)
     return {"path": target.as_posix(), "questions_root": root, **facts}
-
-
-@contextlib.contextmanager
-def _temporary_folder(target: Path) -> Iterator[Path]:
-    """A folder on the disk of the target, gone afterwards."""
-    with _write_errors(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=".dia-", dir=target.parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -124,7 +110,7 @@ def _copy(store: Store, entry: StoredRespondent, merged: Store, number: int) -> 
                 raise store.damaged("it holds a reply to a question that it does not have")
             there = merged.reply(number, row["question"], row["attempt"])
             if there is None or _is_error(there):
-                replies.append((position, row["attempt"], _replied(row)))
+                replies.append((position, row["attempt"], _reply(row)))
             elif not _is_error(row) and any(there[name] != row[name] for name in CONTENT_COLUMNS):
                 raise _contradiction(store, entry, row)
         merged.save(number, replies)
@@ -134,8 +120,8 @@ def _is_error(row: dict[str, Any]) -> bool:
     return row["error"] is not None
 
 
-def _replied(row: dict[str, Any]) -> Any:
-    return SimpleNamespace(**{name: row[name] for name in REPLY_COLUMNS})
+def _reply(row: dict[str, Any]) -> Reply:
+    return Reply(**{name: row[name] for name in REPLY_COLUMNS})
 
 
 def _contradiction(store: Store, entry: StoredRespondent, row: dict[str, Any]) -> DiaError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
 
@@ -69,18 +69,30 @@ SECOND_SCHEMA = (
 )
 SCHEMA = (*SECOND_SCHEMA, *UPGRADE_TO_3)
 SCHEMAS = {1: frozenset(FIRST_SCHEMA), 2: frozenset(SECOND_SCHEMA), 3: frozenset(SCHEMA)}
-REPLY_COLUMNS = (
-    "text",
-    "error",
-    "finish_reason",
-    "prompt_tokens",
-    "completion_tokens",
-    "cost",
-    "seconds",
-    "model_version",
-    "asked_at",
-    "tries",
-)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back: a text, or the error that another try may mend.
+
+    A text of None without an error is an answer for good: `finish_reason` says which (`content_filter`,
+    `over_context`). Cost and seconds are decimal text, since no float is stored. `tries` counts the requests that it
+    took: none for a reply out of the cache.
+    """
+
+    text: str | None
+    error: str | None = None
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: str | None = None
+    seconds: str | None = None
+    model_version: str | None = None
+    asked_at: str | None = None
+    tries: int | None = None
+
+
+REPLY_COLUMNS = tuple(column.name for column in fields(Reply))
 # A reply with all that is known of it. A run of version 1, which is read as it is, holds no tries.
 REPLY_RECORD_NAMES = ("question", "attempt", *REPLY_COLUMNS)
 SELECT_REPLY = (
@@ -107,31 +119,6 @@ INSERT_TURN = (
         f"{name} = excluded.{name}" for name in ("question", *TURN_COLUMNS[len(PLACE_COLUMNS) :], *REPLY_COLUMNS)
     )
 )
-
-
-class ReplyFields(Protocol):
-    """What is stored of a reply."""
-
-    @property
-    def text(self) -> str | None: ...
-    @property
-    def error(self) -> str | None: ...
-    @property
-    def finish_reason(self) -> str | None: ...
-    @property
-    def prompt_tokens(self) -> int | None: ...
-    @property
-    def completion_tokens(self) -> int | None: ...
-    @property
-    def cost(self) -> str | None: ...
-    @property
-    def seconds(self) -> str | None: ...
-    @property
-    def model_version(self) -> str | None: ...
-    @property
-    def asked_at(self) -> str | None: ...
-    @property
-    def tries(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +214,12 @@ def read_header(place: Path) -> bytes:
     if int.from_bytes(header[60:64], "big") > VERSION:
         raise not_a_run(place, "a newer version wrote it")
     return header
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether the file is an SQLite file, as runs are. Raises OSError where it cannot be read."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def storable(value: Any) -> Any:

@@ -33,7 +33,7 @@ from dia_runtime.store.schema import (
     STORED_TURN_COLUMNS,
     UPGRADES,
     VERSION,
-    ReplyFields,
+    Reply,
     StoredQuestion,
     StoredReply,
     StoredRespondent,
@@ -137,7 +137,7 @@ class Store:
         query = "SELECT id, name, model, settings FROM respondent ORDER BY id"
         return [StoredRespondent(*row) for row in self.rows(query)]
 
-    def save(self, respondent: int, replies: Sequence[tuple[int, int, ReplyFields]]) -> None:
+    def save(self, respondent: int, replies: Sequence[tuple[int, int, Reply]]) -> None:
         """Nothing; puts (question's position, attempt, reply) on the disk in one commit."""
         rows = [
             (respondent, position, attempt, *(storable(getattr(reply, name)) for name in REPLY_COLUMNS))

@@ -99,11 +99,6 @@ def read_transcript(text: str) -> list[TranscriptSession]:
         raise ValueError("it is no JSON") from None
 
 
-def conversation(text: str) -> list[tuple[TranscriptSession, list[Message]]]:
-    """Each session of a transcript with its messages: role and content. Raises ValueError."""
-    return [(session, list(session.messages)) for session in read_transcript(text)]
-
-
 def subject_characters(text: str) -> int:
     """How much the model itself says in a transcript; of a text that is none, its length.
 

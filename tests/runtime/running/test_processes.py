@@ -269,14 +269,14 @@ def test_a_run_that_waits_for_another_process_says_so(tiny: Make, laid_down: Pat
     bundle, program = laid_down.parent / "bundle", "import sys; from dia_compiler.commands.cli import main; main()"
     with open_store(laid_down, root_of(laid_down)) as store:
         other = Claims(store)
-        other.enter()
-        assert other.take(1, PAIRS) == PAIRS[1:]
+        other.register()
+        assert other.claim(1, PAIRS) == PAIRS[1:]
         command = [sys.executable, "-c", program, "run", str(bundle), "--model", "oracle", "-o", str(laid_down)]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
         assert process.stderr.readline() == "oracle: waits for 5 questions that another process is asking\n"
         store.save(1, [(position, 1, Reply("mine")) for position, _ in PAIRS[1:3]])
-        other.leave()
+        other.unregister()
         assert "oracle: 6 of 6 replies, 3 of them from before" in process.communicate(timeout=30)[1]
         assert process.returncode == 0
 
@@ -285,16 +285,16 @@ def test_claims_exclude_each_other_and_answers(laid_down: Path) -> None:
     root = root_of(laid_down)
     with open_store(laid_down, root) as store, open_store(laid_down, root) as beside:
         one, other = Claims(store), Claims(beside)
-        one.enter()
-        other.enter()
-        assert one.take(1, PAIRS[:3]) == PAIRS[1:3]  # the first has its reply
-        assert other.take(1, PAIRS) == PAIRS[3:] and other.take(1, PAIRS) == []
-        assert (one.elsewhere(1), other.elsewhere(1)) == (3, 2)
+        one.register()
+        other.register()
+        assert one.claim(1, PAIRS[:3]) == PAIRS[1:3]  # the first has its reply
+        assert other.claim(1, PAIRS) == PAIRS[3:] and other.claim(1, PAIRS) == []
+        assert (one.held_by_others(1), other.held_by_others(1)) == (3, 2)
         store.save(1, [(1, 1, Reply("x")), (2, 1, Reply(None, error="network"))])
-        assert other.elsewhere(1) == 0 and other.take(1, PAIRS) == [(2, 1)]  # an error may be asked again
-        other.leave()
-        assert one.elsewhere(1) == 0 and one.take(1, PAIRS) == PAIRS[2:]
-        one.free(1)
+        assert other.held_by_others(1) == 0 and other.claim(1, PAIRS) == [(2, 1)]  # an error may be asked again
+        other.unregister()
+        assert one.held_by_others(1) == 0 and one.claim(1, PAIRS) == PAIRS[2:]
+        one.release(1)
         assert store.rows("SELECT count(*) FROM claim") == [(0,)]
 
 
@@ -309,15 +309,17 @@ def test_claims_of_the_dead_are_free_at_once(laid_down: Path) -> None:
         store.rows(insert, host(), process.pid, start)
         store.rows("INSERT INTO claim VALUES (1, 1, 1, last_insert_rowid())")
         mine = Claims(store)
-        mine.enter()
-        assert mine.take(1, PAIRS) == PAIRS[2:] and mine.elsewhere(1) == 1  # alive, however long it was not heard of
+        mine.register()
+        assert (
+            mine.claim(1, PAIRS) == PAIRS[2:] and mine.held_by_others(1) == 1
+        )  # alive, however long it was not heard of
         process.kill()
         while process_start(process.pid) is not None:  # dead, but nobody has waited for it yet
             time.sleep(0.01)
-        assert mine.elsewhere(1) == 0 and mine.take(1, PAIRS) == [(1, 1)]
+        assert mine.held_by_others(1) == 0 and mine.claim(1, PAIRS) == [(1, 1)]
         store.rows(insert, host(), os.getpid(), "another start")  # a number that is used again
         store.rows("INSERT INTO claim VALUES (1, 0, 2, last_insert_rowid())")
-        assert mine.elsewhere(1) == 0
+        assert mine.held_by_others(1) == 0
 
 
 def test_claims_of_another_machine_are_free_after_a_time(laid_down: Path) -> None:
@@ -326,19 +328,19 @@ def test_claims_of_another_machine_are_free_after_a_time(laid_down: Path) -> Non
         store.rows(insert, int(time.time()) - claiming.LEASE_SECONDS + 30)
         store.rows("INSERT INTO claim VALUES (1, 1, 1, last_insert_rowid())")
         mine = Claims(store)
-        mine.enter()
-        assert mine.elsewhere(1) == 1
+        mine.register()
+        assert mine.held_by_others(1) == 1
         store.rows("UPDATE worker SET seen = seen - 60 WHERE host = 'elsewhere'")
-        assert mine.elsewhere(1) == 0
+        assert mine.held_by_others(1) == 0
 
 
 def test_a_worker_that_was_thought_dead_enters_again(laid_down: Path) -> None:
     with open_store(laid_down, root_of(laid_down)) as store:
         mine = Claims(store)
-        mine.enter()
+        mine.register()
         before = mine.worker
         store.rows("DELETE FROM worker")
-        assert mine.take(1, PAIRS) == PAIRS[1:] and mine.worker > before  # numbers are not given twice
+        assert mine.claim(1, PAIRS) == PAIRS[1:] and mine.worker > before  # numbers are not given twice
 
 
 def test_a_host_is_told_from_others() -> None:

@@ -24,7 +24,7 @@ from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 from dia_runtime.running.sessions import CodeEvaluator, SessionRunner, Unfinished
 from dia_runtime.store.schema import StoredTurn
-from dia_runtime.store.transcripts import conversation
+from dia_runtime.store.transcripts import read_transcript
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import (
     ChatMessage,
@@ -236,11 +236,11 @@ def _output(model: str, transcript: Reply) -> ModelOutput:
 
 def _said(transcript: str) -> Iterator[ChatMessage]:
     """All that was said, each conversation behind a heading, for Inspect's viewer."""
-    for session, messages in conversation(transcript):
+    for session in read_transcript(transcript):
         about = {"session": session.name, "item": session.item, "role": session.role, "shared": session.shared}
         heading = _heading(session.name, session.item, session.role, session.model)
         yield ChatMessageSystem(content=f"== {heading}", metadata=about)
-        for message in messages:
+        for message in session.messages:
             yield SAYS[message["role"]](content=message["content"], metadata=about)
 
 

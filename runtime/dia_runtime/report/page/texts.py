@@ -7,7 +7,7 @@ from typing import Any
 
 from dia_language.diagnostics import visible
 
-from dia_runtime.store.transcripts import TranscriptSession, conversation
+from dia_runtime.store.transcripts import TranscriptSession, read_transcript
 
 HEAD = 3  # of a long text the first third is kept, and the end, where the answer stands
 UNKNOWN = "its text is not known"
@@ -39,15 +39,15 @@ def sessions(text: str) -> list[tuple[str, list[tuple[str, str]]]] | None:
     if not (text.startswith("{") and '"transcript"' in text[-40:]):
         return None
     try:
-        messages_by_session = conversation(text)
+        found_sessions = read_transcript(text)
     except ValueError:
         return None
     return [
         (
             displayed(_name(session)),
-            [*((str(each["role"]), str(each["content"])) for each in messages), *_missing(session)],
+            [*((str(each["role"]), str(each["content"])) for each in session.messages), *_missing(session)],
         )
-        for session, messages in messages_by_session
+        for session in found_sessions
     ]
 
 
